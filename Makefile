@@ -1,0 +1,48 @@
+# Every target sets up what it needs; nothing has to be installed first but Python 3.11 and make.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+PY := .venv/bin/python
+WORKERS ?= auto
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+.venv/ready: constraints.txt pyproject.toml tools/setup
+	@tools/setup
+
+.PHONY: setup
+setup: .venv/ready ## Build the virtual environment from the pinned packages
+
+.PHONY: test
+test: .venv/ready ## Run every test, on an embedded Postgres of its own
+	@$(PY) -m pytest -n $(WORKERS) $(ARGS)
+
+.PHONY: demo
+demo: .venv/ready ## See it work, on a throw-away garden home
+	@$(PY) -m garden demo
+
+.PHONY: check
+check: .venv/ready ## Formatting, lint, types and the direction of imports
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+	@.venv/bin/lint-imports --no-logo
+
+.PHONY: format
+format: .venv/ready ## Format and fix what can be fixed mechanically
+	$(PY) -m ruff format .
+	$(PY) -m ruff check --fix .
+
+.PHONY: bench
+bench: .venv/ready ## Measure, as ratios within one run
+	@$(PY) -m benchmarks
+
+.PHONY: lock
+lock: .venv/ready ## Renew the pinned versions and hashes (ARGS=--upgrade for the newest)
+	@tools/lock $(ARGS)
+
+.PHONY: clean
+clean: ## Remove the virtual environment and every cache
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

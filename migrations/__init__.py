@@ -1,0 +1,1 @@
+"""The numbered SQL files that build the database schema, shipped as package data."""
