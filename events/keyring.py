@@ -1,0 +1,85 @@
+"""The integrity keys: numbered secrets of which the highest signs and the older ones still verify."""
+
+import base64
+import binascii
+import re
+import secrets
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from grammar.errors import GardenError
+
+KEY_BYTES = 32
+_ENTRY = re.compile(r"([1-9][0-9]{0,8}):([A-Za-z0-9_=-]+)")
+
+
+class KeyringError(GardenError):
+    """The integrity keys can't be understood. No part of a key ever stands in the message."""
+
+    code = "invalid_input"
+
+
+class Keyring:
+    """Keys by version; shows their versions, never their bytes, when printed."""
+
+    def __init__(self, keys: Mapping[int, bytes]) -> None:
+        if not keys:
+            raise KeyringError("There is no integrity key.", hint=_ACCEPTED)
+        self._keys = MappingProxyType(dict(sorted(keys.items())))
+
+    @classmethod
+    def generate(cls) -> "Keyring":
+        """Make a keyring with one fresh key, version 1."""
+        return cls({1: secrets.token_bytes(KEY_BYTES)})
+
+    @classmethod
+    def parse(cls, text: str) -> "Keyring":
+        """Read `version:key` entries, separated by commas or white space."""
+        keys: dict[int, bytes] = {}
+        for position, entry in enumerate(re.split(r"[,\s]+", text.strip()), start=1):
+            version, key = _parse_entry(entry, position)
+            if version in keys:
+                raise KeyringError(f"Integrity key version {version} is given twice.", hint=_ACCEPTED)
+            keys[version] = key
+        return cls(keys)
+
+    def render(self) -> str:
+        """Write the keyring as text that `parse` reads: one entry a line."""
+        return "".join(
+            f"{version}:{base64.urlsafe_b64encode(key).decode()}\n" for version, key in self._keys.items()
+        )
+
+    @property
+    def versions(self) -> tuple[int, ...]:
+        """The versions there are, lowest first; the last one signs."""
+        return tuple(self._keys)
+
+    def __repr__(self) -> str:
+        return f"Keyring(versions={self.versions})"
+
+
+_ACCEPTED = (
+    "Accepted: entries 'version:key' separated by commas or new lines, the key being "
+    f"{KEY_BYTES} or more random bytes in URL-safe base64; for example: "
+    'python3 -c "import base64, os; '
+    f"print('1:' + base64.urlsafe_b64encode(os.urandom({KEY_BYTES})).decode())\""
+)
+
+
+def _parse_entry(entry: str, position: int) -> tuple[int, bytes]:
+    match = _ENTRY.fullmatch(entry)
+    if match is None:
+        raise KeyringError(
+            f"Integrity key entry {position} is not of the form 'version:key'.", hint=_ACCEPTED
+        )
+    try:
+        key = base64.b64decode(match[2], altchars=b"-_", validate=True)
+    except binascii.Error:
+        raise KeyringError(
+            f"Integrity key entry {position} is not URL-safe base64.", hint=_ACCEPTED
+        ) from None
+    if len(key) < KEY_BYTES:
+        raise KeyringError(
+            f"Integrity key entry {position} is {len(key)} bytes long, too short to be safe.", hint=_ACCEPTED
+        )
+    return int(match[1]), key

@@ -1,0 +1,150 @@
+"""Bringing a database to the schema this version works with: numbered SQL files, forward only.
+
+Each file runs in a transaction of its own, together with the row that records it and under a lock that ends
+with the transaction, so that any number of processes may start on an empty database at once, and any of them
+may be killed.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from importlib import resources
+
+import psycopg
+
+from events.database import Connection
+from events.statements import statements
+from grammar.errors import GardenError
+
+_SQL = "migrations"
+_FILE_NAME = re.compile(r"([0-9]{4})_([a-z0-9_]+)\.sql")
+# Any number will do, as long as every version of the program uses the same one.
+_LOCK_KEY = 0x6761_7264_656E
+
+
+class MigrationError(GardenError):
+    """The database and the migration files don't fit together."""
+
+    code = "unavailable"
+
+
+@dataclass(frozen=True)
+class Migration:
+    """One numbered SQL file."""
+
+    version: int
+    name: str
+    sql: str
+
+    @property
+    def checksum(self) -> str:
+        """The content's hash, the same whatever line ends a checkout gave it."""
+        return "sha256:" + hashlib.sha256(self.sql.replace("\r\n", "\n").encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class MigrationStatus:
+    """Where one migration stands in one database; without a time it is still to be applied."""
+
+    version: int
+    name: str
+    applied_at: datetime | None
+
+
+@cache
+def shipped_migrations() -> tuple[Migration, ...]:
+    """Read the migrations that came with this version."""
+    folder = resources.files("migrations")
+    return parse_migrations(
+        (entry.name, entry.read_text("utf-8")) for entry in folder.iterdir() if entry.name.endswith(".sql")
+    )
+
+
+def parse_migrations(files: Iterable[tuple[str, str]]) -> tuple[Migration, ...]:
+    """Make migrations of file names and contents; the numbers run from 1 without a gap."""
+    migrations = []
+    for expected, (file_name, sql) in enumerate(sorted(files), start=1):
+        match = _FILE_NAME.fullmatch(file_name)
+        if match is None or int(match[1]) != expected:
+            raise MigrationError(
+                f"'{file_name}' is not the name of migration number {expected}.",
+                hint=f"Migrations are numbered without gaps, like {expected:04d}_what_it_does.sql.",
+            )
+        migrations.append(Migration(expected, match[2], sql))
+    return tuple(migrations)
+
+
+def status(connection: Connection, migrations: Sequence[Migration] | None = None) -> list[MigrationStatus]:
+    """Compare a database with the migration files, and refuse one that doesn't fit to them."""
+    migrations = shipped_migrations() if migrations is None else migrations
+    applied = _applied(connection)
+    _refuse_unknown(applied, migrations)
+    return [MigrationStatus(each.version, each.name, _applied_at(each, applied)) for each in migrations]
+
+
+def migrate(connection: Connection, migrations: Sequence[Migration] | None = None) -> list[MigrationStatus]:
+    """Apply what is missing; returns what this call applied. Two cheap queries where nothing is missing."""
+    migrations = shipped_migrations() if migrations is None else migrations
+    mine: set[int] = set()
+    while _missing(connection, migrations):
+        with connection.transaction():
+            connection.execute(statements(_SQL)["lock"], [_LOCK_KEY])
+            connection.execute(statements(_SQL)["prepare"])
+            # Whoever held the lock before may have applied some of it, or all.
+            for migration in _missing(connection, migrations)[:1]:
+                _apply(connection, migration)
+                mine.add(migration.version)
+    return [each for each in status(connection, migrations) if each.version in mine] if mine else []
+
+
+def _missing(connection: Connection, migrations: Sequence[Migration]) -> list[Migration]:
+    stands = status(connection, migrations)
+    return [each for each, at in zip(migrations, stands, strict=True) if at.applied_at is None]
+
+
+def _apply(connection: Connection, migration: Migration) -> None:
+    name = f"{migration.version:04d}_{migration.name}"
+    try:
+        connection.execute(migration.sql.encode())
+        connection.execute(
+            statements(_SQL)["record"], [migration.version, migration.name, migration.checksum]
+        )
+    except psycopg.OperationalError:
+        raise
+    except psycopg.Error as error:
+        raise MigrationError(
+            f"Migration {name} failed and left nothing behind: {error}",
+            hint="Check that the database role may create schemas, tables and roles.",
+        ) from error
+
+
+def _applied(connection: Connection) -> dict[int, tuple[str, str, datetime]]:
+    prepared = connection.execute(statements(_SQL)["is_prepared"]).fetchone()
+    if prepared is None or not prepared[0]:
+        return {}
+    return {row[0]: (row[1], row[2], row[3]) for row in connection.execute(statements(_SQL)["applied"])}
+
+
+def _applied_at(migration: Migration, applied: dict[int, tuple[str, str, datetime]]) -> datetime | None:
+    if migration.version not in applied:
+        return None
+    name, checksum, applied_at = applied[migration.version]
+    if checksum != migration.checksum:
+        raise MigrationError(
+            f"Migration {migration.version:04d}_{name}.sql was changed after this database had applied it.",
+            hint="Put the file back as it was, and make the change in a new migration.",
+        )
+    return applied_at
+
+
+def _refuse_unknown(applied: dict[int, tuple[str, str, datetime]], migrations: Sequence[Migration]) -> None:
+    unknown = sorted(set(applied) - {each.version for each in migrations})
+    if unknown:
+        newest = f"{unknown[-1]:04d}_{applied[unknown[-1]][0]}"
+        raise MigrationError(
+            f"The database has migration {newest}, which this version does not know.",
+            hint="Use the version of memory-garden that migrated it, or a newer one.",
+        )

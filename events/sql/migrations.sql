@@ -1,0 +1,22 @@
+-- The account of which migrations a database has.
+
+-- name: is_prepared
+select to_regclass('garden.schema_migrations') is not null;
+
+-- name: prepare
+create schema if not exists garden;
+create table if not exists garden.schema_migrations (
+    version    integer     primary key check (version > 0),
+    name       text        not null,
+    checksum   text        not null check (checksum ~ '^sha256:[0-9a-f]{64}$'),
+    applied_at timestamptz not null default clock_timestamp()
+);
+
+-- name: applied
+select version, name, checksum, applied_at from garden.schema_migrations order by version;
+
+-- name: lock
+select pg_advisory_xact_lock(%s);
+
+-- name: record
+insert into garden.schema_migrations (version, name, checksum) values (%s, %s, %s);

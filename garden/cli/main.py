@@ -1,0 +1,215 @@
+"""The command `garden` and its subcommands."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import garden
+from grammar.errors import GardenError
+
+if TYPE_CHECKING:
+    from events.migrations import MigrationStatus
+    from garden.settings import Loaded
+
+app = typer.Typer(
+    name="garden",
+    help="Memory Garden: a file-first memory service for companion agents.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+database = typer.Typer(no_args_is_help=True, help="Start, stop or find the embedded Postgres.")
+app.add_typer(database, name="database")
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+def main() -> None:
+    """Run the command; 0 is success, 1 a problem that the message explains, 2 a misuse of the command."""
+    try:
+        app()
+    except GardenError as error:
+        from garden.cli.render import show_error
+
+        show_error(error.message, error.hint)
+        sys.exit(1)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"memory-garden {garden.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    context: typer.Context,
+    home: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="The garden home; else GARDEN_HOME, else ~/memory-garden."),
+    ] = None,
+    _version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None:
+    context.obj = home
+
+
+@app.command()
+def init(context: typer.Context, as_json: AsJson = False) -> None:
+    """Create the garden home and its database.
+
+    Completes what is missing, and is harmless where nothing is.
+
+    Example: garden --home ./my-garden init
+    """
+    from garden.cli.render import show_json, show_progress
+    from garden.ground import prepare
+
+    ground = prepare(_load(context).settings, show_progress)
+    if as_json:
+        show_json({"home": ground.home.path, "id": ground.home.id, "layout": ground.home.layout})
+    else:
+        print(f"Ready: {ground.home.path}")
+
+
+@app.command()
+def config(context: typer.Context, as_json: AsJson = False) -> None:
+    """Show every setting and where it came from.
+
+    A setting comes from the environment, else from garden.toml in the home, else from its default. The last
+    column names the environment variable; in garden.toml the name in the first column is used, with the
+    limits in a table [limits]. Secrets stay hidden.
+    """
+    from dataclasses import asdict
+
+    from garden.cli.render import show_json, show_table
+    from garden.settings_view import setting_rows, unknown_variables
+
+    rows = setting_rows(_load(context))
+    if as_json:
+        show_json([asdict(row) for row in rows])
+        return
+    shown = ((row.name, "-" if row.value is None else row.value, row.origin, row.variable) for row in rows)
+    show_table(("setting", "value", "from", "variable"), shown)
+    for complaint in unknown_variables():
+        print(f"warning: {complaint}", file=sys.stderr)
+
+
+@app.command()
+def migrate(
+    context: typer.Context,
+    status: Annotated[bool, typer.Option("--status", help="Only show where each migration stands.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the database to this version's schema.
+
+    Every command does so by itself on first use; call it where you want to choose the moment. Safe to call at
+    any time and by any number of processes at once.
+    """
+    from garden.cli.render import show_progress
+
+    settings = _load(context).settings
+    if not status:
+        from garden.ground import prepare
+
+        ground = prepare(settings, show_progress)
+        if not as_json:
+            print(f"{len(ground.applied)} applied; the database is up to date.")
+            return
+    from events.database import connection
+    from events.migrations import status as read_status
+    from garden.ground import database_url
+    from garden.home import open_home
+
+    with connection(database_url(settings, open_home(settings.home), show_progress)) as opened:
+        _show_migrations(read_status(opened), as_json=as_json)
+
+
+@app.command()
+def doctor(context: typer.Context, as_json: AsJson = False) -> None:
+    """Examine everything the garden needs.
+
+    One line a check, with what to do where one fails; exit code 1 if any failed.
+    """
+    from dataclasses import asdict
+
+    from garden.cli.render import show_finding, show_json
+    from garden.doctor import examine
+
+    findings = []
+    for finding in examine(_load(context)):
+        findings.append(finding)
+        if not as_json:
+            show_finding(finding)
+    if as_json:
+        show_json([asdict(finding) for finding in findings])
+    if any(finding.status == "failed" for finding in findings):
+        raise typer.Exit(1)
+
+
+@app.command()
+def demo() -> None:
+    """See the garden at work, on a throw-away home."""
+    from garden.cli.render import show_finding
+    from garden.demo import run
+
+    if not run(print, show_finding):
+        raise typer.Exit(1)
+
+
+@database.command()
+def start(context: typer.Context) -> None:
+    """Start the embedded Postgres; commands that need it do so by themselves."""
+    from garden.cli.render import show_progress
+    from garden.ground import prepare
+
+    prepare(_load(context).settings, show_progress)
+
+
+@database.command()
+def stop(context: typer.Context) -> None:
+    """Stop the embedded Postgres; it keeps running otherwise, so that later commands are quick."""
+    from garden.embedded import EmbeddedPostgres
+    from garden.home import open_home
+
+    stopped = EmbeddedPostgres(open_home(_load(context).settings.home)).stop()
+    print("Stopped." if stopped else "It was not running.")
+
+
+@database.command()
+def url(context: typer.Context) -> None:
+    """Print the database's address for psql and other programs, starting the embedded one if need be.
+
+    Example: psql "$(garden database url)"
+    """
+    from garden.cli.render import show_progress
+    from garden.ground import database_url
+    from garden.home import open_home
+
+    settings = _load(context).settings
+    print(database_url(settings, open_home(settings.home), show_progress))
+
+
+def _load(context: typer.Context) -> "Loaded":
+    from garden.logs import configure_logs
+    from garden.settings import load_settings
+
+    loaded = load_settings(context.obj)
+    configure_logs(loaded.settings.log_level, loaded.settings.log_format)
+    return loaded
+
+
+def _show_migrations(stands: "list[MigrationStatus]", *, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from garden.cli.render import show_json, show_table
+
+    if as_json:
+        show_json([asdict(each) for each in stands])
+        return
+    shown = ((f"{each.version:04d}", each.name, each.applied_at or "pending") for each in stands)
+    show_table(("number", "name", "applied"), shown)

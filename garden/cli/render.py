@@ -1,0 +1,56 @@
+"""Showing results: tables and colours for people on a terminal, plain columns and JSON for programs."""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from garden.doctor import Finding
+
+# Wide enough that a column is never cut where nobody's window limits it.
+_UNLIMITED_WIDTH = 10_000
+
+_COLOURS = {"ok": "green", "warning": "yellow", "failed": "bold red", "skipped": "dim"}
+
+
+def show_json(value: Any) -> None:
+    """Print one JSON value."""
+    print(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+def show_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows in columns."""
+    table = Table(*headings, box=None, pad_edge=False, header_style="bold")
+    for row in rows:
+        table.add_row(*(Text(str(cell), overflow="fold") for cell in row))
+    _console(sys.stdout).print(table)
+
+
+def show_finding(finding: Finding) -> None:
+    """Print one finding of the doctor's, and its hint below it."""
+    console = _console(sys.stdout)
+    mark = (f"{finding.status:<8}", _COLOURS[finding.status])
+    console.print(Text.assemble(mark, f"{finding.check:<12} {finding.message}"), soft_wrap=True)
+    if finding.hint:
+        console.print(Text(f"{'':<8}→ {finding.hint}", style="dim"), soft_wrap=True)
+
+
+def show_progress(step: str) -> None:
+    """Say on standard error what is being done."""
+    _console(sys.stderr).print(Text(step, style="dim"), soft_wrap=True)
+
+
+def show_error(message: str, hint: str) -> None:
+    """Say on standard error what went wrong and what to do."""
+    console = _console(sys.stderr)
+    console.print(Text.assemble(("error: ", "bold red"), message), soft_wrap=True)
+    if hint:
+        console.print(Text.assemble(("hint:  ", "bold"), hint), soft_wrap=True)
+
+
+def _console(stream: Any) -> Console:
+    return Console(file=stream, width=None if stream.isatty() else _UNLIMITED_WIDTH, highlight=False)

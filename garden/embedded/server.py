@@ -1,0 +1,189 @@
+"""Starting, finding and stopping a home's server, safe to call from any number of processes at once."""
+
+import os
+import socket
+import time
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import psutil
+
+from garden.embedded.account import choose_account, open_programs, open_the_way
+from garden.embedded.cluster import DATABASE, SUPERUSER, Cluster
+from garden.embedded.errors import EmbeddedPostgresError
+from garden.embedded.programs import Programs, find_programs
+from garden.home import Home
+from garden.statefiles import exclusive_lock
+
+_START_SECONDS_MAX = 60
+_POLL_SECONDS = 0.02
+# Server processes of a killed postmaster notice within moments and leave; until then it can't be replaced.
+_WORTH_ANOTHER_TRY = ("still in use", "another postmaster", "another server", "shutting down")
+
+
+@dataclass(frozen=True)
+class _Postmaster:
+    """What a server's postmaster.pid says."""
+
+    pid: int
+    port: int
+    socket_folder: Path
+    status: str
+
+    @classmethod
+    def read(cls, data: Path) -> "_Postmaster | None":
+        """Read the file; None where there is none or where its writer has not come to its end."""
+        with suppress(OSError, ValueError):
+            lines = (data / "postmaster.pid").read_text("utf-8").splitlines()
+            if len(lines) >= 8:
+                return cls(int(lines[0]), int(lines[3]), Path(lines[4]), lines[7].strip())
+        return None
+
+    def is_ready(self) -> bool:
+        return self.status == "ready" and self._answers()
+
+    def _answers(self) -> bool:
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(1)
+            try:
+                client.connect(str(self.socket_folder / f".s.PGSQL.{self.port}"))
+            except OSError:
+                return False
+            return True
+
+
+@dataclass(frozen=True)
+class EmbeddedPostgres:
+    """The server of one garden home."""
+
+    home: Home
+
+    @property
+    def cluster(self) -> Cluster:
+        """The server's database folder."""
+        return Cluster(self.home.state / "postgres", self.home.id.hex)
+
+    def url(self) -> str | None:
+        """Give the running server's address, or None where none is running."""
+        postmaster = _Postmaster.read(self.cluster.data)
+        if postmaster is None or not postmaster.is_ready():
+            return None
+        folder = quote(str(postmaster.socket_folder), safe="")
+        return f"postgresql://{SUPERUSER}@/{DATABASE}?host={folder}&port={postmaster.port}"
+
+    def ensure_running(self) -> str:
+        """Give the server's address, starting it first where it is not running."""
+        url = self.url()
+        if url is not None:
+            return url
+        with self._lock() as lock:
+            return self._start(lock)
+
+    def stop(self) -> bool:
+        """Stop the server, letting running transactions abort; False where there was none to stop."""
+        with self._lock():
+            if not self.cluster.exists or _Postmaster.read(self.cluster.data) is None:
+                return False
+            done = self._programs().run(
+                "pg_ctl", "stop", "-D", self.cluster.data, "-m", "fast", "-w", "-t", str(_START_SECONDS_MAX)
+            )
+            if done.returncode != 0 and _Postmaster.read(self.cluster.data) is not None:
+                raise EmbeddedPostgresError(
+                    f"The embedded Postgres did not stop: {done.stdout.strip()}", hint="Try once more."
+                )
+            self.cluster.remove_socket_folder()
+            return True
+
+    def _lock(self) -> AbstractContextManager[int]:
+        return exclusive_lock(self.home.state / "postgres.lock", timeout_seconds=_START_SECONDS_MAX * 2)
+
+    def _programs(self) -> Programs:
+        account = choose_account(self.cluster.data)
+        programs = find_programs(account, self.cluster.major())
+        if account.uid != os.geteuid():
+            open_programs(account, programs.folder.parent)
+            open_the_way(account, self.cluster.data, self.home.path)
+        return programs
+
+    def _start(self, lock: int) -> str:
+        """Bring the server to readiness, whatever an earlier attempt left; called under the lock."""
+        programs = self._programs()
+        if not self.cluster.exists:
+            self.cluster.create(programs, lock)
+        deadline = time.monotonic() + _START_SECONDS_MAX
+        while time.monotonic() < deadline:
+            url = self.url()
+            if url is not None:
+                return url
+            if not self._is_coming_up():
+                self._launch(programs)
+            time.sleep(_POLL_SECONDS)
+        log = self.cluster.log_since(0)
+        raise EmbeddedPostgresError(
+            f"The embedded Postgres was not ready within {_START_SECONDS_MAX} seconds.\n{log}",
+            hint="It may be recovering from a crash: try again in a minute.",
+        )
+
+    def _is_coming_up(self) -> bool:
+        """Whether a living server is on its way up or down; a pid file that only seems to say so is removed.
+
+        After a crash the number in the file may be another process's by now, or the file may be empty; then
+        Postgres would refuse to start, for as long as that process lives or forever. A file that names no
+        living process is left alone: Postgres learns from it what the dead server left in shared memory.
+        """
+        pid_file = self.cluster.data / "postmaster.pid"
+        try:
+            pid = int(pid_file.read_text("utf-8").split("\n", 1)[0])
+        except FileNotFoundError:
+            return False
+        except ValueError:
+            if any(_serves(pid, self.cluster.data) for pid in psutil.pids()):
+                return True
+            pid_file.unlink(missing_ok=True)
+            return False
+        if _serves(pid, self.cluster.data):
+            return True
+        if psutil.pid_exists(pid):
+            pid_file.unlink(missing_ok=True)
+        return False
+
+    def _launch(self, programs: Programs) -> None:
+        self.cluster.configure(programs.account)
+        log_start = self.cluster.log_bytes()
+        done = programs.run(
+            "pg_ctl",
+            "start",
+            "-D",
+            self.cluster.data,
+            "-l",
+            self.cluster.log,
+            "-w",
+            "-t",
+            str(_START_SECONDS_MAX),
+        )
+        killed = done.returncode < 0
+        log = self.cluster.log_since(log_start)
+        if done.returncode == 0 or killed or any(sign in log for sign in _WORTH_ANOTHER_TRY):
+            return
+        raise EmbeddedPostgresError(
+            f"The embedded Postgres could not be started.\n{log or done.stdout.strip()}", hint=_hint(log)
+        )
+
+
+def _serves(pid: int, data: Path) -> bool:
+    try:
+        return Path(psutil.Process(pid).cwd()) == data.resolve()
+    except (psutil.Error, OSError):
+        return False
+
+
+def _hint(log: str) -> str:
+    if "No space left" in log:
+        return "The disk is full: free some space."
+    if "Permission denied" in log or "could not access" in log:
+        return "Check that the home's .garden/postgres folder belongs to the user who runs the server."
+    if "shared memory" in log:
+        return "The machine's limits on shared memory are too low for Postgres."
+    return "The whole log is .garden/postgres/server.log in the garden home."

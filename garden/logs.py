@@ -1,0 +1,47 @@
+"""Structured logs, always to standard error: readable on a terminal, one JSON object a line elsewhere."""
+
+import logging
+import sys
+from typing import TextIO
+
+import structlog
+from structlog.typing import Processor
+
+from garden.settings import LogFormat, LogLevel
+
+
+def configure_logs(level: LogLevel, form: LogFormat, stream: TextIO | None = None) -> None:
+    """Send our own entries and those of every library through one handler, in one form."""
+    target = stream or sys.stderr
+    readable = form == "console" or (form == "auto" and target.isatty())
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(target)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                *_renderers(readable, target),
+            ],
+        )
+    )
+    # pika tells every step of a connection at the level that others keep for what matters.
+    logging.getLogger("pika").setLevel(logging.DEBUG if level == "debug" else logging.CRITICAL)
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+
+
+def _renderers(readable: bool, target: TextIO) -> list[Processor]:
+    if readable:
+        return [structlog.dev.ConsoleRenderer(colors=target.isatty())]
+    return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
