@@ -20,10 +20,9 @@ class BrokerUnavailableError(GardenError):
 
 
 def _root_cause(error: BaseException) -> BaseException:
-    """Unwrap what pika wraps: its errors carry the one that caused them as their argument."""
-    while error.args and isinstance(error.args[0], BaseException):
-        error = error.args[0]
-    return error
+    """Unwrap what pika wraps: its errors carry the one that caused them as an attribute or an argument."""
+    inner = getattr(error, "exception", None) or next(iter(error.args), None)
+    return _root_cause(inner) if isinstance(inner, BaseException) else error
 
 
 def greet(url: str) -> None:

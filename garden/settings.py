@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -139,15 +138,14 @@ def setting_paths() -> list[tuple[str, ...]]:
 
 def redacted(url: str) -> str:
     """Show a URL without its password, or nothing of it where the password can't be told from the rest."""
-    try:
-        parts = urlsplit(url)
-        hidden = parts._replace(
-            netloc=re.sub(r":[^@]*@", f":{_HIDDEN}@", parts.netloc),
-            query=re.sub(r"(?i)(password=)[^&]*", rf"\1{_HIDDEN}", parts.query),
-        )
-    except ValueError:
+    match = re.fullmatch(r"([a-z]+://)([^/?#]*)([^@]*)", url)
+    if match is None:
         return _HIDDEN
-    return hidden.geturl() if parts.scheme and parts.netloc.count("@") <= 1 else _HIDDEN
+    scheme, authority, rest = match.groups()
+    credentials, at, host = authority.rpartition("@")
+    user, colon, _password = credentials.partition(":")
+    shown = f"{user}{colon}{_HIDDEN if colon else ''}{at}{host}"
+    return scheme + shown + re.sub(r"(?i)(password=)[^&]*", rf"\1{_HIDDEN}", rest)
 
 
 def closest(name: str, known: Iterable[str]) -> str:

@@ -15,8 +15,9 @@ create table if not exists garden.schema_migrations (
 -- name: applied
 select version, name, checksum, applied_at from garden.schema_migrations order by version;
 
+-- A server that runs a long statement does not notice by itself that its client has died.
 -- name: lock
-select pg_advisory_xact_lock(%s);
+select set_config('client_connection_check_interval', '1s', true), pg_advisory_xact_lock(%s);
 
 -- name: record
 insert into garden.schema_migrations (version, name, checksum) values (%s, %s, %s);

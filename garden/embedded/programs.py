@@ -23,9 +23,14 @@ class Programs:
     account: Account
 
     def run(
-        self, name: str, *arguments: str | Path, stdin: str = "", keep_open: Sequence[int] = ()
+        self,
+        name: str,
+        *arguments: str | Path,
+        folder: Path = Path("/"),
+        stdin: str = "",
+        keep_open: Sequence[int] = (),
     ) -> subprocess.CompletedProcess[str]:
-        """Run one program to its end, as the server's account, with nothing of our environment."""
+        """Run one program to its end, as the server's account and with nothing of our environment."""
         return subprocess.run(
             [self.folder / name, *arguments],
             input=stdin,
@@ -34,7 +39,7 @@ class Programs:
             text=True,
             errors="replace",
             check=False,
-            cwd="/",
+            cwd=folder,
             env={"PATH": os.defpath, "LC_ALL": "C"},
             pass_fds=keep_open,
             **self.account.switch(),

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import subprocess
 import time
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from garden.embedded.programs import Programs, find_programs
 from garden.home import Home
 from garden.statefiles import exclusive_lock
 
-_START_SECONDS_MAX = 60
+_SECONDS_MAX = 60
 _POLL_SECONDS = 0.02
 # Server processes of a killed postmaster notice within moments and leave; until then it can't be replaced.
 _WORTH_ANOTHER_TRY = ("still in use", "another postmaster", "another server", "shutting down")
@@ -86,9 +87,7 @@ class EmbeddedPostgres:
         with self._lock():
             if not self.cluster.exists or _Postmaster.read(self.cluster.data) is None:
                 return False
-            done = self._programs().run(
-                "pg_ctl", "stop", "-D", self.cluster.data, "-m", "fast", "-w", "-t", str(_START_SECONDS_MAX)
-            )
+            done = self._control(self._programs(), "stop", "-m", "fast")
             if done.returncode != 0 and _Postmaster.read(self.cluster.data) is not None:
                 raise EmbeddedPostgresError(
                     f"The embedded Postgres did not stop: {done.stdout.strip()}", hint="Try once more."
@@ -97,7 +96,7 @@ class EmbeddedPostgres:
             return True
 
     def _lock(self) -> AbstractContextManager[int]:
-        return exclusive_lock(self.home.state / "postgres.lock", timeout_seconds=_START_SECONDS_MAX * 2)
+        return exclusive_lock(self.home.state / "postgres.lock", timeout_seconds=_SECONDS_MAX * 2)
 
     def _programs(self) -> Programs:
         account = choose_account(self.cluster.data)
@@ -112,7 +111,7 @@ class EmbeddedPostgres:
         programs = self._programs()
         if not self.cluster.exists:
             self.cluster.create(programs, lock)
-        deadline = time.monotonic() + _START_SECONDS_MAX
+        deadline = time.monotonic() + _SECONDS_MAX
         while time.monotonic() < deadline:
             url = self.url()
             if url is not None:
@@ -122,8 +121,14 @@ class EmbeddedPostgres:
             time.sleep(_POLL_SECONDS)
         log = self.cluster.log_since(0)
         raise EmbeddedPostgresError(
-            f"The embedded Postgres was not ready within {_START_SECONDS_MAX} seconds.\n{log}",
+            f"The embedded Postgres was not ready within {_SECONDS_MAX} seconds.\n{log}",
             hint="It may be recovering from a crash: try again in a minute.",
+        )
+
+    def _control(self, programs: Programs, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run pg_ctl from inside the data folder: it hands paths to a shell, and "." needs no quoting."""
+        return programs.run(
+            "pg_ctl", *words, "-D", ".", "-w", "-t", str(_SECONDS_MAX), folder=self.cluster.data
         )
 
     def _is_coming_up(self) -> bool:
@@ -152,17 +157,7 @@ class EmbeddedPostgres:
     def _launch(self, programs: Programs) -> None:
         self.cluster.configure(programs.account)
         log_start = self.cluster.log_bytes()
-        done = programs.run(
-            "pg_ctl",
-            "start",
-            "-D",
-            self.cluster.data,
-            "-l",
-            self.cluster.log,
-            "-w",
-            "-t",
-            str(_START_SECONDS_MAX),
-        )
+        done = self._control(programs, "start", "-l", "server.log")
         killed = done.returncode < 0
         log = self.cluster.log_since(log_start)
         if done.returncode == 0 or killed or any(sign in log for sign in _WORTH_ANOTHER_TRY):

@@ -1,0 +1,100 @@
+"""The contracts on imports, each proven by breaking it in a copy of the packages."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+PACKAGES = ("garden", "events", "lint", "grammar")
+
+
+def check_imports(folder: Path) -> subprocess.CompletedProcess[str]:
+    program = "from importlinter.cli import lint_imports_command as check; check()"
+    return subprocess.run(
+        [sys.executable, "-c", program, "--no-logo", "--no-cache"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    for package in PACKAGES:
+        shutil.copytree(
+            REPOSITORY / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    shutil.copy(REPOSITORY / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def test_the_packages_keep_every_contract(copied: Path) -> None:
+    done = check_imports(copied)
+    assert done.returncode == 0, done.stdout
+    assert "0 broken" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "contract"),
+    [
+        ("grammar/errors.py", "import lint", "Imports point one way"),
+        ("grammar/errors.py", "import events", "Imports point one way"),
+        ("lint/__init__.py", "import events.keyring", "Imports point one way"),
+        ("events/keyring.py", "import lint", "Imports point one way"),
+        ("events/keyring.py", "import garden.settings", "Imports point one way"),
+        ("lint/__init__.py", "import garden", "Imports point one way"),
+        ("grammar/errors.py", "import psycopg", "Grammar and lint touch no disk"),
+        ("lint/__init__.py", "from cryptography.hazmat import primitives", "Grammar and lint touch no disk"),
+        ("grammar/errors.py", "def late():\n    import dramatiq", "Grammar and lint touch no disk"),
+        ("grammar/errors.py", "from pathlib import Path", "Grammar and lint touch no disk"),
+        ("lint/__init__.py", "import socket", "Grammar and lint touch no disk"),
+        ("grammar/errors.py", "from datetime import datetime", "Grammar and lint touch no disk"),
+        ("garden/home.py", "def late():\n    import psycopg", "Only events imports psycopg"),
+        ("garden/cli/render.py", "import psycopg_pool", "Only events imports psycopg"),
+        ("garden/doctor.py", "from garden.cli import render", "Nothing imports a surface"),
+        ("garden/home.py", "def late():\n    import garden.embedded.server", "No import cycles"),
+    ],
+)
+def test_a_violation_breaks_its_contract(copied: Path, module: str, line: str, contract: str) -> None:
+    with (copied / module).open("a") as file:
+        file.write(f"\n{line}\n")
+    done = check_imports(copied)
+    assert done.returncode == 1, done.stdout
+    broken = [row for row in done.stdout.splitlines() if row.endswith("BROKEN")]
+    assert any(row.startswith(contract) for row in broken), done.stdout
+
+
+def test_importing_any_module_touches_nothing_outside() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _IMPORT_EVERYTHING_UNDER_WATCH, *PACKAGES, "migrations"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 20
+
+
+# Files may be read (that is how modules load); writing, connecting and starting processes may not happen.
+_IMPORT_EVERYTHING_UNDER_WATCH = """
+import importlib, os, pkgutil, sys
+sys.dont_write_bytecode = True
+FORBIDDEN = {"socket.connect", "socket.bind", "subprocess.Popen", "os.system", "os.fork",
+             "os.mkdir", "os.rename", "os.remove", "os.chmod"}
+def watch(event, arguments):
+    writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+    if event in FORBIDDEN or (writes and arguments[0] != os.devnull):
+        raise SystemExit(f"importing did {event} {arguments}")
+names = [name for package in sys.argv[1:] for name in [package] + [
+    module.name for module in pkgutil.walk_packages(importlib.import_module(package).__path__, package + ".")]
+    if not name.endswith("__main__")]
+sys.addaudithook(watch)
+for name in names:
+    importlib.import_module(name)
+print(len(names))
+"""

@@ -1,0 +1,55 @@
+"""Kills at any moment of the very first start, which makes a home, a database, a server and a schema."""
+
+import os
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from garden.embedded import EmbeddedPostgres
+from garden.home import open_home
+from tests.support.processes import garden, spawn_garden
+
+# The delays reach past the whole of an undisturbed first start; `GARDEN_TEST_KILLS` asks for a finer comb.
+KILLS = int(os.environ.get("GARDEN_TEST_KILLS", "4"))
+LONGEST_SECONDS = 1.2
+
+
+@pytest.mark.parametrize("moment", range(KILLS))
+@pytest.mark.parametrize(
+    "victims", ["the starter alone", "everything it started", "everything but the starter"]
+)
+def test_a_kill_during_the_first_start_never_keeps_the_next_from_succeeding(
+    folder: Path, victims: str, moment: int
+) -> None:
+    home = folder / "home"
+    starter = spawn_garden("init", home=home)
+    time.sleep(LONGEST_SECONDS * (moment + 1) / KILLS)
+    for process in chosen(victims, starter.pid, home):
+        with suppress(psutil.NoSuchProcess):
+            process.send_signal(signal.SIGKILL)
+    starter.communicate(timeout=120)
+
+    done = garden("init", home=home)
+    assert done.returncode == 0, done.stderr
+    assert not [path.name for path in (home / ".garden").iterdir() if ".new-" in path.name]
+    EmbeddedPostgres(open_home(home)).stop()
+
+
+def chosen(victims: str, starter: int, home: Path) -> list[psutil.Process]:
+    """The starter, what it started, and the server, which has left the starter's family by design."""
+    if victims == "the starter alone":
+        return [psutil.Process(starter)]
+    family = psutil.Process(starter).children(recursive=True) + [
+        process for process in psutil.process_iter() if works_in(process, home)
+    ]
+    return family if victims == "everything but the starter" else [psutil.Process(starter), *family]
+
+
+def works_in(process: psutil.Process, home: Path) -> bool:
+    with suppress(psutil.Error):
+        return Path(process.cwd()).is_relative_to(home)
+    return False

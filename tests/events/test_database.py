@@ -1,0 +1,29 @@
+import pytest
+
+from events.database import DatabaseUnavailableError, connection, server_facts
+from events.statements import statements
+
+
+@pytest.mark.parametrize("url", ["postgresql://127.0.0.1:9/x", "postgresql:///x?host=/nonexistent"])
+def test_a_server_that_is_not_there_is_unavailable_with_a_hint(url: str) -> None:
+    with pytest.raises(DatabaseUnavailableError) as refusal, connection(url):
+        pass
+    assert refusal.value.code == "unavailable"
+    assert "garden doctor" in refusal.value.hint
+
+
+def test_a_connection_that_breaks_off_is_unavailable(empty_database: str) -> None:
+    with pytest.raises(DatabaseUnavailableError), connection(empty_database) as opened:
+        opened.execute("select pg_terminate_backend(pg_backend_pid())")
+
+
+def test_a_server_tells_its_version_and_extensions(empty_database: str) -> None:
+    with connection(empty_database) as opened:
+        facts = server_facts(opened)
+    assert facts.is_supported
+    assert "plpgsql" in facts.extensions
+
+
+def test_statements_are_found_by_their_names() -> None:
+    assert set(statements("migrations")) == {"is_prepared", "prepare", "applied", "lock", "record"}
+    assert statements("migrations")["record"].startswith(b"insert into garden.schema_migrations")

@@ -1,0 +1,45 @@
+import base64
+
+import pytest
+
+from events.keyring import Keyring, KeyringError
+
+KEY = base64.urlsafe_b64encode(bytes(range(224, 256))).decode()
+
+
+def test_a_keyring_survives_being_written_and_read() -> None:
+    keyring = Keyring.generate()
+    assert Keyring.parse(keyring.render()).render() == keyring.render()
+
+
+@pytest.mark.parametrize("text", [f"2:{KEY},10:{KEY}", f" 10:{KEY}\n2:{KEY}\n", f"2:{KEY} , 10:{KEY}"])
+def test_entries_are_separated_by_commas_or_white_space_and_sorted_by_number(text: str) -> None:
+    assert Keyring.parse(text).versions == (2, 10)
+
+
+def test_two_generated_keyrings_differ() -> None:
+    assert Keyring.generate().render() != Keyring.generate().render()
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "entry 1 is not of the form"),
+        (f"0:{KEY}", "entry 1 is not of the form"),
+        (f"one:{KEY}", "entry 1 is not of the form"),
+        (KEY, "entry 1 is not of the form"),
+        (f"1:{KEY},1:{KEY}", "version 1 is given twice"),
+        (f"1:{KEY},2:{KEY[:-8]}", "entry 2 is 27 bytes long"),
+        ("1:a", "entry 1 is not URL-safe base64"),
+        (f"1:{KEY.replace('_', '/')}", "entry 1 is not of the form"),
+    ],
+)
+def test_what_is_no_keyring_is_refused_without_showing_it(text: str, complaint: str) -> None:
+    with pytest.raises(KeyringError, match=complaint) as refusal:
+        Keyring.parse(text)
+    assert KEY[:12] not in refusal.value.message + refusal.value.hint
+
+
+def test_printing_a_keyring_shows_versions_only() -> None:
+    assert repr(Keyring.parse(f"3:{KEY}")) == "Keyring(versions=(3,))"
+    assert KEY not in str(Keyring.parse(f"3:{KEY}"))

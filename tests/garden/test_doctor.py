@@ -1,0 +1,113 @@
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from garden.doctor import Finding, examine
+from garden.home import Home
+from garden.settings import load_settings
+from tests.support.processes import garden
+
+CHECKS = [
+    "python", "settings", "home", "permissions", "disk",
+    "database", "extensions", "migrations", "keys", "broker", "clock",
+]  # fmt: skip
+
+
+def examined(path: Path) -> dict[str, Finding]:
+    return {finding.check: finding for finding in examine(load_settings(path))}
+
+
+@pytest.fixture
+def healthy(home: Home, database: str, monkeypatch: pytest.MonkeyPatch) -> Home:
+    monkeypatch.setenv("GARDEN_DATABASE_URL", database)
+    return home
+
+
+def test_a_healthy_garden_passes_every_check(healthy: Home) -> None:
+    findings = examined(healthy.path)
+    assert list(findings) == CHECKS
+    assert {finding.status for finding in findings.values()} == {"ok"}, findings
+
+
+def test_a_missing_home_is_not_created_and_what_needs_it_is_skipped(folder: Path) -> None:
+    findings = examined(folder / "home")
+    assert findings["home"].status == "failed"
+    assert findings["permissions"].status == findings["keys"].status == findings["clock"].status == "skipped"
+    assert findings["permissions"].message == "needs the check of home to pass"
+    assert not (folder / "home").exists()
+
+
+@pytest.mark.parametrize("place", ["users", "history", ".garden", ".garden/keys", "."])
+def test_what_others_can_read_is_found(healthy: Home, place: str) -> None:
+    (healthy.path / place).chmod(0o755)
+    finding = examined(healthy.path)["permissions"]
+    assert finding.status == "failed"
+    assert finding.hint.startswith("chmod go-rwx")
+
+
+def test_a_disk_below_the_limit_is_found(healthy: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GARDEN_LIMITS_FREE_DISK_BYTES", str(1 << 60))
+    assert examined(healthy.path)["disk"].status == "failed"
+
+
+def test_a_database_that_does_not_answer_is_found_and_its_password_kept(
+    healthy: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GARDEN_DATABASE_URL", "postgresql://me:hunter2@127.0.0.1:9/x")
+    findings = examined(healthy.path)
+    assert findings["database"].status == "failed"
+    assert findings["migrations"].status == "skipped"
+    assert "hunter2" not in repr(findings)
+
+
+def test_a_database_that_lacks_the_schema_is_found(
+    home: Home, empty_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GARDEN_DATABASE_URL", empty_database)
+    finding = examined(home.path)["migrations"]
+    assert (finding.status, finding.hint) == ("failed", "Run 'garden migrate'.")
+
+
+@pytest.mark.parametrize("damage", [None, b"", b"1:short", b"\xff"])
+def test_keys_that_are_missing_or_damaged_are_found(healthy: Home, damage: bytes | None) -> None:
+    if damage is None:
+        healthy.keys_file.unlink()
+    else:
+        healthy.keys_file.write_bytes(damage)
+    assert examined(healthy.path)["keys"].status == "failed"
+
+
+@pytest.mark.parametrize("url", ["redis://:hunter2@127.0.0.1:9", "amqp://me:hunter2@127.0.0.1:9"])
+def test_a_broker_that_does_not_answer_is_found_and_its_password_kept(
+    healthy: Home, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("GARDEN_BROKER_URL", url)
+    finding = examined(healthy.path)["broker"]
+    assert finding.status == "failed"
+    assert "refused" in finding.message
+    assert "hunter2" not in finding.message
+
+
+def test_a_misspelt_variable_is_a_warning_and_no_failure(
+    healthy: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GARDEN_DATABSE_URL", "x")
+    assert examined(healthy.path)["settings"].status == "warning"
+    assert garden("doctor", home=healthy.path).returncode == 0
+
+
+def test_the_command_fails_where_a_check_does_and_tells_what_to_do(healthy: Home) -> None:
+    healthy.keys_file.unlink()
+    done = garden("doctor", home=healthy.path, env={"GARDEN_DATABASE_URL": os.environ["GARDEN_DATABASE_URL"]})
+    assert done.returncode == 1
+    assert len([line for line in done.stdout.splitlines() if not line.startswith(" ")]) == len(CHECKS)
+    assert "→ Put the file back from a backup" in done.stdout
+
+
+def test_the_findings_can_be_had_as_json(healthy: Home) -> None:
+    done = garden("doctor", "--json", home=healthy.path)
+    findings = json.loads(done.stdout)
+    assert [finding["check"] for finding in findings] == CHECKS
+    assert done.returncode == 0
