@@ -8,7 +8,7 @@ WORKERS ?= auto
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
-.venv/ready: constraints.txt pyproject.toml tools/setup
+.venv/ready: constraints.txt tools/setup
 	@tools/setup
 
 .PHONY: setup
@@ -36,7 +36,7 @@ format: .venv/ready ## Format and fix what can be fixed mechanically
 
 .PHONY: bench
 bench: .venv/ready ## Measure, as ratios within one run
-	@$(PY) -m benchmarks
+	@$(PY) -m benchmarks $(ARGS)
 
 .PHONY: lock
 lock: .venv/ready ## Renew the pinned versions and hashes (ARGS=--upgrade for the newest)
