@@ -1,0 +1,312 @@
+-- The account of what happened to every document, and who may touch it.
+--
+-- Every primary and unique key starts with user_id: a uniqueness check looks past row-level security, so a key
+-- without the user would tell one user about another's rows; and the tables can be partitioned by user as they
+-- stand. Names of states and kinds are domains over text, not enums, because the planner may use an index under
+-- row-level security only with leak-proof operators, and those of enums are not.
+
+create domain garden.user_id as text
+    check (value ~ '^[a-z0-9][a-z0-9_-]{0,63}$');
+create domain garden.label as text
+    check (value ~ '^[a-z][a-z0-9_.]{0,63}$');
+create domain garden.content_hash as text
+    check (value ~ '^sha256:[0-9a-f]{64}$');
+create domain garden.seal as bytea
+    check (octet_length(value) = 32);
+create domain garden.saga_status as text
+    check (value in ('pending', 'written', 'committed', 'failed'));
+create domain garden.one_line as text
+    check (value !~ '[\n\r]' and char_length(value) between 1 and 2000);
+
+create table garden.events (
+    user_id                garden.user_id     not null,
+    event_id               uuid               not null,
+    -- The chain an event belongs to: a document's path, or nothing for the user's journal.
+    stream                 text               not null,
+    sequence               bigint             not null check (sequence > 0),
+
+    type                   garden.label       not null,
+    op                     garden.label       not null,
+    tool                   garden.label       not null,
+    path                   text,
+    entity                 text,
+    section_anchor         text,
+    rationale              text,
+    override_rationale     garden.one_line,
+    evidence_refs          text[]             not null default '{}',
+
+    -- The edit as it was asked for, and the change it makes: so many bytes into the old text, take out, put in.
+    edit                   jsonb,
+    splice_offset          integer            check (splice_offset >= 0),
+    splice_removed         bytea,
+    splice_inserted        bytea,
+    document_version       integer            check (document_version > 0),
+    before_hash            garden.content_hash,
+    before_raw_hash        garden.content_hash,
+    intended_hash          garden.content_hash,
+    intended_raw_hash      garden.content_hash,
+    lint                   jsonb,
+
+    actor                  text               not null,
+    role                   garden.label       not null,
+    tool_call_id           text,
+    transaction_id         text,
+    agent_action_id        text,
+    idempotency_key        text,
+    created_at             timestamptz        not null,
+
+    line_hash              garden.seal,
+    chain_hash             garden.seal        not null,
+    integrity_salt_version integer            not null check (integrity_salt_version > 0),
+
+    -- What follows is the saga's state, and all that ever changes.
+    status                 garden.saga_status not null,
+    after_hash             garden.content_hash,
+    error                  jsonb,
+    written_at             timestamptz,
+    committed_at           timestamptz,
+    failed_at              timestamptz,
+    state_seal             garden.seal        not null,
+    state_salt_version     integer            not null check (state_salt_version > 0),
+
+    primary key (user_id, event_id),
+    unique (user_id, stream, sequence),
+    check (stream in ('', path)),
+    check ((splice_offset is null) = (splice_removed is null) and (splice_offset is null) = (splice_inserted is null)),
+    -- An event of a document is a whole change; an event of the journal is none.
+    check (case when stream = ''
+           then document_version is null and splice_offset is null and intended_raw_hash is null
+           else document_version is not null and splice_offset is not null and line_hash is not null
+                and intended_hash is not null and intended_raw_hash is not null
+                and (document_version = 1) = (before_raw_hash is null) end),
+    check ((status = 'committed') = (committed_at is not null)),
+    check ((status = 'failed') = (failed_at is not null)),
+    check ((status = 'failed') = (error is not null)),
+    check (status <> 'written' or written_at is not null),
+    check (after_hash is null or status in ('written', 'committed'))
+);
+
+comment on table garden.events is 'One row a change, planned before it happens and sealed after it happened';
+
+create index events_of_path        on garden.events (user_id, path, event_id) where path is not null;
+create index events_of_anchor      on garden.events (user_id, section_anchor, event_id) where section_anchor is not null;
+create index events_of_type        on garden.events (user_id, type, event_id);
+create index events_of_tool_call   on garden.events (user_id, tool_call_id) where tool_call_id is not null;
+create index events_of_transaction on garden.events (user_id, transaction_id) where transaction_id is not null;
+create index events_of_action      on garden.events (user_id, agent_action_id) where agent_action_id is not null;
+create index events_not_committed  on garden.events (user_id, event_id) where status <> 'committed';
+
+create table garden.documents (
+    user_id           garden.user_id not null,
+    -- A document's path; nothing for the user's journal, which has a chain and no text.
+    path              text           not null,
+    version           integer        not null check (version >= 0),
+    content_hash      garden.content_hash,
+    raw_hash          garden.content_hash,
+    head_event_id     uuid,
+    -- The event that was begun and not yet ended, if any: at most one, for its writer holds the document's lock.
+    open_event_id     uuid,
+    tail_sequence     bigint         not null check (tail_sequence >= 0),
+    tail_chain_hash   garden.seal    not null,
+    updated_at        timestamptz    not null,
+    seal              garden.seal    not null,
+    seal_salt_version integer        not null check (seal_salt_version > 0),
+    primary key (user_id, path),
+    check ((version = 0) = (content_hash is null) and (version = 0) = (raw_hash is null)),
+    check ((version = 0) = (head_event_id is null))
+);
+
+comment on table garden.documents is 'Each document''s head: what its version and content are believed to be';
+
+create index documents_with_open_event on garden.documents (user_id, updated_at) where open_event_id is not null;
+
+create table garden.idempotency_records (
+    user_id     garden.user_id not null,
+    key         text           not null check (char_length(key) between 1 and 512),
+    fingerprint bytea          not null check (octet_length(fingerprint) = 32),
+    event_id    uuid           not null,
+    response    jsonb,
+    created_at  timestamptz    not null,
+    expires_at  timestamptz    not null,
+    primary key (user_id, key)
+);
+
+comment on table garden.idempotency_records is 'Requests of the last 48 hours, with their answers once there are any';
+
+create index idempotency_records_by_expiry on garden.idempotency_records (expires_at);
+
+create table garden.event_annotations (
+    user_id                garden.user_id not null,
+    annotation_id          uuid           not null,
+    event_id               uuid           not null,
+    -- Its place in the user's journal, which it shares with the journal's events.
+    sequence               bigint         not null check (sequence > 0),
+    type                   garden.label   not null,
+    op                     garden.label   not null,
+    rationale              text,
+    evidence_refs          text[]         not null default '{}',
+    details                jsonb,
+    actor                  text           not null,
+    role                   garden.label   not null,
+    tool_call_id           text,
+    transaction_id         text,
+    agent_action_id        text,
+    created_at             timestamptz    not null,
+    chain_hash             garden.seal    not null,
+    integrity_salt_version integer        not null check (integrity_salt_version > 0),
+    primary key (user_id, annotation_id),
+    unique (user_id, sequence),
+    foreign key (user_id, event_id) references garden.events (user_id, event_id)
+);
+
+comment on table garden.event_annotations is 'What was said later about an event that stands';
+
+create index annotations_of_event on garden.event_annotations (user_id, event_id, annotation_id);
+
+-- The roles. Where this login may not create them, an operator has: see garden migrate --print-roles.
+
+do $$
+declare
+    wanted text;
+begin
+    foreach wanted in array array['garden_reader', 'garden_service', 'garden_maintainer'] loop
+        begin
+            if not exists (select from pg_roles where rolname = wanted) then
+                execute format('create role %I nologin', wanted);
+            end if;
+        exception
+            when duplicate_object or unique_violation then null; -- another database's migration was faster
+        end;
+        if not pg_has_role(current_user, wanted, 'member') then
+            execute format('grant %I to current_user', wanted);
+        end if;
+    end loop;
+exception
+    when insufficient_privilege then
+        raise exception 'the roles garden_reader, garden_service and garden_maintainer are missing or not granted to %', current_user
+            using hint = 'Have an administrator run what ''garden migrate --print-roles'' prints.';
+end
+$$;
+
+-- Nobody has a right but by what follows.
+
+grant usage on schema garden to garden_reader, garden_service, garden_maintainer;
+
+grant select on garden.events, garden.documents, garden.event_annotations to garden_reader;
+
+grant select, insert on garden.events to garden_service;
+grant update (status, after_hash, error, written_at, committed_at, failed_at, state_seal, state_salt_version)
+    on garden.events to garden_service;
+grant select, insert on garden.documents to garden_service;
+grant update (version, content_hash, raw_hash, head_event_id, open_event_id, tail_sequence, tail_chain_hash,
+              updated_at, seal, seal_salt_version)
+    on garden.documents to garden_service;
+grant select, insert, delete on garden.idempotency_records to garden_service;
+grant update (response) on garden.idempotency_records to garden_service;
+grant select, insert on garden.event_annotations to garden_service;
+
+grant select on garden.events, garden.documents, garden.event_annotations, garden.idempotency_records
+    to garden_maintainer;
+grant delete on garden.idempotency_records to garden_maintainer;
+
+alter table garden.events              enable row level security, force row level security;
+alter table garden.documents           enable row level security, force row level security;
+alter table garden.idempotency_records enable row level security, force row level security;
+alter table garden.event_annotations   enable row level security, force row level security;
+
+-- The setting is read in a sub-select, so that it is evaluated once a statement and not once a row.
+
+create policy own_rows_are_read on garden.events for select to garden_reader, garden_service
+    using (user_id = (select current_setting('garden.user_id', true)));
+create policy own_rows_are_added on garden.events for insert to garden_service
+    with check (user_id = (select current_setting('garden.user_id', true)) and status in ('pending', 'committed'));
+create policy own_rows_change_state on garden.events for update to garden_service
+    using (user_id = (select current_setting('garden.user_id', true)));
+create policy all_rows_are_swept on garden.events for select to garden_maintainer using (true);
+
+create policy own_rows_are_read on garden.documents for select to garden_reader, garden_service
+    using (user_id = (select current_setting('garden.user_id', true)));
+create policy own_rows_are_added on garden.documents for insert to garden_service
+    with check (user_id = (select current_setting('garden.user_id', true)));
+create policy own_rows_move on garden.documents for update to garden_service
+    using (user_id = (select current_setting('garden.user_id', true)));
+create policy all_rows_are_swept on garden.documents for select to garden_maintainer using (true);
+
+create policy own_rows_are_read on garden.idempotency_records for select to garden_service
+    using (user_id = (select current_setting('garden.user_id', true)));
+create policy own_rows_are_added on garden.idempotency_records for insert to garden_service
+    with check (user_id = (select current_setting('garden.user_id', true)));
+create policy own_rows_are_answered on garden.idempotency_records for update to garden_service
+    using (user_id = (select current_setting('garden.user_id', true)));
+create policy own_rows_are_freed on garden.idempotency_records for delete to garden_service
+    using (user_id = (select current_setting('garden.user_id', true)));
+create policy all_rows_are_swept on garden.idempotency_records for select to garden_maintainer using (true);
+create policy expired_rows_are_purged on garden.idempotency_records for delete to garden_maintainer
+    using (expires_at < now());
+
+create policy own_rows_are_read on garden.event_annotations for select to garden_reader, garden_service
+    using (user_id = (select current_setting('garden.user_id', true)));
+create policy own_rows_are_added on garden.event_annotations for insert to garden_service
+    with check (user_id = (select current_setting('garden.user_id', true)));
+create policy all_rows_are_swept on garden.event_annotations for select to garden_maintainer using (true);
+
+-- What no role may do, whatever it was granted, the owner of the tables included.
+
+create function garden.refuse_removal() returns trigger language plpgsql as $$
+begin
+    raise exception '% is append-only: % refused', tg_table_name, lower(tg_op)
+        using errcode = 'insufficient_privilege';
+end
+$$;
+
+create function garden.refuse_rewriting() returns trigger language plpgsql as $$
+begin
+    raise exception 'an event is never rewritten; only its state changes'
+        using errcode = 'insufficient_privilege';
+end
+$$;
+
+create function garden.refuse_wrong_way() returns trigger language plpgsql as $$
+begin
+    if (old.status, new.status) not in (('pending', 'written'), ('pending', 'failed'),
+                                        ('written', 'committed'), ('written', 'failed')) then
+        raise exception 'no way leads from % to %', old.status, new.status
+            using errcode = 'check_violation';
+    end if;
+    return new;
+end
+$$;
+
+create function garden.refuse_going_back() returns trigger language plpgsql as $$
+begin
+    if new.version < old.version or new.tail_sequence < old.tail_sequence then
+        raise exception 'a head never goes back' using errcode = 'check_violation';
+    end if;
+    return new;
+end
+$$;
+
+create trigger events_stay before delete on garden.events
+    for each row execute function garden.refuse_removal();
+create trigger events_are_not_emptied before truncate on garden.events
+    for each statement execute function garden.refuse_removal();
+create trigger events_keep_their_words before update of
+        user_id, event_id, stream, sequence, type, op, tool, path, entity, section_anchor, rationale,
+        override_rationale, evidence_refs, edit, splice_offset, splice_removed, splice_inserted, document_version,
+        before_hash, before_raw_hash, intended_hash, intended_raw_hash, lint, actor, role, tool_call_id,
+        transaction_id, agent_action_id, idempotency_key, created_at, line_hash, chain_hash, integrity_salt_version
+    on garden.events for each row execute function garden.refuse_rewriting();
+create trigger events_go_forward before update on garden.events
+    for each row execute function garden.refuse_wrong_way();
+
+create trigger annotations_stay before update or delete on garden.event_annotations
+    for each row execute function garden.refuse_removal();
+create trigger annotations_are_not_emptied before truncate on garden.event_annotations
+    for each statement execute function garden.refuse_removal();
+
+create trigger heads_stay before delete on garden.documents
+    for each row execute function garden.refuse_removal();
+create trigger heads_are_not_emptied before truncate on garden.documents
+    for each statement execute function garden.refuse_removal();
+create trigger heads_go_forward before update on garden.documents
+    for each row execute function garden.refuse_going_back();
