@@ -20,11 +20,16 @@ def _markdown() -> MarkdownIt:
 def block_tokens(flat_text: str) -> list[Token]:
     r"""Parse the block structure of a text whose line ends are all `\n`; inline content stays unparsed."""
     # Neither character matters to block structure, but a surrogate breaks the reading of link definitions.
-    source = _LONE_SURROGATE.sub("\ufffd", flat_text.replace("\0", "\ufffd"))
+    source = printable(flat_text.replace("\0", "\ufffd"))
     tokens: list[Token] = []
     markdown = _markdown()
     markdown.block.parse(source, markdown, {}, tokens)
     return tokens
+
+
+def printable(text: str) -> str:
+    """Put the replacement character where a lone surrogate stands."""
+    return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def line_starts(flat_text: str) -> list[int]:

@@ -3,6 +3,7 @@
 import re
 
 from grammar.blocks import block_tokens, line_starts
+from grammar.item_scanner import Extent, scan_items
 from grammar.lines import flat
 from grammar.values import ListItem, Span
 
@@ -19,18 +20,26 @@ def find_items(body: str, offset: int, first_line: int) -> tuple[ListItem, ...]:
 
 
 def _item_extents(flat_body: str) -> list[tuple[int, int, int]]:
+    lines = flat_body.split("\n")
+    extents = scan_items(lines)
+    if extents is None:
+        extents = items_by_markdown_it(flat_body)
     starts = line_starts(flat_body)
     return [
-        (starts[first], _without_blank_end(flat_body, starts[first], starts[after]), first)
-        for first, after in _item_lines_by_markdown_it(flat_body)
+        (
+            starts[first],
+            _without_blank_end(flat_body, starts[first], starts[min(after, len(starts) - 1)]),
+            first,
+        )
+        for first, after in extents
     ]
 
 
-def _item_lines_by_markdown_it(flat_body: str) -> list[tuple[int, int]]:
-    tokens = block_tokens(flat_body)
+def items_by_markdown_it(flat_body: str) -> list[Extent]:
+    """Find the items of top-level lists the slow and certain way, as pairs of lines."""
     return [
         (token.map[0], token.map[1])
-        for token in tokens
+        for token in block_tokens(flat_body)
         if token.type == "list_item_open" and token.level == 1 and token.map
     ]
 

@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from grammar.blocks import headings_by_markdown_it
 from grammar.document import Document, Section
 from grammar.frontmatter_block import find_frontmatter, find_second_block, opens_without_closing
+from grammar.headings import find_headings
 from grammar.lines import flat, newline_of
 from grammar.values import Anchor, Frontmatter, Heading, Problem, Span
 
@@ -24,30 +24,13 @@ def parse(text: str) -> Document:
     start = len(BOM) if text.startswith(BOM) else 0
     frontmatter = find_frontmatter(text, flat_text, start)
     body_start = frontmatter.span.end if frontmatter else start
-    headings = _headings(flat_text, body_start)
+    headings = find_headings(flat_text, body_start)
     sections = tuple(_sections(text, flat_text, headings))
     problems = (
         *_frontmatter_problems(flat_text, start, body_start, frontmatter),
         *_anchor_problems(flat_text, body_start, sections),
     )
     return Document(text, newline_of(text), frontmatter, headings, sections, problems)
-
-
-def _headings(flat_text: str, body_start: int) -> tuple[Heading, ...]:
-    lines_above = flat_text.count("\n", 0, body_start)
-    found = headings_by_markdown_it(flat_text[body_start:] if body_start else flat_text)
-    if not body_start:
-        return tuple(found)
-    return tuple(
-        Heading(
-            heading.level,
-            heading.text,
-            Span(heading.span.start + body_start, heading.span.end + body_start),
-            heading.line + lines_above,
-            heading.setext,
-        )
-        for heading in found
-    )
 
 
 def _sections(text: str, flat_text: str, headings: tuple[Heading, ...]) -> Iterator[Section]:
@@ -105,15 +88,18 @@ def _anchor_problems(flat_text: str, body_start: int, sections: tuple[Section, .
     for section in sections:
         if section.anchor and section.anchor_span and counts[section.anchor] > 1:
             message = f"The anchor {section.anchor} stands under {counts[section.anchor]} headings."
-            yield _problem(flat_text, "anchor_duplicate", message, section.anchor_span)
+            yield Problem("anchor_duplicate", message, section.anchor_span, section.body_line - 1)
 
 
 def _stray_anchors(flat_text: str, body_start: int, sections: tuple[Section, ...]) -> Iterator[Problem]:
     known = {section.anchor_span.start for section in sections if section.anchor_span}
+    line, counted_to = 1, 0
     for match in _ANCHOR_LIKE.finditer(flat_text, body_start):
         if match.start() not in known:
             message = "An anchor stands here that is not well-formed on the line right after an H2 heading."
-            yield _problem(flat_text, "anchor_stray", message, Span(match.start(), match.end()))
+            line += flat_text.count("\n", counted_to, match.start())
+            counted_to = match.start()
+            yield Problem("anchor_stray", message, Span(*match.span()), line)
 
 
 def _problem(flat_text: str, code: str, message: str, span: Span) -> Problem:
