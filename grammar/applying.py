@@ -36,8 +36,8 @@ from grammar.splice import Splice, splice_between
 class Applied:
     """What an edit makes of a document. Nothing has been written; `after` passed every guard.
 
-    `section` is the name of the one section that was edited, `logged` says whether a Change Log line came with
-    it. An edit that changes nothing is no error: then `after` equals `before`.
+    `section` is the name of the one section that was edited, `logged` says whether a Change Log line came
+    with it. An edit that changes nothing is no error: then `after` equals `before`.
     """
 
     before: Document | None
@@ -82,7 +82,7 @@ def apply(
     check(document, after, edit, kind)
     with_entry = _with_entry(document, after, kind, entry)
     if with_entry is not None:
-        check(document, with_entry, edit, kind)
+        check(document, with_entry, edit, kind, logged=True)
     return Applied(document, with_entry or after, section.name if section else None, with_entry is not None)
 
 

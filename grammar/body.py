@@ -38,15 +38,18 @@ def trimmed(text: str, newline: str) -> str:
     return with_newlines(kept[_end_of_blank_start(flat(kept)) :], newline)
 
 
-def with_words(body: str, words: str, newline: str, *, followed: bool) -> str:
-    """Put other words into a body; `followed` tells whether another heading comes after it."""
+def with_words(body: str, words: str, newline: str, *, followed: bool, ended: bool) -> str:
+    """Put other words into a body.
+
+    `followed` tells whether another heading comes after it, `ended` whether the file ends with a line end.
+    """
     layout = layout_of(body)
     if words == layout.words:
         return body
     if not words:
         return layout.lead + _without_first_line_end(layout.trail)
     if not layout.words:
-        return newline + words + _trail_for_first_words(body, newline, followed=followed)
+        return newline + words + (newline * 2 if followed else newline * ended)
     return layout.lead + words + _trail(layout.trail, newline, followed=followed)
 
 
@@ -59,13 +62,6 @@ def _trail(trail: str, newline: str, *, followed: bool) -> str:
     # Without a blank line an underlined heading below would take the last paragraph into itself.
     tight = followed and flat(trail).count("\n") < 2
     return trail + newline if tight else trail
-
-
-def _trail_for_first_words(body: str, newline: str, *, followed: bool) -> str:
-    if followed:
-        return newline + newline
-    # A file that ends without a line end goes on doing so.
-    return newline if body else ""
 
 
 def _without_first_line_end(trail: str) -> str:

@@ -45,9 +45,7 @@ def read_diff(diff: str) -> list[Change]:
 
 def _only_file(files: PatchSet) -> PatchedFile:
     if len(files) == 1 and files[0].is_removed_file:
-        raise DeleteNotAllowedError(
-            "The diff deletes the file.", hint="No tool deletes; empty a section instead."
-        )
+        raise DeleteNotAllowedError("The diff deletes the file.", hint="Empty a section instead.")
     if len(files) != 1 or not files[0]:
         raise InvalidInputError(
             f"The diff changes {len(files)} files." if len(files) > 1 else "The diff holds no hunks.",

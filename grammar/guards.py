@@ -25,9 +25,16 @@ from grammar.refusals import (
 )
 from grammar.values import Anchor
 
+_HINT_OPEN = "Close every fence, HTML comment and HTML tag in the new text."
 
-def check(before: Document | None, after: Document, edit: Edit, kind: Kind | None = None) -> None:
-    """Refuse a result that does what no edit may do; `before` is None where a document begins."""
+
+def check(
+    before: Document | None, after: Document, edit: Edit, kind: Kind | None = None, *, logged: bool = False
+) -> None:
+    """Refuse a result that does what no edit may do.
+
+    `before` is None where a document begins; `logged` says that a Change Log line was added with the edit.
+    """
     if before is not None and isinstance(edit, CreateDocument):
         raise AlreadyExistsError("A document stands here already.", hint="Edit it, or choose another place.")
     _check_frontmatter(before, after)
@@ -38,8 +45,9 @@ def check(before: Document | None, after: Document, edit: Edit, kind: Kind | Non
     _check_anchors(before, after)
     _check_change_log(before, after, kind)
     if isinstance(edit, ReplaceSection | AppendToSection | CurateList):
-        _check_untouched(before, after, edit.section, kind)
-    if isinstance(edit, AppendToFile) and not after.text.startswith(before.text):
+        free = [find_section(before, edit.section), find_change_log(before, kind) if logged else None]
+        _check_untouched(before, after, {section.span.start for section in free if section})
+    if isinstance(edit, AppendToFile) and not logged and not after.text.startswith(before.text):
         raise PatchConflictError("An append would have changed what stands above it.")
 
 
@@ -103,8 +111,7 @@ def _counts(document: Document) -> Counter[Anchor]:
 
 
 def _check_kept_anchors(before: Document, after: Document) -> None:
-    old, new = _comments(before), _comments(after)
-    gone = sorted({str(anchor) for anchor, comment in old if (anchor, comment) not in new})
+    gone = sorted({str(anchor) for anchor, _ in _comments(before) - _comments(after)})
     if gone:
         raise AnchorChangedError(
             f"The result would remove or alter the anchor of {', '.join(gone)}.",
@@ -114,12 +121,12 @@ def _check_kept_anchors(before: Document, after: Document) -> None:
         )
 
 
-def _comments(document: Document) -> list[tuple[Anchor, str]]:
-    return [
+def _comments(document: Document) -> set[tuple[Anchor, str]]:
+    return {
         (section.anchor, section.anchor_span.of(document.text).strip(" \t\r\n"))
         for section in document.sections
         if section.anchor and section.anchor_span
-    ]
+    }
 
 
 def _check_new_anchors(before: Counter[Anchor], after: Document) -> None:
@@ -193,19 +200,15 @@ def _goes_on_from(log: Section, grown: Section) -> bool:
     return canonical(layout_of(grown.body).words).startswith(words)
 
 
-def _check_untouched(before: Document, after: Document, name: str, kind: Kind | None) -> None:
-    target = find_section(before, name)
-    log = find_change_log(before, kind)
-    free = {section.span.start for section in (target, log) if section}
+def _check_untouched(before: Document, after: Document, free: set[int]) -> None:
+    """Refuse any change outside the bodies of the sections that begin at the `free` places."""
     old, new = pieces_of(before), pieces_of(after)
     if len(old) != len(new):
         raise PatchConflictError(
             "The edit would make a section appear or disappear.",
-            hint="Close every fence, HTML comment and HTML tag in the new text.",
+            hint=_HINT_OPEN,
         )
     for piece, result in zip(old, new, strict=True):
         same = piece.head == result.head if piece.start in free else piece.text == result.text
         if not same:
-            raise PatchConflictError(
-                "The edit would change bytes outside its section.", hint="Report this: it is a bug."
-            )
+            raise PatchConflictError("The edit would change bytes outside its section.", hint=_HINT_OPEN)

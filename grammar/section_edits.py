@@ -46,5 +46,6 @@ def _goes_on_with_the_list(above: str, words: str) -> bool:
 def with_body_words(document: Document, section: Section, words: str) -> str:
     """Give the document's text with a section's body laid out around these words."""
     followed = section.span.end < len(document.text)
-    body = with_words(section.body, words, document.newline, followed=followed)
+    ended = document.text.endswith(("\n", "\r"))
+    body = with_words(section.body, words, document.newline, followed=followed, ended=ended)
     return document.text[: section.body_span.start] + body + document.text[section.body_span.end :]
