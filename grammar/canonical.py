@@ -1,0 +1,18 @@
+"""Canonical form and content hashes: the same words, the same hash, whatever an editor did to white space."""
+
+from hashlib import sha256
+
+from grammar.lines import with_newlines
+
+TRAILING_SPACE = " \t\v\f"
+
+
+def canonical(text: str) -> str:
+    """Rewrite a text for hashing: LF line ends, no white space ending a line, exactly one final newline."""
+    lines = with_newlines(text, "\n").split("\n")
+    return "\n".join(line.rstrip(TRAILING_SPACE) for line in lines).rstrip("\n") + "\n"
+
+
+def content_hash(text: str) -> str:
+    """Hash the canonical form of a file's or a section's text: `sha256:<64 hex>`."""
+    return f"sha256:{sha256(canonical(text).encode('utf-8', 'surrogatepass')).hexdigest()}"

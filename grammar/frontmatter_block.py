@@ -1,0 +1,180 @@
+"""Frontmatter: where the block is, what it says, and whether every YAML reader would agree about that.
+
+Identity lives here, so YAML's ambiguities are faults: a key given twice, an alias, a tag, a merge or a tab
+can mean one thing to this reader and another to the next.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+import yaml
+
+from grammar.lines import with_newlines
+from grammar.values import Frontmatter, Span
+
+IDENTITY_KEYS = ("id", "user_id", "schema", "participants")
+
+_OPENING = re.compile(r"---[ \t]*\n")
+_CLOSING = re.compile(r"^---[ \t]*$\n?", re.MULTILINE)
+_STRAY_OPENING = re.compile(r"[\s\ufeff]*-{3,}[^\S\n]*\n")
+_STRAY_CLOSING = re.compile(r"^(?:-{3,}|\.{3})[^\S\n]*$", re.MULTILINE)
+_IDENTITY_LINE = re.compile(
+    rf"""(?:^|[{{,?])[^\S\n]*["']?(?:{"|".join(IDENTITY_KEYS)})["']?[^\S\n]*:""", re.MULTILINE
+)
+_ODD_LINE_ENDS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_MAX_DEPTH = 40
+_EMPTY: Mapping[str, object] = MappingProxyType({})
+
+
+def find_frontmatter(text: str, flat_text: str, start: int) -> Frontmatter | None:
+    """Find the block that begins at `start`; `flat_text` is the text with its line ends flattened."""
+    opening = _OPENING.match(flat_text, start)
+    closing = opening and _CLOSING.search(flat_text, opening.end())
+    if not opening or not closing:
+        return None
+    raw = text[opening.end() : closing.start()]
+    values, faults = read_yaml(with_newlines(raw, "\n"))
+    return Frontmatter(raw, Span(start, closing.end()), values, faults)
+
+
+def opens_without_closing(text: str, start: int) -> bool:
+    """Tell whether a block is opened at `start`; asked only where none was found."""
+    return _OPENING.match(text, start) is not None
+
+
+def find_second_block(text: str, start: int) -> Span | None:
+    """Find a block with identity keys where other readers would still take it for frontmatter."""
+    opening = _STRAY_OPENING.match(text, start)
+    closing = opening and _STRAY_CLOSING.search(text, opening.end())
+    if not opening or not closing:
+        return None
+    raw = text[opening.end() : closing.start()]
+    return Span(opening.start(), closing.end()) if _names_identity(raw) else None
+
+
+def _names_identity(raw: str) -> bool:
+    return _IDENTITY_LINE.search(raw) is not None
+
+
+@lru_cache(maxsize=256)
+def read_yaml(raw: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
+    """Read a block's values; where anything about it is doubtful, no values and the doubts instead."""
+    faults = tuple(dict.fromkeys(_doubts(raw)))
+    if faults:
+        return _EMPTY, faults
+    try:
+        values = yaml.load(raw, Loader=_LOADER)  # noqa: S506 - a safe loader, chosen above
+    except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
+        return _EMPTY, (f"not valid YAML: {_first_line(error)}",)
+    return MappingProxyType({key: _frozen(value) for key, value in (values or {}).items()}), ()
+
+
+def _doubts(raw: str) -> Iterator[str]:
+    if any(0xD800 <= ord(character) <= 0xDFFF for character in raw):
+        yield "it holds a lone surrogate"
+        return
+    if "\t" in raw:
+        yield "it holds a tab"
+    if _ODD_LINE_ENDS.search(raw):
+        yield "it holds a line separator that not every reader takes for one"
+    if "\0" in raw:
+        yield "it holds a NUL"
+        return
+    try:
+        yield from _structure_doubts(yaml.parse(raw, Loader=_LOADER))
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        yield f"not valid YAML: {_first_line(error)}"
+
+
+def _first_line(error: Exception) -> str:
+    problem = getattr(error, "problem", None) or str(error)
+    mark = getattr(error, "problem_mark", None)
+    return f"{str(problem).splitlines()[0] if problem else 'unreadable'}" + (
+        f" (line {mark.line + 1} of the block)" if mark else ""
+    )
+
+
+def _structure_doubts(events: Iterator[yaml.Event]) -> Iterator[str]:
+    keys, at_first_node = _KeyWalk(), True
+    for event in events:
+        if isinstance(event, yaml.DocumentStartEvent | yaml.DocumentEndEvent) and event.explicit:
+            yield "it holds a YAML document marker of its own"
+        if isinstance(event, yaml.NodeEvent):
+            if at_first_node and not isinstance(event, yaml.MappingStartEvent):
+                yield "it is not a set of keys and values"
+            at_first_node = False
+            yield from _node_doubts(event)
+        yield from keys.doubts(event)
+        if len(keys.open) > _MAX_DEPTH:
+            # Reading on would take time that grows with the square of the depth.
+            yield "it is nested too deeply"
+            return
+
+
+def _node_doubts(event: yaml.NodeEvent) -> Iterator[str]:
+    if isinstance(event, yaml.AliasEvent):
+        yield f"it holds an alias (*{event.anchor})"
+    elif event.anchor:
+        yield f"it holds an anchor (&{event.anchor})"
+    if getattr(event, "tag", None):
+        yield f"it holds a tag ({event.tag})"  # type: ignore[attr-defined]
+
+
+class _KeyWalk:
+    """Walks YAML events and looks at every mapping key."""
+
+    def __init__(self) -> None:
+        # One entry per open collection: the keys seen so far, or None for a sequence; and whose turn it is.
+        self.open: list[set[str] | None] = []
+        self.key_next: list[bool] = []
+
+    def doubts(self, event: yaml.Event) -> Iterator[str]:
+        if isinstance(event, yaml.CollectionEndEvent):
+            self.open.pop()
+            self.key_next.pop()
+        elif isinstance(event, yaml.NodeEvent):
+            yield from self._node(event)
+            self._descend(event)
+
+    def _node(self, event: yaml.NodeEvent) -> Iterator[str]:
+        keys = self.open[-1] if self.open else None
+        if keys is None:
+            return
+        if self.key_next[-1]:
+            yield from self._key(event, keys)
+        self.key_next[-1] = not self.key_next[-1]
+
+    def _key(self, event: yaml.NodeEvent, keys: set[str]) -> Iterator[str]:
+        if not isinstance(event, yaml.ScalarEvent) or not _is_string(event):
+            yield "it holds a key that is not a string"
+        elif event.value in keys:
+            yield f"the key {event.value!r} stands in it twice"
+        elif event.value == "<<":
+            yield "it holds a merge key (<<)"
+        else:
+            keys.add(event.value)
+
+    def _descend(self, event: yaml.NodeEvent) -> None:
+        if isinstance(event, yaml.CollectionStartEvent):
+            self.open.append(set() if isinstance(event, yaml.MappingStartEvent) else None)
+            self.key_next.append(True)
+
+
+def _is_string(event: yaml.ScalarEvent) -> bool:
+    plain, _ = event.implicit
+    if not plain or event.style:
+        return True
+    tag = yaml.resolver.Resolver().resolve(yaml.ScalarNode, event.value, (True, False))  # type: ignore[no-untyped-call]
+    return bool(tag == _STRING_TAG)
+
+
+_STRING_TAG = "tag:yaml.org,2002:str"
+
+
+def _frozen(value: object) -> object:
+    if isinstance(value, dict):
+        return MappingProxyType({key: _frozen(inner) for key, inner in value.items()})
+    return tuple(_frozen(inner) for inner in value) if isinstance(value, list) else value

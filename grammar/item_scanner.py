@@ -1,0 +1,80 @@
+"""A fast scanner for the items of top-level lists that agrees with markdown-it-py, or says it is not sure.
+
+It reads bodies as people and agents write them: markers in the first column with words after them, everything
+that belongs to an item indented at least as far as those words, other lines plain. Anything else is for
+markdown-it-py to decide.
+"""
+
+import re
+
+_ITEM_LINE = re.compile(r"([-+*]|[0-9]{1,9}[.)])( {1,4})(?=[^ \t\n])")
+_RULE_LIKE = re.compile(r"([-*])(?:[ \t]*\1)+[ \t]*$")
+_HEADING_LINE = re.compile(r"#{1,6}(?:[ \t]|$)")
+_NOT_PLAIN = frozenset("\t#>-+*_=<[~`0123456789")
+_DEEP_COLUMNS = 18
+
+Extent = tuple[int, int]
+
+
+def scan_items(lines: list[str]) -> list[Extent] | None:
+    """Find each item's first line and the line after its last, blank ones included; None: not sure."""
+    scan = _ItemScan()
+    for number, line in enumerate(lines):
+        if not scan.read(number, line):
+            return None
+    return scan.finish(len(lines))
+
+
+class _ItemScan:
+    """One pass over a body, line by line."""
+
+    def __init__(self) -> None:
+        self.found: list[Extent] = []
+        self.item_start: int | None = None
+        self.item_indent = 0
+        self.after_blank = True
+
+    def read(self, number: int, line: str) -> bool:
+        """Take in one line; False where it can't be decided what it belongs to."""
+        if not line.strip(" \t"):
+            self.after_blank = True
+            return True
+        sure = self._indented(line) if line[0] == " " else self._first_column(number, line)
+        self.after_blank = False
+        return sure
+
+    def finish(self, end: int) -> list[Extent]:
+        """Close the last item and give all of them."""
+        if self.item_start is not None:
+            self.found.append((self.item_start, end))
+            self.item_start = None
+        return self.found
+
+    def _indented(self, line: str) -> bool:
+        spaces = len(line) - len(line.lstrip(" "))
+        inside = self.item_start is not None and spaces >= self.item_indent
+        return inside and spaces < _DEEP_COLUMNS and line[spaces] != "\t"
+
+    def _first_column(self, number: int, line: str) -> bool:
+        marker = _ITEM_LINE.match(line)
+        if marker:
+            return self._item_line(number, line, marker)
+        if _HEADING_LINE.match(line):
+            self.finish(number)
+            # What follows a heading begins anew, as after a blank line, but may be indented code.
+            return True
+        if line[0] in _NOT_PLAIN or (self.item_start is not None and not self.after_blank):
+            return False
+        self.finish(number)
+        return True
+
+    def _item_line(self, number: int, line: str, marker: re.Match[str]) -> bool:
+        interrupts_words = self.item_start is None and not self.after_blank
+        if interrupts_words and marker[1][0].isdigit():
+            return False
+        if _RULE_LIKE.match(line) or _ITEM_LINE.match(line, marker.end()):
+            return False
+        self.finish(number)
+        self.item_start = number
+        self.item_indent = marker.end()
+        return True

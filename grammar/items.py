@@ -1,0 +1,75 @@
+"""The items of a section's lists: whole, with their continuation lines and whatever is nested in them."""
+
+import re
+
+from grammar.blocks import block_tokens, line_starts
+from grammar.item_scanner import Extent, scan_items
+from grammar.lines import flat
+from grammar.values import ListItem, Span
+
+_MARKER = re.compile(r"[ \t]*([-+*]|[0-9]{1,9}[.)])([ \t]*)")
+
+
+def find_items(body: str, offset: int, first_line: int) -> tuple[ListItem, ...]:
+    """Find the items of the top-level lists in a section's body that stands at `offset` and `first_line`."""
+    flat_body = flat(body)
+    return tuple(
+        _item(body[start:end], Span(offset + start, offset + end), first_line + line)
+        for start, end, line in _item_extents(flat_body)
+    )
+
+
+def _item_extents(flat_body: str) -> list[tuple[int, int, int]]:
+    lines = flat_body.split("\n")
+    extents = scan_items(lines)
+    if extents is None:
+        extents = items_by_markdown_it(flat_body)
+    starts = line_starts(flat_body)
+    return [
+        (
+            starts[first],
+            _without_blank_end(flat_body, starts[first], starts[min(after, len(starts) - 1)]),
+            first,
+        )
+        for first, after in extents
+    ]
+
+
+def items_by_markdown_it(flat_body: str) -> list[Extent]:
+    """Find the items of top-level lists the slow and certain way, as pairs of lines."""
+    return [
+        (token.map[0], token.map[1])
+        for token in block_tokens(flat_body)
+        if token.type == "list_item_open" and token.level == 1 and token.map
+    ]
+
+
+def _without_blank_end(flat_body: str, start: int, end: int) -> int:
+    kept = start + len(flat_body[start:end].rstrip(" \t\n"))
+    line_end = flat_body.find("\n", kept, end)
+    return end if line_end < 0 else line_end + 1
+
+
+def _item(raw: str, span: Span, line: int) -> ListItem:
+    marker = _MARKER.match(raw)
+    if marker is None:  # a list item always begins with its marker
+        return ListItem(span, "", raw, line)
+    return ListItem(span, marker[1], _content(raw, marker), line)
+
+
+def _content(raw: str, marker: re.Match[str]) -> str:
+    first, *rest = flat(raw).rstrip(" \t\n").split("\n")
+    gap = len(marker[2])
+    indent = marker.end(1) + (gap if 1 <= gap <= 4 else 1)
+    lines = [first[min(marker.end(1) + (gap if gap <= 4 else 1), len(first)) :]]
+    lines.extend(_outdented(line, indent) for line in rest)
+    return "\n".join(line.rstrip(" \t") for line in lines)
+
+
+def _outdented(line: str, columns: int) -> str:
+    width = 0
+    for position, character in enumerate(line):
+        if width >= columns or character not in " \t":
+            return line[position:]
+        width += 4 - width % 4 if character == "\t" else 1
+    return ""

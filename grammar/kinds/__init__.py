@@ -1,0 +1,1 @@
+"""Document kinds: what a document is made of, declared in TOML files that an operator can add to."""

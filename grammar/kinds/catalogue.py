@@ -1,0 +1,32 @@
+"""All the kinds there are: those of the package, and those an operator adds."""
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from importlib.resources import files
+from types import MappingProxyType
+
+from grammar.kinds.declaration import Kind, read_kind
+
+
+def load_kinds(extra: Iterable[tuple[str, str]] = ()) -> Mapping[str, Kind]:
+    """Read the built-in kinds and, on top of them, an operator's declarations as (file name, text) pairs.
+
+    A declaration adds a kind, or changes one: `extends = "notes"` takes over everything of that kind which
+    it does not say itself. Only such an extension may carry the name of a kind that exists.
+    """
+    kinds = dict(_built_in())
+    for name, text in extra:
+        kind = read_kind(name, text, kinds)
+        kinds[kind.kind] = kind
+    return MappingProxyType(kinds)
+
+
+@lru_cache(maxsize=1)
+def _built_in() -> Mapping[str, Kind]:
+    kinds: dict[str, Kind] = {}
+    folder = files("grammar.kinds")
+    for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if file.name.endswith(".toml"):
+            kind = read_kind(file.name, file.read_text(encoding="utf-8"), kinds)
+            kinds[kind.kind] = kind
+    return MappingProxyType(kinds)

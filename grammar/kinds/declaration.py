@@ -1,0 +1,156 @@
+"""What a kind's declaration may say, and the reading of one from TOML text."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from grammar.errors import GardenError
+from grammar.values import Anchor
+
+Shape = Literal["narrative", "list", "log"]
+Role = Literal["evidence", "change_log"]
+IdentityKey = Literal["id", "user_id", "schema", "participants"]
+
+_ANCHOR_NAME = re.compile(r"([a-z][a-z0-9_-]{0,63}) v([1-9][0-9]{0,5})")
+
+
+class KindError(GardenError):
+    """A kind's declaration can't be used; the message names the file and the key."""
+
+    code: ClassVar[str] = "invalid_input"
+
+
+def _anchor(value: object) -> object:
+    match = _ANCHOR_NAME.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError('an anchor reads like "concerns v1"')
+    return Anchor(match[1], int(match[2]))
+
+
+def _as_tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+class _Declared(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class SectionKind(_Declared):
+    """One section of a kind: its canonical heading, its anchor, its shape and its caps."""
+
+    heading: str = Field(min_length=1, max_length=120, pattern=r"^[^\s#](?:[^\r\n]*[^\s#])?$")
+    anchor: Annotated[Anchor, BeforeValidator(_anchor)]
+    shape: Shape
+    role: Role | None = None
+    note_words: int | None = Field(default=None, gt=0)
+    cap_words: int | None = Field(default=None, gt=0)
+    cap_items: int | None = Field(default=None, gt=0)
+
+    @property
+    def is_change_log(self) -> bool:
+        """Whether this section is the account of edits that nobody may replace or prune."""
+        return self.role == "change_log"
+
+
+class Kind(_Declared):
+    """A kind of document, as its declaration has it."""
+
+    kind: str = Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")
+    summary: str
+    title: str = Field(min_length=1, pattern=r"^[^\r\n]+$")
+    schema_version: int = Field(alias="schema", ge=1)
+    identity: Annotated[tuple[IdentityKey, ...], BeforeValidator(_as_tuple)]
+    further_sections: bool = False
+    sections: Annotated[tuple[SectionKind, ...], BeforeValidator(_as_tuple)]
+
+    @model_validator(mode="after")
+    def _names_are_unique(self) -> "Kind":
+        for what, names in (
+            ("anchor", [str(section.anchor) for section in self.sections]),
+            ("heading", [section.heading.casefold() for section in self.sections]),
+        ):
+            twice = {str(name) for name in names if names.count(name) > 1}
+            if twice:
+                raise ValueError(f"{what} declared twice: {', '.join(sorted(twice))}")
+        return self
+
+    def section(self, anchor: Anchor | None) -> SectionKind | None:
+        """Find the declared section with this anchor."""
+        return next((section for section in self.sections if section.anchor == anchor), None)
+
+
+def read_kind(name: str, text: str, known: Mapping[str, Kind]) -> Kind:
+    """Read one declaration; `name` is the file's, for messages, `known` are the kinds it may extend."""
+    table = _read_toml(name, text)
+    whole = _extended(name, table, known) if "extends" in table else table
+    try:
+        kind = Kind.model_validate(whole)
+    except ValidationError as error:
+        raise _refusal(name, error) from error
+    if kind.kind in known and table.get("extends") != kind.kind:
+        raise KindError(
+            f"{name}: kind: there is a kind {kind.kind!r} already",
+            hint=f'To change it, begin the file with: extends = "{kind.kind}".',
+            details={"file": name, "key": "kind"},
+        )
+    return kind
+
+
+def _read_toml(name: str, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise KindError(
+            f"{name} is not valid TOML: {error}", hint="Mend the file or take it away."
+        ) from error
+
+
+def _refusal(name: str, error: ValidationError) -> KindError:
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"]) or "the declaration"
+    return KindError(
+        f"{name}: {key}: {first['msg']}",
+        hint="Compare it with the declarations that come with the package.",
+        details={"file": name, "key": key},
+    )
+
+
+def _extended(name: str, table: dict[str, Any], known: Mapping[str, Kind]) -> dict[str, Any]:
+    base = known.get(str(table["extends"]))
+    if base is None:
+        raise KindError(
+            f"{name}: extends: there is no kind {table['extends']!r}",
+            hint=f"There are: {', '.join(sorted(known))}.",
+            details={"file": name, "key": "extends"},
+        )
+    own = {key: value for key, value in table.items() if key not in ("extends", "sections")}
+    sections = _merged_sections(name, base, table.get("sections", []))
+    return {**_plain(base), **own, "sections": sections}
+
+
+def _plain(base: Kind) -> dict[str, Any]:
+    return base.model_dump(by_alias=True, exclude={"sections"})
+
+
+def _merged_sections(name: str, base: Kind, changes: Any) -> list[Any]:
+    merged = [
+        {**section.model_dump(exclude_none=True), "anchor": str(section.anchor)} for section in base.sections
+    ]
+    if not isinstance(changes, list) or not all(isinstance(change, dict) for change in changes):
+        raise KindError(f"{name}: sections: must be tables", details={"file": name, "key": "sections"})
+    for change in changes:
+        same = next((section for section in merged if section["anchor"] == change.get("anchor")), None)
+        if same:
+            same.update(change)
+        else:
+            merged.insert(_place(merged), change)
+    return merged
+
+
+def _place(sections: list[dict[str, Any]]) -> int:
+    """Tell where a new section goes: last, but above a Change Log."""
+    logs = [index for index, section in enumerate(sections) if section.get("role") == "change_log"]
+    return logs[0] if logs else len(sections)

@@ -1,0 +1,172 @@
+r"""A fast scanner for top-level headings that agrees with markdown-it-py, or says that it is not sure.
+
+CommonMark makes this possible. A line that begins in the first column with `#`, a fence or the start of
+an HTML block ends every paragraph, quote and list above it, so it only matters whether a fence or an HTML
+block is open, and those two end by simple rules. Everything else that could be a heading hangs on what
+stands above it: an indented line where a list may be open, an underline below anything but plain lines.
+There the scanner gives up, and markdown-it-py decides.
+
+One more thing must not happen: markdown-it-py stops reading a list that is nested ten deep and swallows all
+that follows, so the scanner gives up wherever a line could be that deep.
+"""
+
+import re
+
+from markdown_it.common.utils import mdTrim
+from markdown_it.rules_block.html_block import HTML_SEQUENCES
+
+from grammar.blocks import one_line, printable
+from grammar.values import Heading, Span
+
+# Every pattern begins with a literal line feed, which the regular expression engine finds at memchr's speed.
+_CANDIDATE = re.compile(
+    r"\n {0,3}(?:(#{1,6})(?=[ \t\n]|\Z)|(~{3,}|`{3,}(?=[^`\n]*(?:\n|\Z)))|(<)|(=+|-+)[ \t]*(?=\n|\Z))"
+)
+_FENCE_ENDS = {marker: re.compile(rf"\n {{0,3}}({marker}{{3,}})[ \t]*(?=\n|\Z)") for marker in "`~"}
+_BLANK_LINE = re.compile(r"\n[ \t]*(?=\n|\Z)")
+_LIST_LINE = re.compile(r"\n[ \t]*[-+*0-9]")
+_DEEP_PREFIX = re.compile(r"\n((?:[ \t>]|[-+*][ \t]|[0-9]{1,9}[.)][ \t]){5,})(?=[-+*0-9])")
+_DEEP_COLUMNS = 18
+_NOT_PLAIN = frozenset(" \t\n#>-+*_=<[~`0123456789")
+_COMMENT, _LAST_WITH_END_MARK, _NEEDS_BLOCK_START = 1, 4, 6
+_UNSURE = -1
+
+
+def scan_headings(source: str, start: int) -> list[Heading] | None:
+    """Find the top-level headings from `start` on, where a line begins after a line feed; None: not sure."""
+    if _may_nest_too_deep(source, start):
+        return None
+    scan = _Scan(source, start)
+    return scan.headings if scan.run() else None
+
+
+def _may_nest_too_deep(source: str, start: int) -> bool:
+    return any(
+        len(match[1].expandtabs(4)) >= _DEEP_COLUMNS for match in _DEEP_PREFIX.finditer(source, start - 1)
+    )
+
+
+class _Scan:
+    """One pass over a text, from candidate line to candidate line."""
+
+    def __init__(self, source: str, start: int) -> None:
+        self.source = source
+        self.headings: list[Heading] = []
+        # Where the last block that is known to be top-level ended: there, a new block begins for certain.
+        self.block_end = start
+        # No list that began before here can still be open.
+        self.list_floor = start
+        self.counted_to = 0
+        self.line = 1
+        self.handlers = (self._atx, self._fence, self._html, self._underline)
+
+    def run(self) -> bool:
+        """Go through all candidates; False as soon as one can't be decided."""
+        position = self.block_end - 1
+        while position >= 0:
+            match = _CANDIDATE.search(self.source, position)
+            if match is None:
+                return True
+            position = self.handlers[match.lastindex - 1](match) if match.lastindex else _UNSURE
+        return False
+
+    def _atx(self, match: re.Match[str]) -> int:
+        start = match.start() + 1
+        if match.start(1) != start and self._list_may_be_open(start):
+            return _UNSURE
+        end = self._line_end(match.end())
+        hashes = len(match[1])
+        self._add(hashes, _atx_text(self.source[match.end() : end]), start, end, setext=False)
+        return end
+
+    def _fence(self, match: re.Match[str]) -> int:
+        start = match.start() + 1
+        if match.start(2) != start and self._list_may_be_open(start):
+            return _UNSURE
+        fence = match[2]
+        for closing in _FENCE_ENDS[fence[0]].finditer(self.source, match.end()):
+            if len(closing[1]) >= len(fence):
+                return self._block_ends(closing.end())
+        return self._block_ends(len(self.source))
+
+    def _html(self, match: re.Match[str]) -> int:
+        start, tag = match.start() + 1, match.start(3)
+        line_end = self._line_end(tag)
+        kind = self._html_kind(tag, line_end)
+        if kind is None:
+            return line_end
+        if kind == _NEEDS_BLOCK_START and not self._at_block_start(start):
+            return _UNSURE
+        if tag != start and self._list_may_be_open(start):
+            return _UNSURE
+        return self._block_ends(self._html_end(kind, tag, line_end))
+
+    def _html_kind(self, tag: int, line_end: int) -> int | None:
+        if self.source.startswith("<!--", tag):
+            return _COMMENT
+        line = self.source[tag:line_end]
+        return next(
+            (kind for kind, (opening, _, _) in enumerate(HTML_SEQUENCES) if opening.search(line)), None
+        )
+
+    def _html_end(self, kind: int, tag: int, line_end: int) -> int:
+        if kind > _LAST_WITH_END_MARK:
+            blank = _BLANK_LINE.search(self.source, line_end)
+            return blank.start() if blank else len(self.source)
+        closing = HTML_SEQUENCES[kind][1].search(self.source, tag)
+        return self._line_end(closing.end()) if closing else len(self.source)
+
+    def _underline(self, match: re.Match[str]) -> int:
+        underline = match.start() + 1
+        if self._at_block_start(underline):
+            return match.end()
+        start = self._plain_lines_above(underline)
+        if start is None:
+            return _UNSURE
+        text = one_line(mdTrim(self.source[start : match.start()]))
+        self._add(1 if match[4][0] == "=" else 2, text, start, match.end(), setext=True)
+        return match.end()
+
+    def _plain_lines_above(self, underline: int) -> int | None:
+        """Find where the paragraph above an underline begins; None unless all its lines are plain."""
+        start = underline
+        while not self._at_block_start(start):
+            start = self.source.rfind("\n", 0, start - 1) + 1
+            if self.source[start] in _NOT_PLAIN:
+                return None
+        return start
+
+    def _at_block_start(self, line_start: int) -> bool:
+        if line_start <= self.block_end:
+            return True
+        above = self.source.rfind("\n", 0, line_start - 1) + 1
+        return not self.source[above : line_start - 1].strip(" \t")
+
+    def _list_may_be_open(self, line_start: int) -> bool:
+        if _LIST_LINE.search(self.source, self.list_floor - 1, line_start):
+            return True
+        self.list_floor = line_start
+        return False
+
+    def _line_end(self, position: int) -> int:
+        end = self.source.find("\n", position)
+        return end if end >= 0 else len(self.source)
+
+    def _block_ends(self, line_end: int) -> int:
+        self.block_end = self.list_floor = line_end + 1
+        return line_end
+
+    def _add(self, level: int, text: str, start: int, line_end: int, *, setext: bool) -> None:
+        self.line += self.source.count("\n", self.counted_to, start)
+        self.counted_to = start
+        end = min(line_end + 1, len(self.source))
+        self.headings.append(Heading(level, printable(text), Span(start, end), self.line, setext))
+        self._block_ends(line_end)
+
+
+def _atx_text(rest: str) -> str:
+    words = rest.rstrip(" \t")
+    without_hashes = words.rstrip("#")
+    if without_hashes and without_hashes[-1] in " \t":
+        words = without_hashes
+    return mdTrim(words)
