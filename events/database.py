@@ -48,10 +48,15 @@ def connection(url: str, **options: Any) -> Iterator[Connection]:
         with psycopg.connect(url, autocommit=True, **options) as opened:
             yield opened
     except psycopg.OperationalError as error:
-        raise DatabaseUnavailableError(
-            f"The database is not available: {_first_line(error)}",
-            hint="Check that the server runs, and GARDEN_DATABASE_URL; 'garden doctor' tells more.",
-        ) from None
+        raise unavailable(error) from None
+
+
+def unavailable(error: Exception) -> DatabaseUnavailableError:
+    """Say that the database can't be used now, and why."""
+    return DatabaseUnavailableError(
+        f"The database is not available: {_first_line(error)}",
+        hint="Check that the server runs, and GARDEN_DATABASE_URL; 'garden doctor' tells more.",
+    )
 
 
 def server_facts(opened: Connection) -> ServerFacts:

@@ -5,8 +5,12 @@ import binascii
 import re
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
+from cryptography.hazmat.primitives import constant_time, hashes, hmac
+
+from events.encoding import encode
 from grammar.errors import GardenError
 
 KEY_BYTES = 32
@@ -17,6 +21,14 @@ class KeyringError(GardenError):
     """The integrity keys can't be understood. No part of a key ever stands in the message."""
 
     code = "invalid_input"
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """An HMAC, and the version of the key that made it."""
+
+    mac: bytes
+    version: int
 
 
 class Keyring:
@@ -53,6 +65,26 @@ class Keyring:
     def versions(self) -> tuple[int, ...]:
         """The versions there are, lowest first; the last one signs."""
         return tuple(self._keys)
+
+    def rotated(self) -> "Keyring":
+        """Give a keyring with one fresh key more, which signs from now on."""
+        return Keyring({**self._keys, self.versions[-1] + 1: secrets.token_bytes(KEY_BYTES)})
+
+    def seal(self, purpose: str, *values: object) -> Seal:
+        """Sign values for one purpose with the newest key; a seal for one purpose is none for another."""
+        version = self.versions[-1]
+        return Seal(self._mac(version, purpose, values), version)
+
+    def holds(self, seal: Seal, purpose: str, *values: object) -> bool:
+        """Whether the seal was made over these values for this purpose, compared in constant time."""
+        if seal.version not in self._keys:
+            return False
+        return constant_time.bytes_eq(self._mac(seal.version, purpose, values), seal.mac)
+
+    def _mac(self, version: int, purpose: str, values: tuple[object, ...]) -> bytes:
+        signer = hmac.HMAC(self._keys[version], hashes.SHA256())
+        signer.update(encode([purpose, version, *values]))
+        return signer.finalize()
 
     def __repr__(self) -> str:
         return f"Keyring(versions={self.versions})"

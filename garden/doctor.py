@@ -13,7 +13,7 @@ from events.migrations import status as migration_status
 from garden.broker import greet
 from garden.ground import database_url
 from garden.home import Home, open_home
-from garden.keys import load_keyring
+from garden.keys import KeySource
 from garden.settings import Loaded, redacted
 from garden.settings_view import unknown_variables
 from grammar.errors import GardenError
@@ -156,7 +156,7 @@ def _migrations(patient: _Patient) -> str:
 
 def _keys(patient: _Patient) -> str:
     settings = patient.loaded.settings
-    versions = load_keyring(settings, _required(patient.home)).versions
+    versions = KeySource(settings, _required(patient.home))().versions
     place = "the home's key file" if settings.integrity_keys is None else "the environment or garden.toml"
     return f"version {versions[-1]} signs, {len(versions)} in all, from {place}"
 

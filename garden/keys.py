@@ -1,25 +1,55 @@
-"""Where the integrity keys are found: in the environment, or in the home's key file."""
+"""Where the integrity keys are found: in the environment, or in the home's key file; and their rotation."""
 
 from events.keyring import Keyring
 from garden.home import Home
 from garden.settings import Settings
+from garden.statefiles import exclusive_lock, write_private_file
 from grammar.errors import GardenError
 
 
-class KeysMissingError(GardenError):
-    """The integrity keys are not where they should be."""
+class KeysUnavailableError(GardenError):
+    """The integrity keys are not where they should be, or can't be rotated from here."""
 
     code = "unavailable"
 
 
-def load_keyring(settings: Settings, home: Home) -> Keyring:
-    """Read the integrity keys."""
+class KeySource:
+    """Gives the keys that are in force now, so that a rotation reaches a running process."""
+
+    def __init__(self, settings: Settings, home: Home) -> None:
+        self._file = home.keys_file
+        self._stamp: tuple[int, int] | None = None
+        self._keyring: Keyring | None = None
+        self._fixed = settings.integrity_keys is not None
+        if settings.integrity_keys is not None:
+            self._keyring = Keyring.parse(settings.integrity_keys.get_secret_value())
+
+    def __call__(self) -> Keyring:
+        """Give the keys; the file is read again where it has been replaced."""
+        if self._fixed and self._keyring is not None:
+            return self._keyring
+        try:
+            # A replaced file is another inode; looking costs a microsecond or two.
+            status = self._file.stat()
+            stamp = (status.st_ino, status.st_mtime_ns)
+            if self._keyring is None or stamp != self._stamp:
+                self._keyring, self._stamp = Keyring.parse(self._file.read_text("ascii")), stamp
+        except (OSError, UnicodeDecodeError):
+            raise KeysUnavailableError(
+                "The integrity keys can't be read from .garden/keys.",
+                hint="Put the file back from a backup, or set GARDEN_INTEGRITY_KEYS.",
+            ) from None
+        return self._keyring
+
+
+def rotate_keys(settings: Settings, home: Home) -> Keyring:
+    """Add a fresh key that signs from now on; the older ones stay, to verify what they have signed."""
     if settings.integrity_keys is not None:
-        return Keyring.parse(settings.integrity_keys.get_secret_value())
-    try:
-        return Keyring.parse(home.keys_file.read_text("ascii"))
-    except (OSError, UnicodeDecodeError):
-        raise KeysMissingError(
-            "The integrity keys can't be read from .garden/keys.",
-            hint="Put the file back from a backup, or set GARDEN_INTEGRITY_KEYS.",
-        ) from None
+        raise KeysUnavailableError(
+            "The integrity keys come from GARDEN_INTEGRITY_KEYS, which only you can change.",
+            hint="Append ',VERSION:KEY' with a higher version to it, and restart the processes one by one.",
+        )
+    with exclusive_lock(home.state / "keys.lock", timeout_seconds=10):
+        rotated = KeySource(settings, home)().rotated()
+        write_private_file(home.keys_file, rotated.render().encode())
+    return rotated

@@ -84,7 +84,7 @@ create table garden.events (
     check ((status = 'failed') = (error is not null)),
     check (status <> 'written' or written_at is not null),
     check (after_hash is null or status in ('written', 'committed'))
-);
+) with (fillfactor = 70); -- room for a saga's steps on the page of its event
 
 comment on table garden.events is 'One row a change, planned before it happens and sealed after it happened';
 
@@ -94,7 +94,9 @@ create index events_of_type        on garden.events (user_id, type, event_id);
 create index events_of_tool_call   on garden.events (user_id, tool_call_id) where tool_call_id is not null;
 create index events_of_transaction on garden.events (user_id, transaction_id) where transaction_id is not null;
 create index events_of_action      on garden.events (user_id, agent_action_id) where agent_action_id is not null;
-create index events_not_committed  on garden.events (user_id, event_id) where status <> 'committed';
+-- Its condition names a column that only a failure sets: an index that follows the status would make each of a saga's
+-- steps write into every index of the table.
+create index events_failed         on garden.events (user_id, event_id) where failed_at is not null;
 
 create table garden.documents (
     user_id           garden.user_id not null,
@@ -202,7 +204,7 @@ grant update (version, content_hash, raw_hash, head_event_id, open_event_id, tai
               updated_at, seal, seal_salt_version)
     on garden.documents to garden_service;
 grant select, insert, delete on garden.idempotency_records to garden_service;
-grant update (response) on garden.idempotency_records to garden_service;
+grant update (fingerprint, event_id, response, created_at, expires_at) on garden.idempotency_records to garden_service;
 grant select, insert on garden.event_annotations to garden_service;
 
 grant select on garden.events, garden.documents, garden.event_annotations, garden.idempotency_records
@@ -310,3 +312,158 @@ create trigger heads_are_not_emptied before truncate on garden.documents
     for each statement execute function garden.refuse_removal();
 create trigger heads_go_forward before update on garden.documents
     for each row execute function garden.refuse_going_back();
+
+-- The three round trips of a change, a function each: a client that sent their statements one by one would spend more
+-- time on sending than the server on working. They run with the caller's rights, under row-level security.
+
+create function garden.act_for(whose text, durability text) returns void language plpgsql as $$
+begin
+    perform set_config('garden.user_id', whose, true), set_config('synchronous_commit', durability, true);
+end
+$$;
+
+-- The session holds the lock until now; from here the transaction holds it, so that it is free when what the
+-- transaction did can be seen, and not before.
+create function garden.release_at_commit(lock bigint) returns void language plpgsql as $$
+begin
+    perform pg_advisory_xact_lock(lock), pg_advisory_unlock(lock);
+end
+$$;
+
+create function garden.open_stream(
+    whose text, stream text, lock bigint, request_key text, at timestamptz,
+    out version integer, out content_hash text, out raw_hash text, out head_event_id uuid, out open_event_id uuid,
+    out tail_sequence bigint, out tail_chain_hash bytea, out updated_at timestamptz, out seal bytea,
+    out seal_salt_version integer, out fingerprint bytea, out event_id uuid, out response jsonb
+) language plpgsql as $$
+begin
+    perform garden.act_for(whose, 'on');
+    perform pg_advisory_lock(lock);
+    -- A statement of its own, and so a snapshot of its own: it sees what the lock's last holder did.
+    select d.version, d.content_hash, d.raw_hash, d.head_event_id, d.open_event_id, d.tail_sequence,
+           d.tail_chain_hash, d.updated_at, d.seal, d.seal_salt_version, r.fingerprint, r.event_id, r.response
+    into version, content_hash, raw_hash, head_event_id, open_event_id, tail_sequence, tail_chain_hash, updated_at,
+         seal, seal_salt_version, fingerprint, event_id, response
+    from (values (whose)) as asked (user_id)
+    left join garden.documents as d on d.user_id = asked.user_id and d.path = stream
+    left join garden.idempotency_records as r
+           on r.user_id = asked.user_id and r.key = request_key and r.expires_at > at;
+end
+$$;
+
+create function garden.put_head(head garden.documents) returns void language plpgsql as $$
+begin
+    insert into garden.documents values (head.*)
+    on conflict (user_id, path) do update
+    set version = excluded.version, content_hash = excluded.content_hash, raw_hash = excluded.raw_hash,
+        head_event_id = excluded.head_event_id, open_event_id = excluded.open_event_id,
+        tail_sequence = excluded.tail_sequence, tail_chain_hash = excluded.tail_chain_hash,
+        updated_at = excluded.updated_at, seal = excluded.seal, seal_salt_version = excluded.seal_salt_version;
+end
+$$;
+
+create function garden.remember(request garden.idempotency_records) returns void language plpgsql as $$
+begin
+    insert into garden.idempotency_records as standing values (request.*)
+    on conflict (user_id, key) do update
+    set fingerprint = excluded.fingerprint, event_id = excluded.event_id, response = excluded.response,
+        created_at = excluded.created_at, expires_at = excluded.expires_at
+    where standing.expires_at <= excluded.created_at;
+    if not found then
+        raise exception 'this key is in use' using errcode = 'unique_violation',
+            constraint = 'idempotency_records_pkey';
+    end if;
+end
+$$;
+
+create function garden.add_event(
+    event garden.events, head garden.documents, request garden.idempotency_records, lock bigint
+) returns void language plpgsql as $$
+begin
+    perform garden.act_for(event.user_id, 'on');
+    if request.key is not null then
+        perform garden.remember(request);
+    end if;
+    insert into garden.events values (event.*);
+    perform garden.put_head(head);
+    if lock is not null then
+        perform garden.release_at_commit(lock);
+    end if;
+end
+$$;
+
+create function garden.add_annotation(
+    annotation garden.event_annotations, head garden.documents, request garden.idempotency_records, lock bigint
+) returns void language plpgsql as $$
+begin
+    perform garden.act_for(annotation.user_id, 'on');
+    if request.key is not null then
+        perform garden.remember(request);
+    end if;
+    insert into garden.event_annotations values (annotation.*);
+    perform garden.put_head(head);
+    perform garden.release_at_commit(lock);
+end
+$$;
+
+create type garden.event_state as (
+    status             text,
+    after_hash         text,
+    error              jsonb,
+    written_at         timestamptz,
+    committed_at       timestamptz,
+    failed_at          timestamptz,
+    state_seal         bytea,
+    state_salt_version integer
+);
+
+create function garden.move_event(
+    whose garden.user_id, moving uuid, expected text, step garden.event_state
+) returns void language plpgsql as $$
+begin
+    update garden.events
+    set status = step.status, after_hash = step.after_hash, error = step.error, written_at = step.written_at,
+        committed_at = step.committed_at, failed_at = step.failed_at, state_seal = step.state_seal,
+        state_salt_version = step.state_salt_version
+    where user_id = whose and event_id = moving and status = expected;
+    if not found then
+        raise exception 'event % is no longer %', moving, expected using errcode = 'serialization_failure';
+    end if;
+end
+$$;
+
+create function garden.mark_written(whose garden.user_id, moving uuid, step garden.event_state) returns void
+language plpgsql as $$
+begin
+    perform garden.act_for(whose, 'off');
+    perform garden.move_event(whose, moving, 'pending', step);
+end
+$$;
+
+-- Ends a saga: through 'written' where it has not been there, to 'committed' or 'failed'.
+create function garden.end_event(
+    whose garden.user_id, moving uuid, expected text, written garden.event_state, ended garden.event_state,
+    head garden.documents, request_key text, answer jsonb, lock bigint
+) returns void language plpgsql as $$
+begin
+    perform garden.act_for(whose, 'off');
+    if written.status is not null then
+        perform garden.move_event(whose, moving, expected, written);
+        expected := written.status;
+    end if;
+    perform garden.move_event(whose, moving, expected, ended);
+    update garden.documents
+    set version = head.version, content_hash = head.content_hash, raw_hash = head.raw_hash,
+        head_event_id = head.head_event_id, open_event_id = null, updated_at = head.updated_at, seal = head.seal,
+        seal_salt_version = head.seal_salt_version
+    where user_id = whose and path = head.path and open_event_id = moving;
+    if ended.status = 'failed' then
+        delete from garden.idempotency_records
+        where user_id = whose and key = request_key and event_id = moving;
+    else
+        update garden.idempotency_records set response = answer
+        where user_id = whose and key = request_key and event_id = moving;
+    end if;
+    perform garden.release_at_commit(lock);
+end
+$$;

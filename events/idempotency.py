@@ -1,0 +1,82 @@
+"""One effect for one request, however often it is sent."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from events.encoding import encode
+from grammar.errors import GardenError
+
+LIFETIME = timedelta(hours=48)
+KEY_CHARACTERS_MAX = 512
+
+
+class IdempotencyConflictError(GardenError):
+    """The key was used for another request within the last 48 hours."""
+
+    code = "idempotency_conflict"
+
+
+class InProgressError(GardenError):
+    """The same request, or another one that stands in its way, is not done yet."""
+
+    code = "in_progress"
+
+
+class InvalidKeyError(GardenError):
+    """An idempotency key that can't be one."""
+
+    code = "invalid_input"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked for: the key it goes by, and a fingerprint that tells it from other requests."""
+
+    key: str
+    fingerprint: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """An earlier request of the same key; without a response it has not come to its end."""
+
+    event_id: UUID
+    response: Mapping[str, Any] | None
+
+
+def request(
+    user_id: str,
+    tool: str,
+    entity: str,
+    payload: Mapping[str, Any],
+    *,
+    key: str | None = None,
+    tool_call_id: str | None = None,
+) -> Request:
+    """Identify a request: by the caller's key, else by who asks for what, and in which tool call."""
+    fingerprint = sha256(encode([tool, entity, payload])).digest()
+    if key is None:
+        scope = sha256(encode([user_id, tool, entity, payload, tool_call_id])).hexdigest()
+        return Request(f"scope:{scope}", fingerprint)
+    if not key or len(key) > KEY_CHARACTERS_MAX or not key.isprintable():
+        raise InvalidKeyError(
+            "The idempotency key is empty, too long or holds control characters.",
+            hint=f"Use 1 to {KEY_CHARACTERS_MAX} printable characters, a UUID for example.",
+        )
+    return Request(f"caller:{key}", fingerprint)
+
+
+def earlier_of(asked: Request, row: Mapping[str, Any]) -> Earlier | None:
+    """Judge what is remembered under a request's key."""
+    if row["fingerprint"] is None:
+        return None
+    if bytes(row["fingerprint"]) != asked.fingerprint:
+        raise IdempotencyConflictError(
+            "This idempotency key was used for a different request.",
+            hint="Send the earlier request again unchanged, or use a new key for this one.",
+        )
+    return Earlier(row["event_id"], row["response"])

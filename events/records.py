@@ -1,0 +1,122 @@
+"""What the account holds: events, heads, annotations, and who did it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from events.keyring import Seal
+from events.saga import Status
+from grammar.splice import Splice
+
+# The stream of what is said without changing a document.
+JOURNAL = ""
+NO_CHAIN = bytes(32)
+UNSEALED = Seal(b"", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who acts, for which user, and in which of the agent's own contexts."""
+
+    user_id: str
+    actor: str
+    role: str = "agent"
+    tool_call_id: str | None = None
+    transaction_id: str | None = None
+    agent_action_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """What is said of an event, whether it changes a document or not."""
+
+    type: str
+    op: str
+    tool: str
+    path: str | None = None
+    entity: str | None = None
+    section_anchor: str | None = None
+    rationale: str | None = None
+    override_rationale: str | None = None
+    evidence_refs: tuple[str, ...] = ()
+    edit: Mapping[str, Any] | None = None
+    lint: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What an event does to its document: one exact, reversible splice, and the texts before and after.
+
+    `raw` hashes are over the file's bytes, the others over its canonical form; `sealed_text` is the canonical
+    content the line hash covers, the edited section's where one was edited.
+    """
+
+    splice: Splice
+    before_hash: str | None
+    before_raw_hash: str | None
+    intended_hash: str
+    intended_raw_hash: str
+    sealed_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the account believes a document to be, and where its chain ends."""
+
+    version: int = 0
+    content_hash: str | None = None
+    raw_hash: str | None = None
+    head_event_id: UUID | None = None
+    open_event_id: UUID | None = None
+    tail_sequence: int = 0
+    tail_chain_hash: bytes = NO_CHAIN
+    updated_at: datetime | None = None
+    seal: Seal = UNSEALED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One row of the account."""
+
+    user_id: str
+    event_id: UUID
+    stream: str
+    sequence: int
+    statement: Statement
+    caller: Caller
+    idempotency_key: str | None
+    created_at: datetime
+    status: Status
+    splice: Splice | None = None
+    document_version: int | None = None
+    before_hash: str | None = None
+    before_raw_hash: str | None = None
+    intended_hash: str | None = None
+    intended_raw_hash: str | None = None
+    line_hash: bytes | None = None
+    after_hash: str | None = None
+    error: Mapping[str, Any] | None = None
+    written_at: datetime | None = None
+    committed_at: datetime | None = None
+    failed_at: datetime | None = None
+    chain: Seal = UNSEALED
+    state: Seal = UNSEALED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotation:
+    """What was said later about an event that stands."""
+
+    annotation_id: UUID
+    event_id: UUID
+    sequence: int
+    type: str
+    op: str
+    rationale: str | None
+    evidence_refs: tuple[str, ...]
+    details: Mapping[str, Any] | None
+    caller: Caller
+    created_at: datetime
+    chain: Seal = UNSEALED

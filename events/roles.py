@@ -1,0 +1,8 @@
+"""The database roles, for where an administrator has to prepare them."""
+
+from events.statements import statements
+
+
+def preparation(login: str) -> str:
+    """Give the SQL that an administrator runs once, so that this login may do its work."""
+    return statements("roles")["prepare"].decode().replace("{login}", '"' + login.replace('"', '""') + '"')

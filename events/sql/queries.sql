@@ -1,0 +1,98 @@
+-- The read side. In the filtered query what is not asked for is null; it is planned anew each time with its values
+-- known, so that such conditions fall away. The others are planned once.
+
+-- name: freeze
+set transaction isolation level repeatable read, read only;
+
+-- name: act_as_reader
+select set_config('role', 'garden_reader', true), set_config('garden.user_id', %(user_id)s, true);
+
+-- name: event
+select * from garden.events where user_id = %(user_id)s and event_id = %(event_id)s;
+
+-- name: newest
+select * from garden.events
+where user_id = %(user_id)s
+order by event_id desc
+limit %(limit)s;
+
+-- name: newest_before
+select * from garden.events
+where user_id = %(user_id)s and event_id < %(cursor)s
+order by event_id desc
+limit %(limit)s;
+
+-- name: newest_of_path
+select * from garden.events
+where user_id = %(user_id)s and path = %(path)s
+order by event_id desc
+limit %(limit)s;
+
+-- name: newest_of_path_before
+select * from garden.events
+where user_id = %(user_id)s and path = %(path)s and event_id < %(cursor)s
+order by event_id desc
+limit %(limit)s;
+
+-- name: filtered
+select * from garden.events
+where user_id = %(user_id)s
+  and (%(cursor)s::uuid is null or event_id < %(cursor)s)
+  and (%(path)s::text is null or path = %(path)s)
+  and (%(section_anchor)s::text is null or section_anchor = %(section_anchor)s)
+  and (%(type)s::text is null or type = %(type)s)
+  and (%(op)s::text is null or op = %(op)s)
+  and (%(status)s::text is null or status = %(status)s)
+  and (%(status)s::text is distinct from 'failed' or failed_at is not null)
+  and (coalesce(%(status)s::text, '') not in ('pending', 'written') or event_id in (
+        select open_event_id from garden.documents where user_id = %(user_id)s and open_event_id is not null))
+  and (%(since)s::timestamptz is null or created_at >= %(since)s)
+  and (%(until)s::timestamptz is null or created_at < %(until)s)
+  and (%(first_id)s::uuid is null or event_id >= %(first_id)s)
+  and (%(last_id)s::uuid is null or event_id < %(last_id)s)
+  and (%(actor)s::text is null or actor = %(actor)s)
+  and (%(tool_call_id)s::text is null or tool_call_id = %(tool_call_id)s)
+  and (%(transaction_id)s::text is null or transaction_id = %(transaction_id)s)
+  and (%(agent_action_id)s::text is null or agent_action_id = %(agent_action_id)s)
+  and (%(words)s::text[] is null or not exists (
+        select from unnest(%(words)s::text[]) as word
+        where position(lower(word) in lower(concat_ws(' ', rationale, override_rationale))) = 0))
+order by event_id desc
+limit %(limit)s;
+
+-- name: annotations_of
+select * from garden.event_annotations
+where user_id = %(user_id)s and event_id = any (%(event_ids)s)
+order by annotation_id;
+
+-- name: chain
+select * from garden.events
+where user_id = %(user_id)s and stream = %(stream)s and sequence > %(after)s
+order by sequence
+limit %(limit)s;
+
+-- name: annotation_chain
+select * from garden.event_annotations
+where user_id = %(user_id)s and sequence > %(after)s
+order by sequence
+limit %(limit)s;
+
+-- name: streams
+select path from garden.documents where user_id = %(user_id)s
+union
+select distinct stream from garden.events where user_id = %(user_id)s
+order by 1;
+
+-- name: head
+select * from garden.documents where user_id = %(user_id)s and path = %(path)s;
+
+-- name: heads
+select * from garden.documents where user_id = %(user_id)s;
+
+-- name: splices
+select sequence, document_version, splice_offset, splice_removed, splice_inserted
+from garden.events
+where user_id = %(user_id)s and stream = %(path)s and sequence > %(after)s and status = 'committed'
+  and document_version <= %(version)s
+order by sequence
+limit %(limit)s;

@@ -1,0 +1,284 @@
+"""A document's stream of events, or the user's journal, while its lock is held."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from psycopg import errors
+from psycopg.types.json import Jsonb
+
+from events.idempotency import LIFETIME, Earlier, InProgressError, Request
+from events.identifiers import uuid7
+from events.keyring import Keyring
+from events.pool import PooledConnection
+from events.records import Annotation, Caller, Change, Event, Head, Statement
+from events.rows import annotation_row, event_row, head_row, parameters, state_row
+from events.saga import StaleStateError, Status, check_way
+from events.seals import line_seal, seal_annotation, seal_event, seal_head, seal_state
+from events.statements import statements
+
+# psycopg keeps the parsed form of a statement of up to 50 parameters; parsing anew would cost a tenth of a write.
+_NEVER_AT_FIRST = frozenset({"error", "written_at", "failed_at"})
+_HEAD_ONLY = (
+    "version", "content_hash", "raw_hash", "head_event_id", "open_event_id", "seal", "seal_salt_version",
+)  # fmt: skip
+_TICK = timedelta(microseconds=1)
+
+
+class LockedStream:
+    """What stands in the account of one stream, and the steps that may follow, each one round trip."""
+
+    def __init__(
+        self,
+        connection: PooledConnection,
+        *,
+        lock: int,
+        caller: Caller,
+        path: str,
+        head: Head,
+        request: Request | None,
+        earlier: Earlier | None,
+        keys: Keyring,
+        now: Callable[[], datetime],
+    ) -> None:
+        self.caller = caller
+        self.path = path
+        self.head = head
+        self.request = request
+        self.earlier = earlier
+        self._connection = connection
+        self._lock: int | None = lock
+        self._keys = keys
+        self._now = now
+
+    def begin(self, statement: Statement, change: Change) -> Event:
+        """Record durably what is about to happen: enough to finish or to undo it without this process."""
+        event = self._next_event(statement, change, Status.PENDING)
+        self._add(
+            event, replace(self._extended(event), open_event_id=event.event_id), response=None, lock=None
+        )
+        return event
+
+    def mark_written(self, event: Event) -> Event:
+        """Say that the file holds the intended text."""
+        written = self._moved(event, Status.WRITTEN)
+        self._send("mark_written", _moving(written, event.status))
+        return written
+
+    def commit(self, event: Event, response: Mapping[str, Any]) -> Event:
+        """Seal a change that was marked as written, answer its request and give the lock back."""
+        return self._end(event, None, self._moved(event, Status.COMMITTED), response)
+
+    def finish(self, event: Event, response: Mapping[str, Any]) -> Event:
+        """Mark a change as written, and commit it."""
+        written = self._moved(event, Status.WRITTEN)
+        return self._end(event, written, self._moved(written, Status.COMMITTED), response)
+
+    def fail(self, event: Event, error: Mapping[str, Any]) -> Event:
+        """Say that a change did not happen, and why; give the lock back. Its request may be sent again."""
+        return self._end(event, None, self._moved(event, Status.FAILED, error), None)
+
+    def record(self, statement: Statement, change: Change | None = None) -> Event:
+        """Record what has already happened, committed at once: something said, or an edit from outside.
+
+        Something said ends the stream's use, and the lock goes back with it; a change adopted from outside is
+        followed by the one that found it.
+        """
+        event = self._next_event(statement, change, Status.COMMITTED)
+        head = _advanced(self._extended(event), event)
+        response = {"eventId": str(event.event_id)} if change is None else None
+        self._add(event, head, response, self._lock if change is None else None)
+        return event
+
+    def annotate(self, event_id: UUID, statement: Statement) -> Annotation:
+        """Add what is said about an event that stands to the user's journal, and give the lock back."""
+        at = self._moment()
+        plain = Annotation(
+            annotation_id=uuid7(at),
+            event_id=event_id,
+            sequence=self.head.tail_sequence + 1,
+            type=statement.type,
+            op=statement.op,
+            rationale=statement.rationale,
+            evidence_refs=statement.evidence_refs,
+            details=statement.edit,
+            caller=self.caller,
+            created_at=at,
+        )
+        annotation = seal_annotation(self.caller.user_id, plain, self.head.tail_chain_hash, self._keys)
+        tail = replace(
+            self.head, tail_sequence=annotation.sequence, tail_chain_hash=annotation.chain.mac, updated_at=at
+        )
+        values = {
+            **parameters(annotation_row(self.caller.user_id, annotation)),
+            **self._head_values(tail),
+            **self._request_values(at, {"eventId": str(event_id)}),
+            "lock": self._lock,
+        }
+        with self._refusing_races():
+            self._send("add_annotation", values)
+        self._lock = None
+        return annotation
+
+    def release(self) -> None:
+        """Give the lock back, unless the last step has done so."""
+        if self._lock is not None:
+            self._send("unlock", {"lock": self._lock})
+            self._lock = None
+
+    def _add(self, event: Event, head: Head, response: Mapping[str, Any] | None, lock: int | None) -> None:
+        row = {name: value for name, value in event_row(event).items() if name not in _NEVER_AT_FIRST}
+        values = {
+            **self._request_values(event.created_at, response),
+            **parameters(row),
+            **self._head_values(head),
+            "lock": lock,
+        }
+        with self._refusing_races():
+            self._send("add_event", values)
+        self.head = head
+        if lock is not None:
+            self._lock = None
+
+    def _end(
+        self, event: Event, written: Event | None, ended: Event, response: Mapping[str, Any] | None
+    ) -> Event:
+        closed = replace(self.head, open_event_id=None, updated_at=ended.committed_at or ended.failed_at)
+        head = _advanced(closed, ended) if ended.status is Status.COMMITTED else closed
+        values = {
+            **_moving(ended, event.status),
+            **{f"written_{name}": value for name, value in state_row(written).items()},
+            **self._head_values(head),
+            "stream": event.stream,
+            "head_updated_at": head.updated_at,
+            "idempotency_key": event.idempotency_key,
+            "answer": None if response is None else Jsonb(dict(response)),
+            "lock": self._lock,
+        }
+        try:
+            self._send("end_event", values)
+        except errors.SerializationFailure:
+            raise StaleStateError(
+                f"Event {event.event_id} was no longer {event.status}: somebody else has moved it on.",
+                hint="Read the event again.",
+            ) from None
+        self.head = head
+        self._lock = None
+        return ended
+
+    def _next_event(self, statement: Statement, change: Change | None, status: Status) -> Event:
+        at = self._moment()
+        adopts = change is not None and status is Status.COMMITTED
+        event = Event(
+            user_id=self.caller.user_id,
+            event_id=uuid7(at),
+            stream=self.path,
+            sequence=self.head.tail_sequence + 1,
+            statement=statement,
+            caller=self.caller,
+            # An edit adopted from outside is not what was asked for; the request is that of the edit that found it.
+            idempotency_key=None if adopts or self.request is None else self.request.key,
+            created_at=at,
+            status=status,
+        )
+        if change is not None:
+            event = self._with_change(event, change)
+        if status is Status.COMMITTED:
+            event = replace(event, committed_at=at, after_hash=event.intended_hash)
+        return seal_event(event, self.head.tail_chain_hash, self._keys)
+
+    def _with_change(self, event: Event, change: Change) -> Event:
+        return replace(
+            event,
+            splice=change.splice,
+            document_version=self.head.version + 1,
+            before_hash=change.before_hash,
+            before_raw_hash=change.before_raw_hash,
+            intended_hash=change.intended_hash,
+            intended_raw_hash=change.intended_raw_hash,
+            line_hash=line_seal(change.sealed_text, self._keys),
+        )
+
+    def _moved(self, event: Event, status: Status, error: Mapping[str, Any] | None = None) -> Event:
+        check_way(event.status, status)
+        at = self._moment()
+        match status:
+            case Status.WRITTEN:
+                moved = replace(event, status=status, after_hash=event.intended_hash, written_at=at)
+            case Status.COMMITTED:
+                moved = replace(event, status=status, committed_at=at)
+            case _:
+                moved = replace(event, status=status, after_hash=None, error=error, failed_at=at)
+        return seal_state(moved, self._keys)
+
+    def _moment(self) -> datetime:
+        """The time, but never before what the stream already holds, so that ids sort as sequences do."""
+        last = self.head.updated_at
+        return self._now() if last is None else max(self._now(), last + _TICK)
+
+    def _extended(self, event: Event) -> Head:
+        return replace(
+            self.head,
+            tail_sequence=event.sequence,
+            tail_chain_hash=event.chain.mac,
+            updated_at=event.created_at,
+        )
+
+    def _head_values(self, head: Head) -> dict[str, Any]:
+        """The columns of a new head that an event's own don't hold already."""
+        row = head_row(
+            self.caller.user_id, self.path, seal_head(self.caller.user_id, self.path, head, self._keys)
+        )
+        return {f"head_{name}": row[name] for name in _HEAD_ONLY}
+
+    def _request_values(self, at: datetime, response: Mapping[str, Any] | None) -> dict[str, Any]:
+        return {
+            "idempotency_key": self.request.key if self.request else None,
+            "fingerprint": self.request.fingerprint if self.request else None,
+            "response": None if response is None else Jsonb(dict(response)),
+            "expires_at": at + LIFETIME,
+        }
+
+    @contextmanager
+    def _refusing_races(self) -> Iterator[None]:
+        try:
+            yield
+        except errors.UniqueViolation as violation:
+            if violation.diag.constraint_name == "idempotency_records_pkey":
+                raise InProgressError(
+                    "A request with the same idempotency key is being carried out.",
+                    hint="Send it again in a moment to have its answer.",
+                ) from None
+            raise StaleStateError(
+                "The document's lock was lost while it was being changed.",
+                hint="Nothing was written; try again.",
+            ) from None
+
+    def _send(self, name: str, values: Mapping[str, Any]) -> None:
+        self._connection.execute(statements("store")[name], values, prepare=True)
+
+
+def _moving(event: Event, expected: Status) -> dict[str, Any]:
+    return {
+        "user_id": event.user_id,
+        "event_id": event.event_id,
+        "expected": expected,
+        **state_row(event),
+    }
+
+
+def _advanced(head: Head, event: Event) -> Head:
+    """Move a head on to what a committed event has left; one that changes nothing leaves it where it is."""
+    if event.document_version is None:
+        return head
+    return replace(
+        head,
+        version=event.document_version,
+        content_hash=event.intended_hash,
+        raw_hash=event.intended_raw_hash,
+        head_event_id=event.event_id,
+        updated_at=event.committed_at,
+    )

@@ -1,0 +1,155 @@
+"""Whether the account is what was written: every chain from its first event to the head."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from heapq import merge
+from uuid import UUID
+
+from events.keyring import Keyring
+from events.reading import EventReader, Snapshot
+from events.records import JOURNAL, NO_CHAIN
+from events.rows import Row, splice_of
+from events.saga import Status
+from events.seals import annotation_holds, chain_holds, head_holds, state_holds
+from grammar.errors import GardenError
+from grammar.splice import apply_splice
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The first thing in a stream that is not as it was written."""
+
+    stream: str
+    event_id: UUID | None
+    sequence: int | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a check of one user's account found."""
+
+    events: int
+    faults: tuple[Fault, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing was found."""
+        return not self.faults
+
+
+class _FaultFoundError(Exception):
+    """Ends the check of a stream at its first fault."""
+
+    def __init__(self, message: str, row: Row | None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.row = row
+
+
+@dataclass(slots=True)
+class _Tail:
+    """Where the check of a stream has come to."""
+
+    sequence: int = 0
+    chain: bytes = NO_CHAIN
+    version: int = 0
+    text: str = ""
+    last: Row | None = None
+    head_event_id: UUID | None = None
+    open_event_id: UUID | None = None
+
+
+class Verifier:
+    """Checks one user's account after another."""
+
+    def __init__(self, reader: EventReader, keys: Callable[[], Keyring]) -> None:
+        self._reader = reader
+        self._keys = keys
+
+    def user(self, user_id: str) -> Verdict:
+        """Check every stream of a user; the first fault of each is named."""
+        checked, faults = 0, []
+        with self._reader.snapshot(user_id) as snapshot:
+            # Keys are read after the moment is fixed: a key is in place before anything is sealed with it.
+            keys = self._keys()
+            heads = {row["path"]: row for row in snapshot.fetch("heads", {})}
+            for stream in (row["path"] for row in snapshot.fetch("streams", {})):
+                count, fault = _check_stream(snapshot, stream, heads.get(stream), keys)
+                checked += count
+                faults += [fault] if fault else []
+        return Verdict(checked, tuple(faults))
+
+
+def _check_stream(
+    snapshot: Snapshot, stream: str, head: Row | None, keys: Keyring
+) -> tuple[int, Fault | None]:
+    tail = _Tail()
+    try:
+        for row in _rows(snapshot, stream):
+            _check_row(row, tail, keys)
+        _check_head(head, tail, keys)
+    except _FaultFoundError as found:
+        row = found.row or {}
+        return tail.sequence, Fault(stream, row.get("event_id"), row.get("sequence"), found.message)
+    return tail.sequence, None
+
+
+def _rows(snapshot: Snapshot, stream: str) -> Iterator[Row]:
+    events = snapshot.rows("chain", {"stream": stream})
+    if stream != JOURNAL:
+        return events
+    return merge(events, snapshot.rows("annotation_chain", {}), key=lambda row: row["sequence"])
+
+
+def _check_row(row: Row, tail: _Tail, keys: Keyring) -> None:
+    if row["sequence"] != tail.sequence + 1:
+        raise _FaultFoundError(f"event {tail.sequence + 1} of the stream is missing", row)
+    is_annotation = "annotation_id" in row
+    holds = annotation_holds if is_annotation else chain_holds
+    if not holds(row, tail.chain, keys):
+        raise _FaultFoundError("it was changed, or does not follow on the one before it", row)
+    if not is_annotation:
+        _check_state(row, tail, keys)
+    tail.sequence, tail.chain, tail.last = row["sequence"], bytes(row["chain_hash"]), row
+
+
+def _check_state(row: Row, tail: _Tail, keys: Keyring) -> None:
+    if not state_holds(row, keys):
+        raise _FaultFoundError("its state was changed", row)
+    if tail.open_event_id is not None:
+        raise _FaultFoundError("the event before it has not come to its end", tail.last)
+    if row["status"] in (Status.PENDING, Status.WRITTEN):
+        tail.open_event_id = row["event_id"]
+    if row["status"] == Status.COMMITTED and row["document_version"] is not None:
+        _check_change(row, tail)
+
+
+def _check_change(row: Row, tail: _Tail) -> None:
+    splice = splice_of(row)
+    if row["document_version"] != tail.version + 1 or splice is None:
+        raise _FaultFoundError(f"it is not version {tail.version + 1} of its document", row)
+    try:
+        tail.text = apply_splice(tail.text, splice)
+    except (GardenError, UnicodeDecodeError):
+        raise _FaultFoundError("its change does not fit the text before it", row) from None
+    if raw_hash(tail.text) != row["intended_raw_hash"]:
+        raise _FaultFoundError("its change does not lead to the text it names", row)
+    tail.version, tail.head_event_id = row["document_version"], row["event_id"]
+
+
+def _check_head(head: Row | None, tail: _Tail, keys: Keyring) -> None:
+    if head is None:
+        raise _FaultFoundError("the stream has lost its head", tail.last)
+    if not head_holds(head, keys):
+        raise _FaultFoundError("the stream's head was changed", None)
+    known = (tail.sequence, tail.chain, tail.version, tail.head_event_id, tail.open_event_id)
+    names = ("tail_sequence", "tail_chain_hash", "version", "head_event_id", "open_event_id")
+    if known != tuple(head[name] for name in names):
+        raise _FaultFoundError("the stream's events do not reach its head, or go past it", tail.last)
+
+
+def raw_hash(text: str) -> str:
+    """Hash a text's bytes as they are in its file."""
+    return f"sha256:{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
