@@ -20,7 +20,7 @@ from events.saga import StaleStateError, Status, check_way
 from events.seals import line_seal, seal_annotation, seal_event, seal_head, seal_state
 from events.statements import statements
 
-# psycopg keeps the parsed form of a statement of up to 50 parameters; parsing anew would cost a tenth of a write.
+# psycopg keeps the parsed form of statements with up to 50 parameters; parsing anew costs a tenth of a write.
 _NEVER_AT_FIRST = frozenset({"error", "written_at", "failed_at"})
 _HEAD_ONLY = (
     "version", "content_hash", "raw_hash", "head_event_id", "open_event_id", "seal", "seal_salt_version",
@@ -179,7 +179,7 @@ class LockedStream:
             sequence=self.head.tail_sequence + 1,
             statement=statement,
             caller=self.caller,
-            # An edit adopted from outside is not what was asked for; the request is that of the edit that found it.
+            # The request belongs to the edit that was asked for, not to the one it found and adopted.
             idempotency_key=None if adopts or self.request is None else self.request.key,
             created_at=at,
             status=status,
