@@ -34,6 +34,12 @@ format: .venv/ready ## Format and fix what can be fixed mechanically
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
 
+.PHONY: soak
+soak: .venv/ready ## The long versions of the tests that kill, race and guess (minutes)
+	@GARDEN_TEST_KILLS=25 GARDEN_TEST_RESTARTS=50 GARDEN_TEST_KEYS=1000 GARDEN_TEST_READS=100000 \
+		$(PY) -m pytest -n $(WORKERS) tests/crash tests/events/test_server_restarts.py \
+		tests/events/test_idempotency.py tests/events/test_tenancy.py $(ARGS)
+
 .PHONY: bench
 bench: .venv/ready ## Measure, as ratios within one run
 	@$(PY) -m benchmarks $(ARGS)

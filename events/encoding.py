@@ -7,6 +7,7 @@ zone, an object with its keys reordered), and still has to give the same bytes.
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -26,7 +27,8 @@ def _plain(value: object) -> Any:
         case str():
             return str(value)
         case float():
-            return int(value) if value.is_integer() else value
+            # The shortest form of a float is what the database gets; as a whole number it comes back exact.
+            return int(Decimal(repr(value))) if value.is_integer() else value
         case bytes() | bytearray() | memoryview():
             return {"bytes": bytes(value).hex()}
         case datetime():

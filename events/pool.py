@@ -1,16 +1,18 @@
 """Connections kept open between calls, each harmless until a transaction says for whom it acts."""
 
+import threading
+from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 import psycopg
 from psycopg import errors
 from psycopg.rows import DictRow, dict_row
-from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from events.database import CONNECT_SECONDS_MAX, DatabaseUnavailableError, unavailable
 from events.idempotency import InProgressError
+from grammar.errors import GardenError
 
 LOCK_SECONDS_MAX = 10
 STATEMENT_SECONDS_MAX = 30
@@ -18,11 +20,23 @@ STATEMENT_SECONDS_MAX = 30
 _ROLE = "garden_service"
 
 Result = TypeVar("Result")
+
+
+class NotRecordableError(GardenError):
+    """What was to be recorded is not of the form that the account accepts."""
+
+    code = "invalid_input"
+
+
 PooledConnection = psycopg.Connection[DictRow]
 
 
 class Pool:
-    """A bounded number of connections to one database, which outlives restarts of the server."""
+    """A bounded number of connections to one database, kept open between calls.
+
+    Without threads of its own: a connection is made in the call that needs it, so that a call tells at once
+    that the database is away, and finds it again the moment it is back.
+    """
 
     def __init__(
         self,
@@ -40,30 +54,18 @@ class Pool:
             "client_connection_check_interval": "1000",
             "timezone": "UTC",
         }
-        self._pool: ConnectionPool[PooledConnection] = ConnectionPool(
-            url,
-            min_size=0,
-            max_size=size_max,
-            timeout=CONNECT_SECONDS_MAX,
-            reconnect_timeout=CONNECT_SECONDS_MAX,
-            open=False,
-            kwargs={
-                "autocommit": True,
-                "row_factory": dict_row,
-                "application_name": "memory-garden",
-                "connect_timeout": CONNECT_SECONDS_MAX,
-                "options": " ".join(f"-c {name}={value}" for name, value in options.items()),
-                "keepalives_idle": 30,
-                "tcp_user_timeout": 30_000,
-            },
-        )
+        self._url = url
+        self._options = " ".join(f"-c {name}={value}" for name, value in options.items())
+        self._places = threading.BoundedSemaphore(size_max)
+        self._wait_seconds = lock_seconds + statement_seconds
+        # The one used last is taken first: it is the likeliest to be alive.
+        self._idle: deque[PooledConnection] = deque()
 
     def __enter__(self) -> "Pool":
-        self._pool.open()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._pool.close()
+        self.drop_idle_connections()
 
     @contextmanager
     def connection(self) -> Iterator[PooledConnection]:
@@ -84,23 +86,51 @@ class Pool:
             with self.connection() as connection:
                 return work(connection)
         except DatabaseUnavailableError:
-            self.drop_dead_connections()
+            self.drop_idle_connections()
         with self.connection() as connection:
             return work(connection)
 
     def take(self) -> PooledConnection:
         """Lend a connection that is to be given back."""
-        with translated():
-            return self._pool.getconn()
+        if not self._places.acquire(timeout=self._wait_seconds):
+            raise DatabaseUnavailableError(
+                "Every connection to the database has been in use for too long.",
+                hint="Try again in a moment.",
+            )
+        try:
+            return self._idle.pop()
+        except IndexError:
+            pass
+        try:
+            with translated():
+                return self._connect()
+        except BaseException:
+            self._places.release()
+            raise
 
     def give_back(self, connection: PooledConnection) -> None:
-        """Take a connection back; a closed one is replaced."""
-        self._pool.putconn(connection)
+        """Take a connection back, unless something went wrong on it."""
+        if not connection.closed:
+            self._idle.append(connection)
+        self._places.release()
 
-    def drop_dead_connections(self) -> None:
-        """Replace the idle connections that a restart of the server has cut off."""
-        with translated():
-            self._pool.check()
+    def drop_idle_connections(self) -> None:
+        """Close what is not in use: after a restart of the server it is dead, and soon made anew."""
+        with suppress(IndexError):
+            while True:
+                self._idle.pop().close()
+
+    def _connect(self) -> PooledConnection:
+        return psycopg.connect(
+            self._url,
+            autocommit=True,
+            row_factory=dict_row,
+            application_name="memory-garden",
+            connect_timeout=CONNECT_SECONDS_MAX,
+            options=self._options,
+            keepalives_idle=30,
+            tcp_user_timeout=30_000,
+        )
 
 
 @contextmanager
@@ -112,5 +142,10 @@ def translated() -> Iterator[None]:
         raise InProgressError(
             "Another change of this document is taking too long.", hint="Try again in a few seconds."
         ) from None
-    except (psycopg.OperationalError, PoolTimeout, PoolClosed) as error:
+    except (psycopg.DataError, errors.CheckViolation, errors.NotNullViolation, UnicodeEncodeError) as error:
+        raise NotRecordableError(
+            f"This can't be recorded: {str(error).splitlines()[0]}",
+            hint="Ids are lower-case letters, digits, '-' and '_'; texts hold no NUL and no lone surrogates.",
+        ) from None
+    except psycopg.OperationalError as error:
         raise unavailable(error) from None

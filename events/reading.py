@@ -102,7 +102,7 @@ class EventReader:
                 splice = splice_of(row)
                 if splice is not None:
                     text, reached = apply_splice(text, splice), row["document_version"]
-        if reached != version:
+        if version < 1 or reached != version:
             raise VersionNotFoundError(
                 f"{path} has no version {version}.", hint=f"The newest version up to there is {reached}."
             )

@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import Any
 from uuid import UUID
 
 from events.database import DatabaseUnavailableError
@@ -24,7 +23,7 @@ from events.idempotency import Request, earlier_of
 from events.keyring import Keyring
 from events.pool import Pool, PooledConnection, translated
 from events.records import JOURNAL, Caller, Head, Statement
-from events.rows import head_of
+from events.rows import Row, head_of
 from events.statements import statements
 from events.stream import LockedStream
 
@@ -51,68 +50,76 @@ class EventStore:
     @contextmanager
     def document(self, caller: Caller, path: str, request: Request | None = None) -> Iterator[LockedStream]:
         """Hold a document's lock; what stands in the account of it comes along."""
-        with self._opened(_Opening(caller, path, request)) as (stream, _):
+        with self._opened(_Opening(caller, path, request)) as stream:
             yield stream
 
     def log(self, caller: Caller, statement: Statement, request: Request | None = None) -> Logged:
         """Record what is no change; where it speaks of a write already recorded, as an annotation of that."""
-        opening = _Opening(caller, JOURNAL, request, speaks_of=statement.path)
-        with self._opened(opening) as (journal, spoken_of):
+        with self._opened(_Opening(caller, JOURNAL, request)) as journal:
             if journal.earlier is not None:
                 return Logged(journal.earlier.event_id, replayed=True)
+            spoken_of = journal.write_named_by(statement.path) if statement.path else None
             if spoken_of is not None:
                 journal.annotate(spoken_of, statement)
                 return Logged(spoken_of, is_annotation=True)
             return Logged(journal.record(statement).event_id)
 
     @contextmanager
-    def _opened(self, opening: "_Opening") -> Iterator[tuple[LockedStream, UUID | None]]:
-        connection, stream, spoken_of = self._open(opening)
+    def _opened(self, opening: "_Opening") -> Iterator[LockedStream]:
+        connection, stream, row = self._open(opening)
         try:
             with translated():
-                yield stream, spoken_of
-                stream.release()
-        except BaseException:
-            # Whatever went wrong, the lock must not stay behind on a connection that others will use.
+                try:
+                    stream.earlier = earlier_of(opening.request, row) if opening.request else None
+                    yield stream
+                finally:
+                    stream.release()
+        except DatabaseUnavailableError:
+            # A lock that may still be held must not stay behind on a connection that others will use.
             connection.close()
             raise
         finally:
             self._pool.give_back(connection)
 
-    def _open(self, opening: "_Opening") -> tuple[PooledConnection, LockedStream, UUID | None]:
+    def _open(self, opening: "_Opening") -> tuple[PooledConnection, LockedStream, Row]:
         """Take the first round trip, and again where a restart of the server had cut the connection."""
         try:
             return self._first_round_trip(opening)
         except DatabaseUnavailableError:
-            self._pool.drop_dead_connections()
+            self._pool.drop_idle_connections()
             return self._first_round_trip(opening)
 
-    def _first_round_trip(self, opening: "_Opening") -> tuple[PooledConnection, LockedStream, UUID | None]:
+    def _first_round_trip(self, opening: "_Opening") -> tuple[PooledConnection, LockedStream, Row]:
         connection = self._pool.take()
+        lock = lock_number(opening.caller.user_id, opening.path)
+        values = {
+            "user_id": opening.caller.user_id,
+            "path": opening.path,
+            "lock": lock,
+            "key": opening.request.key if opening.request else None,
+            "now": self._now(),
+        }
         try:
             with translated():
-                return connection, *self._look_up(connection, opening)
+                row = (
+                    connection.execute(statements("store")["open_stream"], values, prepare=True).fetchone()
+                    or {}
+                )
         except BaseException:
             connection.close()
             self._pool.give_back(connection)
             raise
-
-    def _look_up(self, connection: PooledConnection, opening: "_Opening") -> tuple[LockedStream, UUID | None]:
-        sql = statements("store")
-        values = {**opening.values(), "now": self._now()}
-        row = connection.execute(sql["open_stream"], values, prepare=True).fetchone() or {}
         stream = LockedStream(
             connection,
-            lock=values["lock"],
+            lock=lock,
             caller=opening.caller,
             path=opening.path,
             head=Head() if row["version"] is None else head_of(row),
             request=opening.request,
-            earlier=None if opening.request is None else earlier_of(opening.request, row),
             keys=self._keys(),
             now=self._now,
         )
-        return stream, _write_spoken_of(connection, values) if opening.may_annotate else None
+        return connection, stream, row
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,34 +129,6 @@ class _Opening:
     caller: Caller
     path: str
     request: Request | None
-    speaks_of: str | None = None
-
-    @property
-    def may_annotate(self) -> bool:
-        ids = (self.caller.tool_call_id, self.caller.transaction_id, self.caller.agent_action_id)
-        return self.speaks_of is not None and any(each is not None for each in ids)
-
-    def values(self) -> dict[str, Any]:
-        caller = self.caller
-        return {
-            "user_id": caller.user_id,
-            "path": self.path,
-            "speaks_of": self.speaks_of,
-            "lock": lock_number(caller.user_id, self.path),
-            "key": self.request.key if self.request else None,
-            "tool_call_id": caller.tool_call_id,
-            "transaction_id": caller.transaction_id,
-            "agent_action_id": caller.agent_action_id,
-        }
-
-
-def _write_spoken_of(connection: PooledConnection, values: dict[str, Any]) -> UUID | None:
-    """Find the newest write that the caller's ids and the path name; a round trip that only they cost."""
-    with connection.pipeline():
-        connection.execute(statements("store")["act_for"], values)
-        found = connection.execute(statements("store")["write_it_speaks_of"], values)
-    row = found.fetchone()
-    return row["event_id"] if row else None
 
 
 def lock_number(user_id: str, path: str) -> int:

@@ -40,7 +40,6 @@ class LockedStream:
         path: str,
         head: Head,
         request: Request | None,
-        earlier: Earlier | None,
         keys: Keyring,
         now: Callable[[], datetime],
     ) -> None:
@@ -48,7 +47,7 @@ class LockedStream:
         self.path = path
         self.head = head
         self.request = request
-        self.earlier = earlier
+        self.earlier: Earlier | None = None
         self._connection = connection
         self._lock: int | None = lock
         self._keys = keys
@@ -65,7 +64,8 @@ class LockedStream:
     def mark_written(self, event: Event) -> Event:
         """Say that the file holds the intended text."""
         written = self._moved(event, Status.WRITTEN)
-        self._send("mark_written", _moving(written, event.status))
+        with _refusing_races(f"Event {event.event_id}"):
+            self._send("mark_written", _moving(written, event.status))
         return written
 
     def commit(self, event: Event, response: Mapping[str, Any]) -> Event:
@@ -118,10 +118,23 @@ class LockedStream:
             **self._request_values(at, {"eventId": str(event_id)}),
             "lock": self._lock,
         }
-        with self._refusing_races():
+        with _refusing_races(f"Event {event_id}"):
             self._send("add_annotation", values)
         self._lock = None
         return annotation
+
+    def write_named_by(self, path: str) -> UUID | None:
+        """Find the newest write of a document that the caller's ids name; a round trip where it has any."""
+        ids = {
+            "tool_call_id": self.caller.tool_call_id,
+            "transaction_id": self.caller.transaction_id,
+            "agent_action_id": self.caller.agent_action_id,
+        }
+        if not any(ids.values()):
+            return None
+        values = {"user_id": self.caller.user_id, "path": path, **ids}
+        row = self._connection.execute(statements("store")["write_named_by"], values).fetchone()
+        return row["event_id"] if row else None
 
     def release(self) -> None:
         """Give the lock back, unless the last step has done so."""
@@ -137,7 +150,7 @@ class LockedStream:
             **self._head_values(head),
             "lock": lock,
         }
-        with self._refusing_races():
+        with _refusing_races(f"Event {event.event_id}"):
             self._send("add_event", values)
         self.head = head
         if lock is not None:
@@ -158,13 +171,8 @@ class LockedStream:
             "answer": None if response is None else Jsonb(dict(response)),
             "lock": self._lock,
         }
-        try:
+        with _refusing_races(f"Event {event.event_id}"):
             self._send("end_event", values)
-        except errors.SerializationFailure:
-            raise StaleStateError(
-                f"Event {event.event_id} was no longer {event.status}: somebody else has moved it on.",
-                hint="Read the event again.",
-            ) from None
         self.head = head
         self._lock = None
         return ended
@@ -242,21 +250,6 @@ class LockedStream:
             "expires_at": at + LIFETIME,
         }
 
-    @contextmanager
-    def _refusing_races(self) -> Iterator[None]:
-        try:
-            yield
-        except errors.UniqueViolation as violation:
-            if violation.diag.constraint_name == "idempotency_records_pkey":
-                raise InProgressError(
-                    "A request with the same idempotency key is being carried out.",
-                    hint="Send it again in a moment to have its answer.",
-                ) from None
-            raise StaleStateError(
-                "The document's lock was lost while it was being changed.",
-                hint="Nothing was written; try again.",
-            ) from None
-
     def _send(self, name: str, values: Mapping[str, Any]) -> None:
         self._connection.execute(statements("store")[name], values, prepare=True)
 
@@ -282,3 +275,23 @@ def _advanced(head: Head, event: Event) -> Head:
         head_event_id=event.event_id,
         updated_at=event.committed_at,
     )
+
+
+@contextmanager
+def _refusing_races(what: str) -> Iterator[None]:
+    """Turn what the database refuses because somebody else was faster into errors that say so."""
+    try:
+        yield
+    except errors.SerializationFailure:
+        raise StaleStateError(
+            f"{what} is no longer as it was: somebody else has moved it on.", hint="Read the event again."
+        ) from None
+    except errors.UniqueViolation as violation:
+        if violation.diag.constraint_name == "idempotency_records_pkey":
+            raise InProgressError(
+                "A request with the same idempotency key is being carried out.",
+                hint="Send it again in a moment to have its answer.",
+            ) from None
+        raise StaleStateError(
+            "The document's lock was lost while it was being changed.", hint="Nothing was written; try again."
+        ) from None

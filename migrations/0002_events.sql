@@ -351,6 +351,23 @@ begin
 end
 $$;
 
+-- The newest write of a document that every given id names.
+create function garden.write_named_by(whose text, document text, tool_call text, transaction text, action text)
+returns uuid language plpgsql as $$
+begin
+    perform garden.act_for(whose, 'on');
+    return (
+        select event_id from garden.events
+        where user_id = whose and path = document and stream <> ''
+          and (tool_call is null or tool_call_id = tool_call)
+          and (transaction is null or transaction_id = transaction)
+          and (action is null or agent_action_id = action)
+        order by event_id desc
+        limit 1
+    );
+end
+$$;
+
 create function garden.put_head(head garden.documents) returns void language plpgsql as $$
 begin
     insert into garden.documents values (head.*)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from garden.home import Home, ensure_home
+from tests.support.accounts import Account, account_on
 from tests.support.databases import OUTSIDE, TestServer
 
 _ROOT = "GARDEN_TEST_ROOT"
@@ -85,3 +86,10 @@ def database(server: TestServer) -> Iterator[str]:
     """The address of a migrated database."""
     with server.database(server.template()) as url:
         yield url
+
+
+@pytest.fixture
+def account(database: str) -> Iterator[Account]:
+    """An account on a database of its own."""
+    with account_on(database) as opened:
+        yield opened

@@ -76,15 +76,7 @@ select garden.add_annotation(
     %(lock)s
 );
 
--- name: act_for
-select garden.act_for(%(user_id)s, 'on');
-
--- name: write_it_speaks_of
-select event_id
-from garden.events
-where user_id = %(user_id)s and path = %(speaks_of)s and stream <> ''
-  and (tool_call_id = %(tool_call_id)s or %(tool_call_id)s::text is null)
-  and (transaction_id = %(transaction_id)s or %(transaction_id)s::text is null)
-  and (agent_action_id = %(agent_action_id)s or %(agent_action_id)s::text is null)
-order by event_id desc
-limit 1;
+-- name: write_named_by
+select garden.write_named_by(
+    %(user_id)s, %(path)s, %(tool_call_id)s, %(transaction_id)s, %(agent_action_id)s
+) as event_id;

@@ -11,7 +11,7 @@ from grammar.errors import GardenError
 
 if TYPE_CHECKING:
     from events.migrations import MigrationStatus
-    from garden.settings import Loaded
+    from garden.settings import Loaded, Settings
 
 app = typer.Typer(
     name="garden",
@@ -23,6 +23,8 @@ app = typer.Typer(
 )
 database = typer.Typer(no_args_is_help=True, help="Start, stop or find the embedded Postgres.")
 app.add_typer(database, name="database")
+keys = typer.Typer(no_args_is_help=True, help="List, rotate and verify with the integrity keys.")
+app.add_typer(keys, name="keys")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
@@ -103,16 +105,25 @@ def config(context: typer.Context, as_json: AsJson = False) -> None:
 def migrate(
     context: typer.Context,
     status: Annotated[bool, typer.Option("--status", help="Only show where each migration stands.")] = False,
+    print_roles: Annotated[
+        bool, typer.Option("--print-roles", help="Only print the SQL that prepares the database roles.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Bring the database to this version's schema.
 
     Every command does so by itself on first use; call it where you want to choose the moment. Safe to call at
-    any time and by any number of processes at once.
+    any time and by any number of processes at once. Where the database login may not create roles, an
+    administrator runs what --print-roles prints, once.
     """
     from garden.cli.render import show_progress
 
     settings = _load(context).settings
+    if print_roles:
+        from events.roles import preparation
+
+        print(preparation(_login(settings)))
+        return
     if not status:
         from garden.ground import prepare
 
@@ -192,6 +203,71 @@ def url(context: typer.Context) -> None:
 
     settings = _load(context).settings
     print(database_url(settings, open_home(settings.home), show_progress))
+
+
+@keys.command("list")
+def list_keys(context: typer.Context, as_json: AsJson = False) -> None:
+    """List the keys by version, never their bytes."""
+    from garden.cli.render import show_json, show_table
+    from garden.home import open_home
+    from garden.keys import KeySource
+
+    settings = _load(context).settings
+    *older, newest = KeySource(settings, open_home(settings.home))().versions
+    rows = [(version, "verifies") for version in older] + [(newest, "signs")]
+    if as_json:
+        show_json([{"version": version, "use": use} for version, use in rows])
+    else:
+        show_table(("version", "use"), rows)
+
+
+@keys.command("rotate")
+def rotate(context: typer.Context) -> None:
+    """Add a fresh key that signs from now on.
+
+    The older keys stay, to verify what they have signed. Running processes take the new key by themselves.
+    """
+    from garden.home import open_home
+    from garden.keys import rotate_keys
+
+    settings = _load(context).settings
+    print(f"Version {rotate_keys(settings, open_home(settings.home)).versions[-1]} signs from now on.")
+
+
+@keys.command("verify")
+def verify(
+    context: typer.Context,
+    user: Annotated[str | None, typer.Option(help="Only this user's account.", metavar="ID")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check that every event is what was written.
+
+    Follows each document's chain of events from the first to its head, rebuilding the text on the way, and
+    names the first event of each chain that does not hold. Exit code 1 if there is any.
+    """
+    from dataclasses import asdict
+
+    from garden.cli.render import show_json, show_verdict
+    from garden.verification import verify_accounts
+
+    faults = False
+    shown = []
+    for user_id, verdict in verify_accounts(_load(context).settings, user):
+        faults = faults or not verdict.holds
+        shown.append({"user": user_id, **asdict(verdict)})
+        if not as_json:
+            show_verdict(user_id, verdict)
+    if as_json:
+        show_json(shown)
+    if faults:
+        raise typer.Exit(1)
+
+
+def _login(settings: "Settings") -> str:
+    from urllib.parse import unquote, urlsplit
+
+    url = settings.database_url.get_secret_value() if settings.database_url else ""
+    return unquote(urlsplit(url).username or "") or "garden"
 
 
 def _load(context: typer.Context) -> "Loaded":

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from events.verifying import Verdict
 from garden.doctor import Finding
 
 # Wide enough that a column is never cut where nobody's window limits it.
@@ -37,6 +38,19 @@ def show_finding(finding: Finding) -> None:
     console.print(Text.assemble(mark, f"{finding.check:<12} {finding.message}"), soft_wrap=True)
     if finding.hint:
         console.print(Text(f"{'':<8}→ {finding.hint}", style="dim"), soft_wrap=True)
+
+
+def show_verdict(user_id: str, verdict: Verdict) -> None:
+    """Print what the check of one user's account found."""
+    status = "ok" if verdict.holds else "failed"
+    console = _console(sys.stdout)
+    console.print(
+        Text.assemble((f"{status:<8}", _COLOURS[status]), f"{user_id}: {verdict.events} events"),
+        soft_wrap=True,
+    )
+    for fault in verdict.faults:
+        place = f"{fault.stream or 'journal'}, event {fault.event_id} ({fault.sequence})"
+        console.print(Text(f"{'':<8}{place}: {fault.message}"), soft_wrap=True)
 
 
 def show_progress(step: str) -> None:

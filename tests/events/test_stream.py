@@ -1,0 +1,102 @@
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from events.database import connection
+from events.pool import NotRecordableError
+from events.store import EventStore, lock_number
+from tests.support.accounts import ADA, NOTES, Account, account_on, asking, fresh_text
+
+
+def round_trips(account: Account, work: Callable[[], object]) -> tuple[int, int]:
+    """Count what a pool's only connection sends: Sync messages, each a round trip, and Parse messages."""
+    with tempfile.TemporaryFile() as trace:
+        with account.pool.connection() as connection:
+            connection.pgconn.trace(trace.fileno())
+        work()
+        with account.pool.connection() as same:
+            assert same is connection
+            connection.pgconn.untrace()
+        trace.seek(0)
+        lines = trace.read().decode().splitlines()
+    return sum("Sync" in line for line in lines), sum("Parse\t" in line for line in lines)
+
+
+def test_a_change_costs_three_round_trips_and_prepares_nothing_anew(database: str) -> None:
+    with account_on(database, size_max=1) as account:
+        for _ in range(2):
+            account.edit(fresh_text(), asked=asking(fresh_text()[-2:-1] + "warm"))
+        assert round_trips(account, lambda: account.edit(fresh_text(), asked=asking("counted"))) == (3, 0)
+
+
+def test_something_said_costs_two_round_trips(database: str) -> None:
+    with account_on(database, size_max=1) as account:
+        account.log("warm")
+        assert round_trips(account, lambda: account.log("hm")) == (2, 0)
+
+
+def test_only_what_recovery_can_not_do_again_waits_for_the_disk(database: str) -> None:
+    """Nothing can be seen of that from outside but what the functions set; so they are asked."""
+    with connection(database) as opened:
+        sources = dict(
+            opened.execute(
+                "select proname, prosrc from pg_proc where pronamespace = 'garden'::regnamespace"
+            ).fetchall()
+        )
+    durable = {name for name, source in sources.items() if "act_for(" in source and "'on')" in source}
+    deferred = {name for name, source in sources.items() if "act_for(" in source and "'off')" in source}
+    assert durable >= {"add_event", "add_annotation"}
+    assert deferred == {"mark_written", "end_event"}
+
+
+def test_edits_of_one_document_wait_for_each_other_and_form_one_chain(account: Account) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        versions = list(threads.map(lambda _: account.edit_again().document_version, range(40)))
+    assert set(versions) == set(range(1, 41))
+    assert account.faults() == []
+
+
+def test_ids_sort_as_their_sequence_even_if_the_clock_goes_back(database: str) -> None:
+    clock = [datetime(2026, 11, 18, tzinfo=UTC)]
+    with account_on(database) as account:
+        account.store = EventStore(account.pool, lambda: account.keyring, lambda: clock[0])
+        events = []
+        for _ in range(5):
+            events.append(account.edit(fresh_text()))
+            clock[0] -= timedelta(hours=1)
+        assert events == sorted(events, key=lambda event: event.event_id)
+        assert account.faults() == []
+
+
+def test_a_refusal_between_the_steps_gives_the_lock_back(account: Account) -> None:
+    with pytest.raises(RuntimeError), account.store.document(ADA, NOTES):
+        raise RuntimeError("refused by a guard")
+    assert account.edit("one\n").document_version == 1
+
+
+def test_locks_of_different_streams_differ() -> None:
+    numbers = {
+        lock_number(user, path) for user in ("ada", "ben") for path in ("", NOTES, "users/ben/notes.md")
+    }
+    assert len(numbers) == 6
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"rationale": "a\x00b"},
+        {"rationale": "\ud800"},
+        {"edit": {"text": "a\x00b"}},
+        {"type": "Not A Label"},
+        {"override_rationale": "two\nlines"},
+    ],
+    ids=["NUL", "surrogate", "NUL in JSON", "label", "two lines"],
+)
+def test_what_can_not_be_recorded_leaves_nothing_behind(account: Account, said: dict[str, object]) -> None:
+    with pytest.raises(NotRecordableError), account.store.document(ADA, NOTES, asking("k")) as stream:
+        account.begin(stream, "one\n", **said)
+    assert account.reader.head("ada", NOTES) is None
+    assert account.edit("one\n", asked=asking("k")).document_version == 1

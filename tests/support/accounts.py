@@ -1,0 +1,105 @@
+"""An account for tests: a store, a reader and a verifier on one database, and a document edited in it."""
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from events.idempotency import Request, request
+from events.keyring import Keyring
+from events.maintenance import Maintenance
+from events.pool import Pool
+from events.reading import EventReader
+from events.records import Caller, Change, Event, Statement
+from events.store import EventStore, Logged
+from events.stream import LockedStream
+from events.verifying import Verifier, raw_hash
+from grammar.canonical import canonical, content_hash
+from grammar.splice import splice_between
+
+ADA = Caller("ada", "companion", tool_call_id="call-1")
+BEN = Caller("ben", "companion")
+NOTES = "users/ada/notes.md"
+
+_numbers = itertools.count(1)
+
+
+class Account:
+    """Everything the tests need of one database, and the texts they believe the documents to have."""
+
+    def __init__(self, pool: Pool, keyring: Keyring) -> None:
+        self.pool = pool
+        self.keyring = keyring
+        self.texts: dict[str, str] = {}
+        self.reader = EventReader(pool)
+        self.maintenance = Maintenance(pool)
+        self.keyring_from(lambda: self.keyring)
+
+    def keyring_from(self, source: Callable[[], Keyring]) -> None:
+        """Take the keys from somewhere else from now on."""
+        self.store = EventStore(self.pool, source)
+        self.verifier = Verifier(self.reader, source)
+
+    def edit_again(self) -> Event:
+        """Edit the notes on the ground of what they are under the lock, so that many threads may."""
+        with self.store.document(ADA, NOTES) as stream:
+            text = fresh_text()
+            event = self.begin(stream, text)
+            self.texts[NOTES] = text
+            return stream.finish(event, {})
+
+    def begin(self, stream: LockedStream, text: str, **said: Any) -> Event:
+        return stream.begin(statement(stream.path, **said), self.change(stream, text))
+
+    def change(self, stream: LockedStream, text: str) -> Change:
+        before = self.texts.get(stream.path) if stream.head.version else None
+        return Change(
+            splice=splice_between(before or "", text),
+            before_hash=None if before is None else content_hash(before),
+            before_raw_hash=None if before is None else raw_hash(before),
+            intended_hash=content_hash(text),
+            intended_raw_hash=raw_hash(text),
+            sealed_text=canonical(text),
+        )
+
+    def edit(
+        self, text: str, *, path: str = NOTES, caller: Caller = ADA, asked: Request | None = None, **said: Any
+    ) -> Event:
+        """Carry a whole change through, and remember the text."""
+        with self.store.document(caller, path, asked) as stream:
+            event = self.begin(stream, text, **said)
+            done = stream.finish(event, {"eventId": str(event.event_id)})
+        self.texts[path] = text
+        return done
+
+    def log(
+        self, rationale: str, *, caller: Caller = ADA, asked: Request | None = None, path: str | None = None
+    ) -> Logged:
+        said = Statement(type="observation", op="observe", tool="events.log", rationale=rationale, path=path)
+        return self.store.log(caller, said, asked)
+
+    def faults(self, user_id: str = "ada") -> list[str]:
+        return [
+            f"{fault.stream}:{fault.sequence}: {fault.message}"
+            for fault in self.verifier.user(user_id).faults
+        ]
+
+
+def statement(path: str | None, **said: Any) -> Statement:
+    fields: dict[str, Any] = {"type": "note", "op": "append_file", "tool": "fs.append", "path": path, **said}
+    return Statement(**fields)
+
+
+def asking(key: str | None = None, payload: Mapping[str, Any] | None = None, user_id: str = "ada") -> Request:
+    return request(user_id, "fs.append", NOTES, payload or {"text": "slept badly"}, key=key)
+
+
+def fresh_text() -> str:
+    return f"# Notes\n\nentry {next(_numbers)}\n"
+
+
+@contextmanager
+def account_on(url: str, **options: Any) -> Iterator[Account]:
+    keyring = options.pop("keyring", None) or Keyring.generate()
+    with Pool(url, **options) as pool:
+        yield Account(pool, keyring)
