@@ -79,7 +79,7 @@ class Keyring:
         """Whether the seal was made over these values for this purpose, compared in constant time."""
         if seal.version not in self._keys:
             return False
-        return constant_time.bytes_eq(self._mac(seal.version, purpose, values), seal.mac)
+        return constant_time.bytes_eq(self._mac(seal.version, purpose, values), bytes(seal.mac or b""))
 
     def _mac(self, version: int, purpose: str, values: tuple[object, ...]) -> bytes:
         signer = hmac.HMAC(self._keys[version], hashes.SHA256())

@@ -118,7 +118,8 @@ declare each record;
 begin
     for each in select conrelid::regclass as of_table, conname
                 from pg_constraint
-                where connamespace = 'garden'::regnamespace and contype in ('c', 'f', 'u') and conrelid <> 0 loop
+                where connamespace = 'garden'::regnamespace and conrelid <> 0 and contype in ('c', 'f', 'u')
+    loop
         execute format('alter table %s drop constraint %I', each.of_table, each.conname);
     end loop;
     for each in select attrelid::regclass as of_table, attname from pg_attribute
