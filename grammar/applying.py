@@ -81,8 +81,6 @@ def apply(
     after = parse(_edited(document, section, edit))
     check(document, after, edit, kind)
     with_entry = _with_entry(document, after, kind, entry)
-    if with_entry is not None:
-        check(document, with_entry, edit, kind, logged=True)
     return Applied(document, with_entry or after, section.name if section else None, with_entry is not None)
 
 
@@ -138,4 +136,6 @@ def _with_entry(
     old, new = find_change_log(before, kind), find_change_log(after, kind)
     if old is None or new is None or layout_of(old.body).words != layout_of(new.body).words:
         return None
-    return parse(logged(after, new, entry))
+    with_entry = parse(logged(after, new, entry))
+    check(after, with_entry, AppendToSection(new.name, entry), kind)
+    return with_entry

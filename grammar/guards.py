@@ -28,13 +28,8 @@ from grammar.values import Anchor
 _HINT_OPEN = "Close every fence, HTML comment and HTML tag in the new text."
 
 
-def check(
-    before: Document | None, after: Document, edit: Edit, kind: Kind | None = None, *, logged: bool = False
-) -> None:
-    """Refuse a result that does what no edit may do.
-
-    `before` is None where a document begins; `logged` says that a Change Log line was added with the edit.
-    """
+def check(before: Document | None, after: Document, edit: Edit, kind: Kind | None = None) -> None:
+    """Refuse a result that does what no edit may do; `before` is None where a document begins."""
     if before is not None and isinstance(edit, CreateDocument):
         raise AlreadyExistsError("A document stands here already.", hint="Edit it, or choose another place.")
     _check_frontmatter(before, after)
@@ -45,10 +40,11 @@ def check(
     _check_anchors(before, after)
     _check_change_log(before, after, kind)
     if isinstance(edit, ReplaceSection | AppendToSection | CurateList):
-        free = [find_section(before, edit.section), find_change_log(before, kind) if logged else None]
-        _check_untouched(before, after, {section.span.start for section in free if section})
-    if isinstance(edit, AppendToFile) and not logged and not after.text.startswith(before.text):
-        raise PatchConflictError("An append would have changed what stands above it.")
+        _check_untouched(before, after, find_section(before, edit.section))
+    if isinstance(edit, AppendToFile) and not after.text.startswith(before.text):
+        raise PatchConflictError(
+            "An append would change what stands above.", hint="Edit the section instead."
+        )
 
 
 def refuse_malformed(document: Document) -> None:
@@ -200,8 +196,8 @@ def _goes_on_from(log: Section, grown: Section) -> bool:
     return canonical(layout_of(grown.body).words).startswith(words)
 
 
-def _check_untouched(before: Document, after: Document, free: set[int]) -> None:
-    """Refuse any change outside the bodies of the sections that begin at the `free` places."""
+def _check_untouched(before: Document, after: Document, section: Section) -> None:
+    """Refuse any change outside the body of this section."""
     old, new = pieces_of(before), pieces_of(after)
     if len(old) != len(new):
         raise PatchConflictError(
@@ -209,6 +205,6 @@ def _check_untouched(before: Document, after: Document, free: set[int]) -> None:
             hint=_HINT_OPEN,
         )
     for piece, result in zip(old, new, strict=True):
-        same = piece.head == result.head if piece.start in free else piece.text == result.text
-        if not same:
+        own = piece.start == section.span.start
+        if piece.head != result.head if own else piece.text != result.text:
             raise PatchConflictError("The edit would change bytes outside its section.", hint=_HINT_OPEN)

@@ -59,12 +59,10 @@ WRITE = WriteFile("")
 REPLACE = ReplaceSection("a", "")
 
 
-def refusal(
-    after: str, edit: Edit = WRITE, before: str | None = TEXT, **options: bool
-) -> type[RefusalError] | None:
+def refusal(after: str, edit: Edit = WRITE, before: str | None = TEXT) -> type[RefusalError] | None:
     """Ask the guards; the refusal's type, or None where they let it pass."""
     try:
-        check(None if before is None else parse(before), parse(after), edit, **options)
+        check(None if before is None else parse(before), parse(after), edit)
     except RefusalError as error:
         return type(error)
     return None
@@ -222,13 +220,6 @@ def test_an_edit_of_a_section_changes_nothing_outside_its_body(after: str) -> No
 
 def test_an_edit_of_a_section_may_change_its_body() -> None:
     assert refusal(TEXT.replace("- one", "- 1"), REPLACE) is None
-
-
-def test_a_change_log_line_may_come_with_an_edit_that_says_so_and_only_then() -> None:
-    after = TEXT.replace("- one", "- 1") + "- went on (evt:e1)\n"
-    assert refusal(after, REPLACE) is PatchConflictError
-    assert refusal(after, REPLACE, logged=True) is None
-    assert refusal(OUTSIDE[0], REPLACE, logged=True) is PatchConflictError
 
 
 @pytest.mark.parametrize(

@@ -32,9 +32,8 @@ STEPS = 50
 SEQUENCES = 60
 NAMES = ("summary v1", "concerns", "change_log v1", "nothing v1")
 MATCHES = ("1: a", "ev:s1-m2", "a", "2: b", "1. one", "1: x", "3: c")
-BLOCK = re.compile(
-    r"\A\ufeff?---[ \t]*(?:\r\n|\n|\r)(.*?)^---[ \t]*(?:\r\n|\n|\r|\Z)", re.DOTALL | re.MULTILINE
-)
+BLOCK = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+ANCHOR_LINE = re.compile(r"[\r\n]<!-- @anchor: (?:summary|concerns|change_log) v1 -->[ \t]*\Z")
 IDENTITY = {"id": "anxious", "user_id": "u1", "schema": 1}
 
 Pieces = list[tuple[str, str]]
@@ -113,7 +112,7 @@ def judge(before: str, after: str, edit: Edit) -> None:
 
 
 def anchored(text: str) -> set[str]:
-    return {head.split("\n")[-1].strip() for head, _ in pieces(text) if "@anchor" in head}
+    return {match[0] for head, _ in pieces(text) if (match := ANCHOR_LINE.search(head))}
 
 
 def judge_section_edit(old: Pieces, new: Pieces, name: str) -> None:
