@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from grammar.body import layout_of
-from grammar.change_log import find_change_log, logged, refuse_rewriting
+from grammar.change_log import change_logs, find_change_log, logged, refuse_rewriting
 from grammar.diffs import Diff, unified_diff
 from grammar.document import Document, Section
 from grammar.edits import (
@@ -117,8 +117,7 @@ def _section_edited(document: Document, section: Section, edit: SectionEdit) -> 
 
 
 def _refuse_rewriting_the_log(document: Document, section: Section, edit: Edit, kind: Kind | None) -> None:
-    log = find_change_log(document, kind)
-    if log is None or log.span != section.span:
+    if section not in change_logs(document, kind):
         return
     only_appends = isinstance(edit, AppendToSection) or (
         isinstance(edit, CurateList) and all(isinstance(op, AppendItem) for op in edit.ops)

@@ -5,11 +5,10 @@ anchors and their headings, the identity, the Change Log, and for an edit of one
 """
 
 from collections import Counter
-from collections.abc import Mapping
 
 from grammar.body import layout_of
 from grammar.canonical import canonical
-from grammar.change_log import find_change_log, refuse_rewriting
+from grammar.change_log import change_logs, refuse_rewriting
 from grammar.document import Document, Section
 from grammar.edits import AppendToFile, AppendToSection, CreateDocument, CurateList, Edit, ReplaceSection
 from grammar.frontmatter_block import IDENTITY_KEYS
@@ -25,6 +24,7 @@ from grammar.refusals import (
 )
 from grammar.values import Anchor
 
+_ABSENT = object()
 _HINT_OPEN = "Close every fence, HTML comment and HTML tag in the new text."
 
 
@@ -71,19 +71,14 @@ def _check_frontmatter(before: Document | None, after: Document) -> None:
 
 
 def _check_identity(before: Document, after: Document) -> None:
-    changed = [key for key in IDENTITY_KEYS if not _same_entry(before.values, after.values, key)]
+    old, new = before.values, after.values
+    changed = [key for key in IDENTITY_KEYS if not _same(old.get(key, _ABSENT), new.get(key, _ABSENT))]
     if changed:
         raise IdentityChangedError(
             f"The result would change the identity of the document: {', '.join(changed)}.",
             hint="Keep id, user_id, schema and participants as they are; all other keys are free.",
             details={"keys": changed},
         )
-
-
-def _same_entry(before: Mapping[str, object], after: Mapping[str, object], key: str) -> bool:
-    if (key in before) != (key in after):
-        return False
-    return key not in before or _same(before[key], after[key])
 
 
 def _same(before: object, after: object) -> bool:
@@ -142,13 +137,15 @@ def _check_headings_of_anchors(before: Document, after: Document) -> None:
 
     A heading may be reworded: then its old words stand nowhere else, and its new ones are new.
     """
-    old, new = _headings(before), _headings(after)
+    old = _headings(before)
     old_words = {section.heading.text for section in before.sections}
     new_words = {section.heading.text for section in after.sections}
     moved = [
-        str(anchor)
-        for anchor, words in new.items()
-        if anchor in old and words != old[anchor] and (words in old_words or old[anchor] in new_words)
+        section.name
+        for section in after.sections
+        if section.anchor in old
+        and section.heading.text not in old[section.anchor]
+        and (section.heading.text in old_words or old[section.anchor] & new_words)
     ]
     if moved:
         raise AnchorChangedError(
@@ -158,8 +155,12 @@ def _check_headings_of_anchors(before: Document, after: Document) -> None:
         )
 
 
-def _headings(document: Document) -> dict[Anchor, str]:
-    return {section.anchor: section.heading.text for section in document.sections if section.anchor}
+def _headings(document: Document) -> dict[Anchor, set[str]]:
+    found: dict[Anchor, set[str]] = {}
+    for section in document.sections:
+        if section.anchor:
+            found.setdefault(section.anchor, set()).add(section.heading.text)
+    return found
 
 
 def _check_strays(before: Document, after: Document) -> None:
@@ -183,17 +184,15 @@ def _strays(document: Document) -> set[str]:
 
 
 def _check_change_log(before: Document, after: Document, kind: Kind | None) -> None:
-    log = find_change_log(before, kind)
-    if log is None or not layout_of(log.body).words:
-        return
-    grown = find_change_log(after, kind)
-    if grown is None or not _goes_on_from(log, grown):
-        raise refuse_rewriting()
+    for log in change_logs(before, kind):
+        grown = [section for section in after.sections if section.anchor == log.anchor]
+        if not all(_goes_on_from(log, section) for section in grown):
+            raise refuse_rewriting()
 
 
 def _goes_on_from(log: Section, grown: Section) -> bool:
-    words = canonical(layout_of(log.body).words)
-    return canonical(layout_of(grown.body).words).startswith(words)
+    words = layout_of(log.body).words
+    return not words or canonical(layout_of(grown.body).words).startswith(canonical(words))
 
 
 def _check_untouched(before: Document, after: Document, section: Section) -> None:

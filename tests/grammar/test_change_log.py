@@ -15,7 +15,7 @@ from grammar.edits import (
 )
 from grammar.kinds.catalogue import load_kinds
 from grammar.parsing import parse
-from grammar.refusals import AnchorInTextError, ChangeLogIsAppendOnlyError, InvalidInputError
+from grammar.refusals import AnchorInTextError, ChangeLogIsAppendOnlyError, InvalidInputError, RefusalError
 
 TEXT = """# T
 
@@ -108,6 +108,18 @@ def test_a_rationale_can_not_bring_an_anchor() -> None:
     entry = log_entry("t", "s", "o", "<!-- @anchor: x v1 -->", "e")
     with pytest.raises(AnchorInTextError):
         apply(parse(TEXT), ReplaceSection("concerns", "- b"), entry=entry)
+
+
+def test_an_entry_can_not_begin_a_section() -> None:
+    with pytest.raises(RefusalError):
+        apply(parse(TEXT), ReplaceSection("concerns", "- b"), entry="- x\n\n## New")
+
+
+def test_of_two_change_logs_none_gets_the_entry_and_none_may_be_replaced() -> None:
+    text = TEXT + "\n## Log\n<!-- @anchor: change_log v2 -->\n"
+    assert not apply(parse(text), ReplaceSection("concerns", "- b"), entry=ENTRY).logged
+    with pytest.raises(ChangeLogIsAppendOnlyError):
+        apply(parse(text), ReplaceSection("change_log v1", "- b"))
 
 
 def test_an_entry_that_would_be_swallowed_by_an_open_fence_is_refused() -> None:

@@ -7,6 +7,7 @@ from grammar.edits import (
     AppendToSection,
     ApplyDiff,
     CreateDocument,
+    CurateList,
     Edit,
     ReplaceSection,
     WriteFile,
@@ -144,6 +145,15 @@ def test_an_anchor_that_stands_astray_is_neither_added_nor_lost_but_may_be_mende
     assert refusal(TEXT.replace("## C\n", "## C\n<!-- @anchor: c v1 -->\n"), before=astray) is None
 
 
+def test_what_was_wrong_with_the_anchors_already_is_no_reason_to_refuse() -> None:
+    astray = TEXT.replace("## C\n", "## C\n\n<!-- @anchor: c v1 -->\n")
+    assert refusal(astray.replace("Lead", "Led"), before=astray) is None
+    twice = TEXT.replace("## C\n", "## C\n<!-- @anchor: b v1 -->\n")
+    assert refusal(twice.replace("Lead", "Led"), before=twice) is None
+    assert refusal(TEXT, before=twice) is None
+    assert refusal(twice + "\n## D\n<!-- @anchor: b v1 -->\n", before=twice) is AnchorChangedError
+
+
 def test_an_anchor_shown_in_a_fence_may_come_and_go() -> None:
     shown = TEXT.replace("free\n\n", "```\n<!-- @anchor: a v1 -->\n```\n\n")
     assert refusal(shown) is None
@@ -165,11 +175,21 @@ def test_an_anchor_shown_in_a_fence_may_come_and_go() -> None:
         ("[x, y]", "[x, y, z]"),
         ("[x, y]", "x"),
         ("participants: [x, y]\n", ""),
+        ("participants: [x, y]", "participants: [x, [y]]"),
     ],
 )
 def test_the_identity_stays(old: str, new: str) -> None:
     assert refusal(TEXT.replace(old, new)) is IdentityChangedError
     assert refusal(TEXT, before=TEXT.replace(old, new)) is IdentityChangedError
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("[1]", "[true]"), ("[1]", "[1.0]"), ("[[1]]", "[[true]]"), ("[1]", "['1']")]
+)
+def test_a_participant_of_another_type_is_another_participant(old: str, new: str) -> None:
+    before = TEXT.replace("[x, y]", old)
+    assert refusal(TEXT.replace("[x, y]", new), before=before) is IdentityChangedError
+    assert refusal(before, before=before) is None
 
 
 def test_identity_is_not_added_to_a_document_that_has_none() -> None:
@@ -208,14 +228,21 @@ OUTSIDE = [
     TEXT.replace("a v1 -->", "a v1 --> "),
     TEXT.replace("\n", "\r\n"),
     "\ufeff" + TEXT,
+    TEXT + "## New\n",
 ]
 
 
 @pytest.mark.parametrize("after", OUTSIDE)
 def test_an_edit_of_a_section_changes_nothing_outside_its_body(after: str) -> None:
-    for edit in (REPLACE, AppendToSection("a v1", "")):
+    for edit in (REPLACE, AppendToSection("a v1", ""), CurateList("a", ())):
         assert refusal(after, edit) is PatchConflictError
     assert refusal(after) is None
+
+
+def test_a_later_h1_and_what_follows_it_are_outside_the_section() -> None:
+    before = "## A\n<!-- @anchor: a v1 -->\none\n# Part two\nwords\n"
+    assert refusal(before.replace("words", "other"), REPLACE, before=before) is PatchConflictError
+    assert refusal(before.replace("one", "1"), REPLACE, before=before) is None
 
 
 def test_an_edit_of_a_section_may_change_its_body() -> None:
@@ -233,6 +260,14 @@ def test_an_edit_of_a_section_may_change_its_body() -> None:
 def test_the_change_log_only_grows(after: str) -> None:
     for edit in (WRITE, ReplaceSection("change_log", "")):
         assert refusal(after, edit) is ChangeLogIsAppendOnlyError
+
+
+def test_a_second_change_log_does_not_unlock_the_first() -> None:
+    second = TEXT + "\n## Log\n<!-- @anchor: change_log v2 -->\n\n- x\n"
+    assert refusal(second) is None
+    assert refusal(second.replace("began", "begun")) is ChangeLogIsAppendOnlyError
+    assert refusal(second.replace("began", "begun"), before=second) is ChangeLogIsAppendOnlyError
+    assert refusal(second.replace("- x", ""), before=second) is ChangeLogIsAppendOnlyError
 
 
 def test_the_change_log_may_grow_and_an_empty_one_may_be_filled() -> None:
