@@ -11,7 +11,7 @@ from grammar.refusals import (
     NoDocumentError,
     RefusalError,
 )
-from tests.grammar.strategies import documents, markdown
+from tests.grammar.strategies import markdown, sound_documents
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_an_entry_is_added_after_one_blank_line(before: str, text: str, after: s
     assert apply(parse(before), AppendToFile(text)).text == after
 
 
-@given(documents(), markdown(4))
+@given(sound_documents(), markdown(3))
 def test_an_append_changes_nothing_above_it(before: str, text: str) -> None:
     document = parse(before)
     try:

@@ -194,6 +194,7 @@ def test_a_participant_of_another_type_is_another_participant(old: str, new: str
 
 def test_identity_is_not_added_to_a_document_that_has_none() -> None:
     assert refusal("---\nid: a\n---\n# T\n", before="# T\n") is IdentityChangedError
+    assert refusal("---\nid:\n---\n# T\n", before="---\nmood: free\n---\n# T\n") is IdentityChangedError
 
 
 def test_other_keys_are_free() -> None:
