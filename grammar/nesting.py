@@ -2,8 +2,8 @@
 
 import re
 
-# It gives up at twenty levels, and each list takes two. The tenth marker stands at column 18 or further right,
-# with nothing but white space, quote marks and other markers before it.
+# It gives up at twenty levels, and each list takes two. The tenth marker stands at column 18 or further
+# right, with nothing but white space, quote marks and other markers before it.
 _DEEP_PREFIX = re.compile(r"\n((?:[ \t>]|[-+*][ \t]|[0-9]{1,9}[.)][ \t]){5,})(?=[-+*0-9])")
 _DEEP_COLUMNS = 18
 
