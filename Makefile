@@ -44,6 +44,10 @@ soak: .venv/ready ## The long versions of the tests that kill, race and guess (m
 bench: .venv/ready ## Measure, as ratios within one run
 	@$(PY) -m benchmarks $(ARGS)
 
+.PHONY: nightly
+nightly: .venv/ready ## Put a hundred thousand random documents to each property of the grammar
+	@GARDEN_HYPOTHESIS=nightly $(PY) -m pytest tests/grammar -n $(WORKERS) $(ARGS)
+
 .PHONY: lock
 lock: .venv/ready ## Renew the pinned versions and hashes (ARGS=--upgrade for the newest)
 	@tools/lock $(ARGS)
