@@ -1,0 +1,139 @@
+"""What a rule may look at: a document, what is known about it, and the work that rules share."""
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+from grammar.blocks import line_starts
+from grammar.document import Document, Section
+from grammar.kinds.declaration import Kind, SectionKind
+from grammar.lines import flat
+from grammar.values import Anchor, Span
+from lint.anchors import StrayAnchor, stray_anchors
+from lint.verbatim import code_spans, verbatim_spans
+
+NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Context:
+    """A document, its kind, the identity that its path gives it, and the document it was before."""
+
+    document: Document
+    kind: Kind | None = None
+    identity: Mapping[str, object] = field(default_factory=lambda: NOTHING)
+    previous: Document | None = None
+
+    @cached_property
+    def text(self) -> str:
+        """The text of the document."""
+        return self.document.text
+
+    @cached_property
+    def flat(self) -> str:
+        r"""The text with `\n` for every line end, offsets unchanged."""
+        return flat(self.text)
+
+    @cached_property
+    def lowered(self) -> str:
+        """The text in lower case, to ask whether a word is in it; its offsets may differ."""
+        return self.text.lower()
+
+    @cached_property
+    def is_printable(self) -> bool:
+        """Whether no character but line ends is a control, a format character or an odd space."""
+        return self.text.replace("\n", "").isprintable()
+
+    @cached_property
+    def is_latin(self) -> bool:
+        """Whether every character is one of the first 256."""
+        try:
+            self.text.encode("latin-1")
+        except UnicodeEncodeError:
+            return False
+        return True
+
+    @cached_property
+    def body_start(self) -> int:
+        """Where the text below the frontmatter begins."""
+        frontmatter = self.document.frontmatter
+        if frontmatter:
+            return frontmatter.span.end
+        return 1 if self.text.startswith("\ufeff") else 0
+
+    @cached_property
+    def values(self) -> dict[str, object]:
+        """The values of the frontmatter."""
+        return self.document.values
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """The offset at which each line begins."""
+        return line_starts(self.flat)
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Give the line and column of an offset, both counted from 1."""
+        line = bisect_right(self.line_starts, min(offset, max(len(self.text) - 1, 0)))
+        return line, offset - self.line_starts[line - 1] + 1
+
+    def line_at(self, offset: int) -> str:
+        """Give the words of the line that holds an offset, without white space around them."""
+        line = self.position(offset)[0]
+        ends = self.line_starts
+        return self.text[ends[line - 1] : ends[line] if line < len(ends) else None].strip()
+
+    @cached_property
+    def _section_starts(self) -> list[int]:
+        return [section.span.start for section in self.document.sections]
+
+    def section_at(self, offset: int) -> Section | None:
+        """Find the section that an offset stands in."""
+        index = bisect_right(self._section_starts, offset) - 1
+        section = self.document.sections[index] if index >= 0 else None
+        inside = section and (offset < section.span.end or section.span.end == len(self.text))
+        return section if inside else None
+
+    @cached_property
+    def canon(self) -> Mapping[Anchor, SectionKind]:
+        """The sections that the kind declares, by anchor."""
+        return {section.anchor: section for section in self.kind.sections} if self.kind else {}
+
+    @cached_property
+    def canon_by_heading(self) -> Mapping[str, SectionKind]:
+        """The sections that the kind declares, by heading in folded case."""
+        return {section.heading.casefold(): section for section in self.canon.values()}
+
+    @cached_property
+    def declared(self) -> tuple[tuple[Section, SectionKind], ...]:
+        """The document's sections that bear a declared anchor, with their declarations."""
+        found = (
+            (section, self.canon.get(section.anchor)) for section in self.document.sections if section.anchor
+        )
+        return tuple((section, declaration) for section, declaration in found if declaration)
+
+    @cached_property
+    def present(self) -> frozenset[Anchor]:
+        """The anchors that stand under some heading."""
+        return frozenset(section.anchor for section in self.document.sections if section.anchor)
+
+    @cached_property
+    def strays(self) -> tuple[StrayAnchor, ...]:
+        """The anchor comments that aren't on the line after an H2."""
+        return stray_anchors(self.document, self.flat, lambda: self.code)
+
+    @cached_property
+    def code(self) -> tuple[Span, ...]:
+        """The lines of fenced and indented code."""
+        return code_spans(self.flat, self.body_start)
+
+    @cached_property
+    def verbatim(self) -> tuple[Span, ...]:
+        """The lines in which white space may be content: frontmatter, code and HTML blocks."""
+        return (Span(0, self.body_start), *verbatim_spans(self.flat, self.body_start))
+
+    def is_verbatim(self, offset: int) -> bool:
+        """Tell whether an offset stands where white space may be content."""
+        index = bisect_right(self.verbatim, offset, key=lambda span: span.start) - 1
+        return index >= 0 and offset < self.verbatim[index].end
