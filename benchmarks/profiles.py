@@ -23,8 +23,9 @@ tags: [work, sleep]
 
 """
 
-NARRATIVE = """This part watches the clock and the inbox, and it took over early, when being good at school was the
-one sure way to be seen. It means well: as long as everything is done, nobody can be disappointed.
+NARRATIVE = """\
+This part watches the clock and the inbox, and it took over early, when being good at school was
+the one sure way to be seen. It means well: as long as everything is done, nobody can be disappointed.
 
 Lately it has begun to let go for an evening at a time, mostly after a walk, and it says so itself. What it is
 afraid of has not changed, but it is no longer sure that the fear is right.
@@ -47,7 +48,7 @@ EVIDENCE = """- "I can't relax until it's done" (ev:s12-m40)
 
 LOG = "".join(
     f"- 2026-11-{day:02} 08:25Z · concerns v1 · replace_section · she named it herself (evt:0193-{day:04})\n"
-    for day in range(1, 16)
+    for day in range(1, 29)
 )
 
 BODIES = {"narrative": NARRATIVE * 2, "list": LIST * 2, "evidence": EVIDENCE, "log": LOG}

@@ -58,3 +58,15 @@ def headings_by_markdown_it(flat_text: str) -> list[Heading]:
             setext = opening.markup in ("-", "=")
             found.append(Heading(int(opening.tag[1]), one_line(inline.content), span, first + 1, setext))
     return found
+
+
+def code_starts(flat_text: str, start: int) -> set[int]:
+    """Find where the lines of fences and indented code begin, from `start` on, however deeply nested."""
+    source = flat_text[start:]
+    starts = line_starts(source)
+    return {
+        start + starts[line]
+        for token in block_tokens(source)
+        if token.type in ("fence", "code_block") and token.map
+        for line in range(*token.map)
+    }

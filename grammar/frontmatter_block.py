@@ -84,7 +84,7 @@ def _doubts(raw: str) -> Iterator[str]:
         yield "it holds a NUL"
         return
     try:
-        yield from _structure_doubts(list(yaml.parse(raw, Loader=_LOADER)))
+        yield from _structure_doubts(yaml.parse(raw, Loader=_LOADER))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         yield f"not valid YAML: {_first_line(error)}"
 
@@ -97,18 +97,21 @@ def _first_line(error: Exception) -> str:
     )
 
 
-def _structure_doubts(events: list[yaml.Event]) -> Iterator[str]:
-    if any(
-        isinstance(event, yaml.DocumentStartEvent | yaml.DocumentEndEvent) and event.explicit
-        for event in events
-    ):
-        yield "it holds a YAML document marker of its own"
-    content = [event for event in events if isinstance(event, yaml.NodeEvent)]
-    if content and not isinstance(content[0], yaml.MappingStartEvent):
-        yield "it is not a set of keys and values"
-    for event in content:
-        yield from _node_doubts(event)
-    yield from _KeyWalk().doubts(events)
+def _structure_doubts(events: Iterator[yaml.Event]) -> Iterator[str]:
+    keys, at_first_node = _KeyWalk(), True
+    for event in events:
+        if isinstance(event, yaml.DocumentStartEvent | yaml.DocumentEndEvent) and event.explicit:
+            yield "it holds a YAML document marker of its own"
+        if isinstance(event, yaml.NodeEvent):
+            if at_first_node and not isinstance(event, yaml.MappingStartEvent):
+                yield "it is not a set of keys and values"
+            at_first_node = False
+            yield from _node_doubts(event)
+        yield from keys.doubts(event)
+        if len(keys.open) > _MAX_DEPTH:
+            # Reading on would take time that grows with the square of the depth.
+            yield "it is nested too deeply"
+            return
 
 
 def _node_doubts(event: yaml.NodeEvent) -> Iterator[str]:
@@ -128,14 +131,13 @@ class _KeyWalk:
         self.open: list[set[str] | None] = []
         self.key_next: list[bool] = []
 
-    def doubts(self, events: list[yaml.Event]) -> Iterator[str]:
-        for event in events:
-            if isinstance(event, yaml.CollectionEndEvent):
-                self.open.pop()
-                self.key_next.pop()
-            elif isinstance(event, yaml.NodeEvent):
-                yield from self._node(event)
-                yield from self._descend(event)
+    def doubts(self, event: yaml.Event) -> Iterator[str]:
+        if isinstance(event, yaml.CollectionEndEvent):
+            self.open.pop()
+            self.key_next.pop()
+        elif isinstance(event, yaml.NodeEvent):
+            yield from self._node(event)
+            self._descend(event)
 
     def _node(self, event: yaml.NodeEvent) -> Iterator[str]:
         keys = self.open[-1] if self.open else None
@@ -155,10 +157,8 @@ class _KeyWalk:
         else:
             keys.add(event.value)
 
-    def _descend(self, event: yaml.NodeEvent) -> Iterator[str]:
+    def _descend(self, event: yaml.NodeEvent) -> None:
         if isinstance(event, yaml.CollectionStartEvent):
-            if len(self.open) == _MAX_DEPTH:
-                yield "it is nested too deeply"
             self.open.append(set() if isinstance(event, yaml.MappingStartEvent) else None)
             self.key_next.append(True)
 

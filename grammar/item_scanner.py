@@ -1,4 +1,4 @@
-"""A fast scanner for the items of top-level lists that agrees with markdown-it-py, or says that it is not sure.
+"""A fast scanner for the items of top-level lists that agrees with markdown-it-py, or says it is not sure.
 
 It reads bodies as people and agents write them: markers in the first column with words after them, everything
 that belongs to an item indented at least as far as those words, other lines plain. Anything else is for
@@ -17,7 +17,7 @@ Extent = tuple[int, int]
 
 
 def scan_items(lines: list[str]) -> list[Extent] | None:
-    """Find each item's first line and the line after its last, blank ones at its end included; None: not sure."""
+    """Find each item's first line and the line after its last, blank ones included; None: not sure."""
     scan = _ItemScan()
     for number, line in enumerate(lines):
         if not scan.read(number, line):

@@ -63,7 +63,7 @@ def _content(raw: str, marker: re.Match[str]) -> str:
     indent = marker.end(1) + (gap if 1 <= gap <= 4 else 1)
     lines = [first[min(marker.end(1) + (gap if gap <= 4 else 1), len(first)) :]]
     lines.extend(_outdented(line, indent) for line in rest)
-    return "\n".join(line.rstrip(" ") for line in lines)
+    return "\n".join(line.rstrip(" \t") for line in lines)
 
 
 def _outdented(line: str, columns: int) -> str:

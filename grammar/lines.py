@@ -1,6 +1,8 @@
 """Line ends: which ones a text uses, and how to see through them without losing a position."""
 
-NEWLINES = ("\r\n", "\r", "\n")
+import re
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 def flat(text: str) -> str:
@@ -26,3 +28,21 @@ def with_newlines(text: str, newline: str) -> str:
     """Rewrite every line end of a text."""
     unified = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
     return unified if newline == "\n" else unified.replace("\n", newline)
+
+
+def split_lines(text: str) -> list[str]:
+    """Cut a text after every line feed, as diffs do, and keep the line ends."""
+    lines = text.split("\n")
+    last = lines.pop()
+    kept = [line + "\n" for line in lines]
+    return [*kept, last] if last else kept
+
+
+def split_any_lines(text: str) -> list[str]:
+    """Cut a text after every line end of whatever kind, and keep the line ends."""
+    return _LINE.findall(text)
+
+
+def without_line_end(line: str) -> str:
+    """Take the line end off a line."""
+    return line.rstrip("\r\n")

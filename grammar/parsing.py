@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from grammar.blocks import code_starts
 from grammar.document import Document, Section
 from grammar.frontmatter_block import find_frontmatter, find_second_block, opens_without_closing
 from grammar.headings import find_headings
@@ -93,9 +94,11 @@ def _anchor_problems(flat_text: str, body_start: int, sections: tuple[Section, .
 
 def _stray_anchors(flat_text: str, body_start: int, sections: tuple[Section, ...]) -> Iterator[Problem]:
     known = {section.anchor_span.start for section in sections if section.anchor_span}
+    unknown = [match for match in _ANCHOR_LIKE.finditer(flat_text, body_start) if match.start() not in known]
+    code = code_starts(flat_text, body_start) if unknown else set()
     line, counted_to = 1, 0
-    for match in _ANCHOR_LIKE.finditer(flat_text, body_start):
-        if match.start() not in known:
+    for match in unknown:
+        if match.start() not in code:
             message = "An anchor stands here that is not well-formed on the line right after an H2 heading."
             line += flat_text.count("\n", counted_to, match.start())
             counted_to = match.start()

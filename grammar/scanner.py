@@ -1,17 +1,16 @@
 r"""A fast scanner for top-level headings that agrees with markdown-it-py, or says that it is not sure.
 
-CommonMark makes this possible. A line that begins in the first column with `#`, a fence or the start of an
-HTML block ends every paragraph, quote and list above it, so it only matters whether a fence or an HTML block is
-open, and those two end by simple rules. Everything else that could be a heading hangs on what stands above it:
-an indented line where a list may be open, an underline below anything but plain lines. There the scanner gives
-up, and markdown-it-py decides.
+CommonMark makes this possible. A line that begins in the first column with `#`, a fence or the start of
+an HTML block ends every paragraph, quote and list above it, so it only matters whether a fence or an HTML
+block is open, and those two end by simple rules. Everything else that could be a heading hangs on what
+stands above it: an indented line where a list may be open, an underline below anything but plain lines.
+There the scanner gives up, and markdown-it-py decides.
 
 One more thing must not happen: markdown-it-py stops reading a list that is nested ten deep and swallows all
 that follows, so the scanner gives up wherever a line could be that deep.
 """
 
 import re
-from bisect import bisect_right
 
 from markdown_it.common.utils import mdTrim
 from markdown_it.rules_block.html_block import HTML_SEQUENCES

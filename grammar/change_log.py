@@ -1,0 +1,56 @@
+"""The Change Log: the section in which a document tells, one line for each edit, how it came to be."""
+
+from grammar.body import layout_of
+from grammar.document import Document, Section
+from grammar.kinds.declaration import Kind
+from grammar.new_text import refuse_anchor, refuse_open_end
+from grammar.refusals import ChangeLogIsAppendOnlyError
+from grammar.section_edits import join_below, with_body_words
+from grammar.values import Anchor
+
+USUAL_ANCHOR_ID = "change_log"
+
+
+def log_entry(
+    at: str, section: str, op: str, rationale: str, event_id: str, override: str | None = None
+) -> str:
+    """Write a Change Log line; `at` is the moment as it shall read: `2026-11-18 08:25Z`."""
+    parts = [
+        at,
+        section,
+        op,
+        f"{rationale} (evt:{event_id})",
+        *([f"override: {override}"] if override else []),
+    ]
+    return "- " + " · ".join(" ".join(part.split()) for part in parts)
+
+
+def find_change_log(document: Document, kind: Kind | None) -> Section | None:
+    """Find the Change Log: what the kind declares as such, else the section with the usual anchor."""
+    declared = [section.anchor for section in kind.sections if section.is_change_log] if kind else []
+    found = [
+        section
+        for section in document.sections
+        if section.anchor and (section.anchor in declared or (not kind and _is_usual(section.anchor)))
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_usual(anchor: Anchor) -> bool:
+    return anchor.id == USUAL_ANCHOR_ID
+
+
+def logged(document: Document, log: Section, entry: str) -> str:
+    """Give the document's text with a line more in its Change Log."""
+    refuse_anchor(entry)
+    words = join_below(layout_of(log.body).words, entry, document.newline)
+    refuse_open_end(words)
+    return with_body_words(document, log, words)
+
+
+def refuse_rewriting() -> ChangeLogIsAppendOnlyError:
+    """Make the refusal for an edit that would take something out of the Change Log."""
+    return ChangeLogIsAppendOnlyError(
+        "The Change Log only grows: what stands in it may not be replaced, pruned or merged.",
+        hint="Append to it, or leave it alone; a material edit gets its line by itself.",
+    )

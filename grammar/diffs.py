@@ -1,0 +1,99 @@
+"""Unified diffs of two texts, with counts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from grammar.lines import split_lines
+from grammar.splice import common_prefix, common_suffix
+
+CONTEXT_LINES = 3
+_MAX_COMPARISONS = 4_000_000
+
+Opcode = tuple[str, int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """A unified diff, empty where nothing changed, and how many lines it adds and removes."""
+
+    text: str
+    added: int
+    removed: int
+
+
+def unified_diff(before: str, after: str, path: str = "document.md") -> Diff:
+    """Tell what changed from one text to the other, in a form that `ApplyDiff` takes back exactly."""
+    if before == after:
+        return Diff("", 0, 0)
+    old, new = split_lines(before), split_lines(after)
+    opcodes = _opcodes(old, new)
+    lines = [f"--- a/{path}\n", f"+++ b/{path}\n"]
+    for group in _groups(opcodes):
+        lines.extend(_hunk(old, new, group))
+    added = sum(end - start for tag, _, _, start, end in opcodes if tag != "equal")
+    removed = sum(end - start for tag, start, end, _, _ in opcodes if tag != "equal")
+    return Diff("".join(lines), added, removed)
+
+
+def _opcodes(old: list[str], new: list[str]) -> list[Opcode]:
+    top = common_prefix(old, new)
+    bottom = common_suffix(old, new, min(len(old), len(new)) - top)
+    middle_old, middle_new = old[top : len(old) - bottom], new[top : len(new) - bottom]
+    shifted = [
+        (tag, old_start + top, old_end + top, new_start + top, new_end + top)
+        for tag, old_start, old_end, new_start, new_end in _middle(middle_old, middle_new)
+    ]
+    head = [("equal", 0, top, 0, top)] if top else []
+    tail = [("equal", len(old) - bottom, len(old), len(new) - bottom, len(new))] if bottom else []
+    return [*head, *shifted, *tail]
+
+
+def _middle(old: list[str], new: list[str]) -> list[Opcode]:
+    # The matcher's time grows with the product; beyond this a plain replacement is the better answer.
+    if len(old) * len(new) > _MAX_COMPARISONS or not old or not new:
+        return [("replace", 0, len(old), 0, len(new))]
+    return list(SequenceMatcher(None, old, new, autojunk=False).get_opcodes())
+
+
+def _groups(opcodes: list[Opcode]) -> Iterator[list[Opcode]]:
+    """Gather changes into hunks: together where no more than two contexts of equal lines lie between them."""
+    group: list[Opcode] = []
+    last = len(opcodes) - 1
+    for number, (tag, old_start, old_end, new_start, new_end) in enumerate(opcodes):
+        if tag != "equal":
+            group.append((tag, old_start, old_end, new_start, new_end))
+            continue
+        size = old_end - old_start
+        if 0 < number < last and size <= 2 * CONTEXT_LINES:
+            group.append((tag, old_start, old_end, new_start, new_end))
+            continue
+        if number > 0:
+            kept = min(size, CONTEXT_LINES)
+            yield [*group, (tag, old_start, old_start + kept, new_start, new_start + kept)]
+        kept = min(size, CONTEXT_LINES)
+        group = [(tag, old_end - kept, old_end, new_end - kept, new_end)]
+    if opcodes[last][0] != "equal":
+        yield group
+
+
+def _hunk(old: list[str], new: list[str], group: list[Opcode]) -> Iterator[str]:
+    first, last = group[0], group[-1]
+    yield f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n"
+    for tag, old_start, old_end, new_start, new_end in group:
+        if tag == "equal":
+            yield from _signed(" ", old[old_start:old_end])
+        else:
+            yield from _signed("-", old[old_start:old_end])
+            yield from _signed("+", new[new_start:new_end])
+
+
+def _range(start: int, end: int) -> str:
+    length = end - start
+    # Where there are no lines, the convention names the line before.
+    return f"{start if not length else start + 1},{length}"
+
+
+def _signed(sign: str, lines: list[str]) -> Iterator[str]:
+    for line in lines:
+        yield f"{sign}{line}" if line.endswith("\n") else f"{sign}{line}\n\\ No newline at end of file\n"

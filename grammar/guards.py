@@ -1,0 +1,214 @@
+"""The guards: what no edit may do, checked on every result before anyone may write it.
+
+They know nothing of how an edit is made. They read the text before and the text after, and compare: the
+anchors and their headings, the identity, the Change Log, and for an edit of one section all bytes outside it.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from grammar.body import layout_of
+from grammar.canonical import canonical
+from grammar.change_log import find_change_log, refuse_rewriting
+from grammar.document import Document, Section
+from grammar.edits import AppendToFile, AppendToSection, CreateDocument, CurateList, Edit, ReplaceSection
+from grammar.frontmatter_block import IDENTITY_KEYS
+from grammar.kinds.declaration import Kind
+from grammar.lookup import find_section
+from grammar.pieces import pieces_of
+from grammar.refusals import (
+    AlreadyExistsError,
+    AnchorChangedError,
+    IdentityChangedError,
+    MalformedDocumentError,
+    PatchConflictError,
+)
+from grammar.values import Anchor
+
+_HINT_OPEN = "Close every fence, HTML comment and HTML tag in the new text."
+
+
+def check(
+    before: Document | None, after: Document, edit: Edit, kind: Kind | None = None, *, logged: bool = False
+) -> None:
+    """Refuse a result that does what no edit may do.
+
+    `before` is None where a document begins; `logged` says that a Change Log line was added with the edit.
+    """
+    if before is not None and isinstance(edit, CreateDocument):
+        raise AlreadyExistsError("A document stands here already.", hint="Edit it, or choose another place.")
+    _check_frontmatter(before, after)
+    if before is None:
+        _check_new_anchors(Counter(), after)
+        return
+    _check_identity(before, after)
+    _check_anchors(before, after)
+    _check_change_log(before, after, kind)
+    if isinstance(edit, ReplaceSection | AppendToSection | CurateList):
+        free = [find_section(before, edit.section), find_change_log(before, kind) if logged else None]
+        _check_untouched(before, after, {section.span.start for section in free if section})
+    if isinstance(edit, AppendToFile) and not logged and not after.text.startswith(before.text):
+        raise PatchConflictError("An append would have changed what stands above it.")
+
+
+def refuse_malformed(document: Document) -> None:
+    """Refuse to edit a document whose frontmatter can't be trusted."""
+    faults = [problem.message for problem in document.problems if problem.code.startswith("frontmatter_")]
+    if document.malformed:
+        raise MalformedDocumentError(
+            f"The frontmatter of this document is malformed: {' '.join(faults)}",
+            hint="No tool edits a document in this state; its owner can mend the block at the top by hand.",
+            details={"faults": faults},
+        )
+
+
+def _check_frontmatter(before: Document | None, after: Document) -> None:
+    if before is not None:
+        refuse_malformed(before)
+    if after.malformed:
+        faults = [problem.message for problem in after.problems if problem.code.startswith("frontmatter_")]
+        raise MalformedDocumentError(
+            f"The result would have malformed frontmatter. {' '.join(faults)}",
+            hint="Keep one block of plain `key: value` lines between two `---` lines at the very top.",
+            details={"faults": faults},
+        )
+
+
+def _check_identity(before: Document, after: Document) -> None:
+    changed = [key for key in IDENTITY_KEYS if not _same_entry(before.values, after.values, key)]
+    if changed:
+        raise IdentityChangedError(
+            f"The result would change the identity of the document: {', '.join(changed)}.",
+            hint="Keep id, user_id, schema and participants as they are; all other keys are free.",
+            details={"keys": changed},
+        )
+
+
+def _same_entry(before: Mapping[str, object], after: Mapping[str, object], key: str) -> bool:
+    if (key in before) != (key in after):
+        return False
+    return key not in before or _same(before[key], after[key])
+
+
+def _same(before: object, after: object) -> bool:
+    """Compare values without taking 1, 1.0 and true for one another."""
+    if type(before) is not type(after):
+        return False
+    if isinstance(before, tuple) and isinstance(after, tuple):
+        return len(before) == len(after) and all(map(_same, before, after))
+    return before == after
+
+
+def _check_anchors(before: Document, after: Document) -> None:
+    _check_kept_anchors(before, after)
+    _check_new_anchors(_counts(before), after)
+    _check_headings_of_anchors(before, after)
+    _check_strays(before, after)
+
+
+def _counts(document: Document) -> Counter[Anchor]:
+    return Counter(section.anchor for section in document.sections if section.anchor)
+
+
+def _check_kept_anchors(before: Document, after: Document) -> None:
+    gone = sorted({str(anchor) for anchor, _ in _comments(before) - _comments(after)})
+    if gone:
+        raise AnchorChangedError(
+            f"The result would remove or alter the anchor of {', '.join(gone)}.",
+            hint="Keep every anchor comment as it is, on the line right after its heading; "
+            "a fence or comment left open above it has the same effect as taking it away.",
+            details={"anchors": gone},
+        )
+
+
+def _comments(document: Document) -> set[tuple[Anchor, str]]:
+    return {
+        (section.anchor, section.anchor_span.of(document.text).strip(" \t\r\n"))
+        for section in document.sections
+        if section.anchor and section.anchor_span
+    }
+
+
+def _check_new_anchors(before: Counter[Anchor], after: Document) -> None:
+    repeated = sorted(
+        str(anchor) for anchor, count in _counts(after).items() if count > max(before[anchor], 1)
+    )
+    if repeated:
+        raise AnchorChangedError(
+            f"The result would hold an anchor twice: {', '.join(repeated)}.",
+            hint="Each anchor names one section. Give a new section an anchor of its own, or none.",
+            details={"anchors": repeated},
+        )
+
+
+def _check_headings_of_anchors(before: Document, after: Document) -> None:
+    """Refuse an anchor under a heading that was another section's, or beside the heading it had.
+
+    A heading may be reworded: then its old words stand nowhere else, and its new ones are new.
+    """
+    old, new = _headings(before), _headings(after)
+    old_words = {section.heading.text for section in before.sections}
+    new_words = {section.heading.text for section in after.sections}
+    moved = [
+        str(anchor)
+        for anchor, words in new.items()
+        if anchor in old and words != old[anchor] and (words in old_words or old[anchor] in new_words)
+    ]
+    if moved:
+        raise AnchorChangedError(
+            f"The result would move an anchor to another heading: {', '.join(moved)}.",
+            hint="An anchor stays with its heading; move heading, anchor and body together.",
+            details={"anchors": moved},
+        )
+
+
+def _headings(document: Document) -> dict[Anchor, str]:
+    return {section.anchor: section.heading.text for section in document.sections if section.anchor}
+
+
+def _check_strays(before: Document, after: Document) -> None:
+    """Refuse to lose or to add an anchor that stands where none belongs."""
+    gone = {stray for stray in _strays(before) if stray not in after.text}
+    added = _strays(after) - _strays(before)
+    if gone or added:
+        raise AnchorChangedError(
+            f"The result would {'lose' if gone else 'add'} an anchor comment that names no section.",
+            hint="Anchor comments stand on the line right after an H2 heading and nowhere else.",
+            details={"anchors": sorted(gone or added)},
+        )
+
+
+def _strays(document: Document) -> set[str]:
+    return {
+        problem.span.of(document.text).strip()
+        for problem in document.problems
+        if problem.code == "anchor_stray"
+    }
+
+
+def _check_change_log(before: Document, after: Document, kind: Kind | None) -> None:
+    log = find_change_log(before, kind)
+    if log is None or not layout_of(log.body).words:
+        return
+    grown = find_change_log(after, kind)
+    if grown is None or not _goes_on_from(log, grown):
+        raise refuse_rewriting()
+
+
+def _goes_on_from(log: Section, grown: Section) -> bool:
+    words = canonical(layout_of(log.body).words)
+    return canonical(layout_of(grown.body).words).startswith(words)
+
+
+def _check_untouched(before: Document, after: Document, free: set[int]) -> None:
+    """Refuse any change outside the bodies of the sections that begin at the `free` places."""
+    old, new = pieces_of(before), pieces_of(after)
+    if len(old) != len(new):
+        raise PatchConflictError(
+            "The edit would make a section appear or disappear.",
+            hint=_HINT_OPEN,
+        )
+    for piece, result in zip(old, new, strict=True):
+        same = piece.head == result.head if piece.start in free else piece.text == result.text
+        if not same:
+            raise PatchConflictError("The edit would change bytes outside its section.", hint=_HINT_OPEN)

@@ -1,0 +1,74 @@
+"""Which list item a caller means: by evidence token, by its whole text, or by number and first words."""
+
+import re
+from collections.abc import Sequence
+
+from grammar.refusals import InvalidInputError, ItemNotFoundError, PatchConflictError
+from grammar.values import ListItem
+
+_TOKEN = re.compile(r"\(?(ev:[^\s()]+)\)?")
+_NUMBERED = re.compile(r"#?([0-9]{1,6})[.:)]?\s+(\S.*)", re.DOTALL)
+_MARKER = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])[ \t]+")
+
+
+def find_item(items: Sequence[ListItem], match: str) -> int:
+    """Find the position of the one item that answers to a match."""
+    wanted = match.strip()
+    if not wanted:
+        raise InvalidInputError(
+            "The match is empty.", hint="Name an item by its text, its ev: token or its number."
+        )
+    found = _by_text(items, wanted) or _by_token(items, wanted) or _by_number(items, wanted)
+    if not found:
+        raise ItemNotFoundError(
+            f"No item answers to {match!r}.", hint=_HINT, details={"items": listing(items)}
+        )
+    if len(found) > 1:
+        raise PatchConflictError(
+            f"{len(found)} items answer to {match!r}.",
+            hint="Say which by its number and first words, as in '3: I can't relax'.",
+            details={"items": listing([items[position] for position in found], found)},
+        )
+    return found[0]
+
+
+_HINT = (
+    "Give an item's whole text, an ev: token it holds, or its number and first words ('3: I can't relax')."
+)
+
+
+def listing(items: Sequence[ListItem], positions: Sequence[int] | None = None) -> list[str]:
+    """Name items as a caller may name them: by number and first line."""
+    numbers = positions if positions is not None else range(len(items))
+    return [f"{number + 1}: {_first_line(item.text)}" for number, item in zip(numbers, items, strict=True)]
+
+
+def _first_line(text: str) -> str:
+    line = text.split("\n", 1)[0]
+    return line if len(line) <= 80 else line[:79] + "…"
+
+
+def _by_text(items: Sequence[ListItem], wanted: str) -> list[int]:
+    ways = {_plain(wanted), _plain(_MARKER.sub("", wanted, count=1))}
+    return [position for position, item in enumerate(items) if _plain(item.text) in ways]
+
+
+def _by_token(items: Sequence[ListItem], wanted: str) -> list[int]:
+    token = _TOKEN.fullmatch(wanted)
+    if token is None:
+        return []
+    exact = re.compile(rf"(?<![\w:-]){re.escape(token[1])}(?![\w-])")
+    return [position for position, item in enumerate(items) if exact.search(item.text)]
+
+
+def _by_number(items: Sequence[ListItem], wanted: str) -> list[int]:
+    numbered = _NUMBERED.fullmatch(wanted)
+    if numbered is None or not 1 <= int(numbered[1]) <= len(items):
+        return []
+    position = int(numbered[1]) - 1
+    words = _plain(numbered[2]).rstrip("….")
+    return [position] if words and _plain(items[position].text).startswith(words) else []
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,139 @@
+"""Curating a section's list: items are added, taken out and merged whole, with what is nested in them.
+
+Every operation is checked by reading the result again: the items must be exactly those that were meant.
+"""
+
+import re
+from collections.abc import Sequence
+
+from grammar.body import layout_of
+from grammar.document import Document, Section
+from grammar.edits import AppendItem, ListOp, MergeItems, PruneItem
+from grammar.item_match import find_item, listing
+from grammar.items import find_items
+from grammar.lines import flat, with_newlines
+from grammar.new_text import refuse_anchor, refuse_empty, refuse_headings, refuse_open_end
+from grammar.refusals import InvalidInputError, PatchConflictError
+from grammar.section_edits import join_below, with_body_words
+from grammar.values import ListItem
+
+_BULLET = re.compile(r"\A[-+*][ \t]+(?=\S)")
+
+
+def curated(document: Document, section: Section, ops: Sequence[ListOp]) -> str:
+    """Give the document's text after these operations on a section's list, in their order."""
+    if not ops:
+        raise InvalidInputError("There is nothing to do.", hint="Give at least one operation.")
+    words = layout_of(section.body).words
+    for op in ops:
+        words = _worked(words, op, document.newline)
+    refuse_headings(words)
+    refuse_open_end(words)
+    return with_body_words(document, section, words)
+
+
+def _worked(words: str, op: ListOp, newline: str) -> str:
+    match op:
+        case AppendItem():
+            return _append(words, op, newline)
+        case PruneItem():
+            return _prune(words, op)
+        case MergeItems():
+            return _merge(words, op, newline)
+
+
+def _append(words: str, op: AppendItem, newline: str) -> str:
+    text = _item_text(op.text)
+    items = find_items(words, 0, 1)
+    raw = _written(_next_marker(items), text, newline)
+    end = len(words[: items[-1].span.end].rstrip(" \t\r\n")) if items else len(words)
+    result = join_below(words[:end], raw, newline) + words[end:]
+    return _checked(result, [*_texts(items), text], "doesn't stand as one list item there")
+
+
+def _prune(words: str, op: PruneItem) -> str:
+    items = find_items(words, 0, 1)
+    return _without(words, items, {find_item(items, op.match)})
+
+
+def _merge(words: str, op: MergeItems, newline: str) -> str:
+    items = find_items(words, 0, 1)
+    into = find_item(items, op.into)
+    sources = [find_item(items, source) for source in op.sources]
+    if not sources or into in sources or len(set(sources)) != len(sources):
+        raise InvalidInputError(
+            "A merge needs one item to merge into and at least one other, each named once.",
+            details={"items": listing(items)},
+        )
+    chosen = [items[into].text, *(items[source].text for source in sources)]
+    text = _item_text(op.text) if op.text is not None else _tidy(_joined(chosen))
+    span = items[into].span
+    raw = _written(items[into].marker, text, newline)
+    old = words[span.start : span.end]
+    rewritten = words[: span.start] + raw + old[len(old.rstrip(" \t\r\n")) :] + words[span.end :]
+    expected = _texts(items)
+    expected[into] = text
+    _checked(rewritten, expected, "doesn't stand as one list item there")
+    return _without(rewritten, find_items(rewritten, 0, 1), set(sources))
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Join items without losing a word: first lines into one, what is nested below it."""
+    firsts, nested = [], []
+    for text in texts:
+        first, _, rest = text.partition("\n")
+        firsts.append(first.strip())
+        nested.append(rest)
+    return "\n".join(["; ".join(firsts), *(rest for rest in nested if rest)])
+
+
+def _without(words: str, items: Sequence[ListItem], gone: set[int]) -> str:
+    result = words
+    for position in sorted(gone, reverse=True):
+        result = _cut(result, items[position])
+    kept = [text for position, text in enumerate(_texts(items)) if position not in gone]
+    return _checked(result[: len(result.rstrip(" \t\r\n"))], kept, "can't be taken out alone")
+
+
+def _cut(words: str, item: ListItem) -> str:
+    """Cut an item out together with the blank lines after it; those before it stay as the new gap."""
+    layout = layout_of(words[item.span.end :])
+    after = layout.words + layout.trail if layout.words else ""
+    return words[: item.span.start] + after
+
+
+def _item_text(text: str) -> str:
+    refuse_empty(text, "The item")
+    return _tidy(_BULLET.sub("", flat(text).strip(" \t\n"), count=1))
+
+
+def _tidy(text: str) -> str:
+    refuse_anchor(text)
+    return "\n".join(line.rstrip(" \t") for line in text.split("\n")).strip("\n")
+
+
+def _written(marker: str, text: str, newline: str) -> str:
+    indent = " " * (len(marker) + 1)
+    first, *rest = text.split("\n")
+    lines = [f"{marker} {first}", *(indent + line if line else "" for line in rest)]
+    return with_newlines("\n".join(lines), newline)
+
+
+def _next_marker(items: Sequence[ListItem]) -> str:
+    last = items[-1].marker if items else "-"
+    return f"{int(last[:-1]) + 1}{last[-1]}" if last[0].isdigit() else last
+
+
+def _texts(items: Sequence[ListItem]) -> list[str]:
+    return [item.text for item in items]
+
+
+def _checked(words: str, expected: Sequence[str], complaint: str) -> str:
+    found = _texts(find_items(words, 0, 1))
+    if found != list(expected):
+        raise PatchConflictError(
+            f"An item {complaint}: the list would read differently than meant.",
+            hint="Reword the item, or replace the whole section.",
+            details={"expected": list(expected), "found": found},
+        )
+    return words

@@ -1,0 +1,51 @@
+"""Replacing and appending to the body of one section."""
+
+from grammar.body import layout_of, trimmed, with_words
+from grammar.document import Document, Section
+from grammar.items import find_items
+from grammar.new_text import refuse_anchor, refuse_empty, refuse_headings, refuse_open_end
+
+
+def replaced(document: Document, section: Section, text: str) -> str:
+    """Give the document's text with other words in a section."""
+    words = trimmed(text, document.newline)
+    refuse_anchor(words)
+    refuse_headings(words)
+    refuse_open_end(words)
+    return with_body_words(document, section, words)
+
+
+def appended(document: Document, section: Section, text: str) -> str:
+    """Give the document's text with more words at the end of a section."""
+    refuse_empty(text, "The text to append")
+    words = trimmed(text, document.newline)
+    refuse_anchor(words)
+    refuse_headings(words)
+    joined = join_below(layout_of(section.body).words, words, document.newline)
+    refuse_headings(joined)
+    refuse_open_end(joined)
+    return with_body_words(document, section, joined)
+
+
+def join_below(above: str, words: str, newline: str) -> str:
+    """Put words below other words: a list item right below the last item, all else after a blank line."""
+    if not above:
+        return words
+    return above + (newline if _goes_on_with_the_list(above, words) else newline * 2) + words
+
+
+def _goes_on_with_the_list(above: str, words: str) -> bool:
+    new = find_items(words, 0, 1)
+    old = find_items(above, 0, 1)
+    if not new or new[0].span.start or not old or old[-1].span.end < len(above):
+        return False
+    loose = len(old) > 1 and old[-2].span.end != old[-1].span.start
+    return not loose and new[0].marker[-1] == old[-1].marker[-1]
+
+
+def with_body_words(document: Document, section: Section, words: str) -> str:
+    """Give the document's text with a section's body laid out around these words."""
+    followed = section.span.end < len(document.text)
+    ended = document.text.endswith(("\n", "\r"))
+    body = with_words(section.body, words, document.newline, followed=followed, ended=ended)
+    return document.text[: section.body_span.start] + body + document.text[section.body_span.end :]

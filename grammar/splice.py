@@ -1,0 +1,74 @@
+"""A change as one splice: where, what was taken out, what was put in. Exact, small and reversible."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grammar.refusals import PatchConflictError
+
+
+@dataclass(frozen=True, slots=True)
+class Splice:
+    """One replacement; `offset` counts bytes of the text in UTF-8."""
+
+    offset: int
+    removed: str
+    inserted: str
+
+    @property
+    def reverse(self) -> "Splice":
+        """The splice that undoes this one."""
+        return Splice(self.offset, self.inserted, self.removed)
+
+
+def splice_between(before: str, after: str) -> Splice:
+    """Find the smallest splice that makes one text of the other."""
+    top = common_prefix(before, after)
+    bottom = common_suffix(before, after, min(len(before), len(after)) - top)
+    offset = len(_encoded(before[:top]))
+    return Splice(offset, before[top : len(before) - bottom], after[top : len(after) - bottom])
+
+
+def apply_splice(text: str, splice: Splice) -> str:
+    """Carry a splice out; refuse if what it takes out doesn't stand there."""
+    data = _encoded(text)
+    removed = _encoded(splice.removed)
+    end = splice.offset + len(removed)
+    if splice.offset > len(data) or data[splice.offset : end] != removed:
+        raise PatchConflictError(
+            f"What the splice takes out doesn't stand at byte {splice.offset}.",
+            hint="It belongs to another version of this text.",
+        )
+    return (data[: splice.offset] + _encoded(splice.inserted) + data[end:]).decode("utf-8", "surrogatepass")
+
+
+def common_prefix(before: Sequence[str], after: Sequence[str]) -> int:
+    """Count how many members two sequences have in common at their start."""
+    low, high = 0, min(len(before), len(after))
+    # Comparing slices runs at C speed, so halving beats a loop.
+    while low < high:
+        middle = (low + high + 1) // 2
+        if before[low:middle] == after[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def common_suffix(before: Sequence[str], after: Sequence[str], limit: int) -> int:
+    """Count how many members two sequences have in common at their end, `limit` at most."""
+    low, high = 0, limit
+    while low < high:
+        middle = (low + high + 1) // 2
+        if _end(before, middle, low) == _end(after, middle, low):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _end(members: Sequence[str], outer: int, inner: int) -> Sequence[str]:
+    return members[len(members) - outer : len(members) - inner]
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

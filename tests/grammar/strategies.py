@@ -1,0 +1,281 @@
+"""Texts that love the edges of Markdown, and documents and edits made of them."""
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+PREFIXES = (
+    *([""] * 12),
+    *(" ", "  ", "   ", "    ", "     ", "\t", " \t", "  \t"),
+    *(
+        "> ",
+        ">",
+        ">\t",
+        "- ",
+        "-\t",
+        "-    ",
+        "* ",
+        "+ ",
+        "1. ",
+        "2) ",
+        "10. ",
+        "123456789. ",
+        "1234567890. ",
+    ),
+    *("- - ", "> - ", "- > ", "-   - ", "1. - ", " - ", "   - ", "\\"),
+)
+
+HEADINGS = (
+    *(
+        "# A",
+        "## B",
+        "### C",
+        "###### F",
+        "####### G",
+        "##",
+        "#",
+        "## ",
+        "##\t",
+        "##\tT",
+        "## t ##",
+        "## t #",
+    ),
+    *("## t\\#", "## #", "## # #", "##x", "#x", "## `a`", "##\u00a0x", "## x\t", "## é\u200b漢字🙂"),
+)
+UNDERLINES = (
+    "===",
+    "=",
+    "== ",
+    "==\t",
+    "== =",
+    "---",
+    "-",
+    "--",
+    "- ",
+    "--- ",
+    "---\t",
+    "- - -",
+    "-- -",
+    "=-",
+)
+FENCES = (
+    *(
+        "```",
+        "````",
+        "`````",
+        "~~~",
+        "~~~~",
+        "``",
+        "~~",
+        "``` py",
+        "```py`",
+        "~~~ `x`",
+        "``` ~~~",
+        "~~~ x ~~~",
+    ),
+    *("``` ", "```\t", "~~~ ", "` ` `", "`## x`", "``x", "```\u00a0"),
+)
+HTML = (
+    *(
+        "<!-- c -->",
+        "<!--",
+        "-->",
+        "<!-->",
+        "<!--->",
+        "<!-- a --> b",
+        "<?",
+        "?>",
+        "<?x?>",
+        "<!A",
+        "<!a>",
+        ">",
+    ),
+    *(
+        "<![CDATA[",
+        "]]>",
+        "<script>",
+        "</script>",
+        "<SCRIPT",
+        "<pre>x</pre>",
+        "<style",
+        "</style>",
+        "<textarea>",
+    ),
+    *(
+        "<div>",
+        "</div>",
+        "<div",
+        "<DIV x",
+        "<p/>",
+        "</p",
+        "<b>",
+        "<b",
+        "</b >",
+        "<a href='x'>",
+        '<a b="c" d>',
+    ),
+    *(
+        "<a\0>",
+        "<a \0b>",
+        "<x-y/>",
+        "<b> ",
+        "<b> t",
+        "<h2>",
+        "<1>",
+        "< b>",
+        "<http://x.y>",
+        "<!-- @anchor: a v1 -->",
+    ),
+)
+REFERENCES = (
+    *(
+        "[a]: /u",
+        "[a]: /u 't'",
+        "[a]: /u 't",
+        "t'",
+        "[a]:",
+        "/u",
+        "[a",
+        "b]: /u",
+        "[a]: javascript:x",
+        "[a]: <",
+    ),
+    *("[a]: <x> (t", "t)", "[]: /u", "[\\]]: /u", "[a]: /u t", '"t', "[a]: <\ud800>", "[a]: /u 't' x"),
+)
+WORDS = (
+    *(
+        "a",
+        "foo bar",
+        "b\\",
+        "c  ",
+        "*x*",
+        "**",
+        "***",
+        "___",
+        "* * *",
+        "*",
+        "+",
+        "1.",
+        "1)",
+        "|a|b|",
+        "|-|-|",
+    ),
+    *(
+        "$& \\1",
+        "漢字",
+        "🙂",
+        "\u202eabc",
+        "\u200b",
+        "\ufeff",
+        "\x0c",
+        "\x0b",
+        "\u00a0",
+        "\u2028",
+        "\x85",
+        "\x1c",
+    ),
+    *("\0", "\ud800", "é", "0", "9", "_", "=x", "~", "`", "- ", "-x", "1.x", "&#35; x", "\\## x", "\\"),
+)
+BLANKS = ("", "", "", "", " ", "\t", "    ", "  \t")
+DEEP = (
+    "- " * 9 + "x",
+    "- " * 10 + "x",
+    "> " * 22 + "x",
+    " " * 18 + "- x",
+    "\t" * 5 + "- y",
+    "- > " * 6 + "x",
+)
+ENDS = ("\n",) * 14 + ("\r\n", "\r\n", "\r", "\n\n")
+
+_contents = st.one_of(
+    *map(st.sampled_from, (HEADINGS, UNDERLINES, FENCES, HTML, REFERENCES, WORDS, WORDS, BLANKS, BLANKS))
+)
+_lines = st.tuples(st.sampled_from(PREFIXES), _contents).map("".join) | st.sampled_from(DEEP)
+
+
+def markdown(max_lines: int = 9) -> SearchStrategy[str]:
+    """Lines of every kind in any order, with every line end."""
+    line = st.tuples(_lines, st.sampled_from(ENDS)).map("".join)
+    whole = st.lists(line, max_size=max_lines).map("".join)
+    return st.tuples(whole, st.just("") | _lines).map("".join)
+
+
+FRONTMATTER = (
+    *(
+        "",
+        "",
+        "---\nid: a\nuser_id: u\nschema: 1\n---\n",
+        "---\r\nid: a\r\nuser_id: u\r\n---\r\n",
+        "---\n---\n",
+    ),
+    *(
+        "---\nid: a\n",
+        "\ufeff---\nid: a\n---\n",
+        "\ufeff",
+        "---\n- a\n---\n",
+        "---\nid: [\n---\n",
+        "---\na\tb\n---\n",
+    ),
+    *(
+        "---\nid: a\nid: b\n---\n",
+        "---\n? [x]\n: y\n---\n",
+        "---\nx: &a 1\ny: *a\n---\n",
+        "\n---\nid: a\n---\n",
+    ),
+    *(
+        "---\nid: a\n---\n---\nid: b\n---\n",
+        "---\nid: !!str a\n---\n",
+        "---\n1: a\n---\n",
+        "--- \nid: a\n--- \n",
+    ),
+)
+
+
+def documents() -> SearchStrategy[str]:
+    """Texts with and without frontmatter, some of it wrong, and Markdown below."""
+    return st.tuples(st.sampled_from(FRONTMATTER), markdown()).map("".join)
+
+
+def any_text() -> SearchStrategy[str]:
+    """Whatever a `str` can hold, lone surrogates and NUL included."""
+    return (
+        st.text(st.characters(), max_size=60)
+        | documents()
+        | st.text("#-=`~<>!\n\r\t []:0123456789.)*+_|&;\ufeff\0\ud800é", max_size=80)
+    )
+
+
+HEAD = "---\nid: anxious\nuser_id: u1\nschema: 1\nmood: 'free'\n# kept\n---\n\n# Anxious\n\nHello.\n"
+
+
+@st.composite
+def profiles(draw: st.DrawFn) -> str:
+    """A well-formed document whose bodies are edge-loving but keep to themselves."""
+    newline = draw(st.sampled_from(("\n", "\n", "\r\n")))
+    bom = draw(st.sampled_from(("", "", "\ufeff")))
+    parts = [HEAD]
+    for heading, anchor in (("Summary", "summary"), ("Concerns", "concerns"), ("Change Log", "change_log")):
+        gap = draw(st.sampled_from(("\n", "\n", "", "\n\n")))
+        parts.append(f"\n## {heading}\n<!-- @anchor: {anchor} v1 -->\n{gap}{draw(st.sampled_from(BODIES))}")
+    text = "".join(parts).rstrip("\n") + draw(st.sampled_from(("\n", "\n", "", "\n\n")))
+    return bom + text.replace("\n", newline)
+
+
+BODIES = (
+    *("", "words\n", "- a\n- b (ev:s1-m2)\n  - nested\n\n- c\n", "1. one\n2. two\n", "\n\n  lead\n\n"),
+    *(
+        "```\n## text\n```\n",
+        "> quote\nlazy\n",
+        "### deeper\n\ntext\n",
+        "* * *\n",
+        "<div>\n\n- x\n",
+        "a\n\n\n\n\n",
+    ),
+    *(
+        "漢字 🙂\n",
+        "- a\n- a\n",
+        "`## code`\n",
+        "|a|\n|-|\n|## x|\n",
+        "    indented\n",
+        "- loose\n\n- list\n",
+    ),
+)

@@ -1,0 +1,165 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grammar.applying import apply
+from grammar.edits import AppendToFile, WriteFile
+from grammar.parsing import parse
+from grammar.refusals import IdentityChangedError, MalformedDocumentError
+
+GOOD = "id: a\nuser_id: u\nschema: 1\n"
+
+
+def with_block(block: str) -> str:
+    return f"---\n{block}---\n\n# T\n"
+
+
+@pytest.mark.parametrize(
+    ("block", "fault"),
+    [
+        ("id: a\nid: b\n", "twice"),
+        ('id: a\n"id": b\n', "twice"),
+        ("x: {y: 1, y: 2}\n", "twice"),
+        ("id: a\nx:\n  - y: 1\n    y: 2\n", "twice"),
+        ("1: a\n", "not a string"),
+        ("null: a\n", "not a string"),
+        ("yes: a\n", "not a string"),
+        ("? [id]\n: a\n", "not a string"),
+        ("? {id: x}\n: a\n", "not a string"),
+        ("<<: {id: b}\n", "not a string"),
+        ('"<<": {id: b}\n', "merge key"),
+        ("x: &id a\n", "anchor"),
+        ("x: &b 1\nid: *b\n", "alias"),
+        ("id: !!str a\n", "tag"),
+        ("id: !x a\n", "tag"),
+        ("!!map\nid: a\n", "tag"),
+        ("id:\ta\n", "tab"),
+        ("x: |\n  a\tb\n", "tab"),
+        ("- id\n", "keys and values"),
+        ("id\n", "keys and values"),
+        ("id: [\n", "not valid YAML"),
+        ("id: 2026-02-30\n", "not valid YAML"),
+        ("id: a\n...\n", "marker"),
+        ("--- !!map\nid: a\n", "marker"),
+        ("%YAML 1.1\n", "not valid YAML"),
+        ("id: a\u2028user_id: b\n", "line separator"),
+        ("id: a\x85user_id: b\n", "line separator"),
+        ("id: a\0\n", "NUL"),
+        ("id: \ud800\n", "surrogate"),
+        ("x: " + "[" * 60 + "]" * 60 + "\n", "deeply"),
+    ],
+)
+def test_a_block_that_readers_could_take_in_two_ways_is_malformed(block: str, fault: str) -> None:
+    document = parse(with_block(block))
+    assert document.malformed
+    assert document.values == {}
+    assert any(fault in problem.message for problem in document.problems)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"---\n{GOOD}---\n---\nid: b\n---\n",
+        f"---\n{GOOD}---\n\n\n---\nuser_id: b\n---\n",
+        f"---\n{GOOD}---\n----\n'id' : b\n----\n",
+        f"---\n{GOOD}---\n---\n{{id: b}}\n...\n",
+        f"\n---\n{GOOD}---\n",
+        f" ---\n{GOOD}---\n",
+        f"\u00a0\n---\n{GOOD}---\n",
+        f"\ufeff\ufeff---\n{GOOD}---\n",
+    ],
+)
+def test_a_second_or_a_misplaced_block_makes_a_document_malformed(text: str) -> None:
+    assert "frontmatter_second" in [problem.code for problem in parse(text).problems]
+    assert parse(text).malformed
+
+
+def test_a_block_that_nothing_closes_makes_a_document_malformed() -> None:
+    assert parse(f"---\n{GOOD}\n# T\n").malformed
+
+
+def test_rules_below_the_frontmatter_are_no_second_block() -> None:
+    assert not parse(f"---\n{GOOD}---\n\n---\n\nThe id: of things\n\n---\n").problems
+
+
+def test_values_are_read_with_their_types_and_can_not_be_changed() -> None:
+    values = parse(with_block("id: '1'\nschema: 1\nparticipants: [a, b]\nmore: {x: 1.5}\nempty:\n")).values
+    assert values["id"] == "1"
+    assert values["schema"] == 1
+    assert values["participants"] == ("a", "b")
+    with pytest.raises(TypeError):
+        values["more"]["x"] = 2  # type: ignore[index]
+
+
+def test_an_empty_block_is_no_fault() -> None:
+    document = parse("---\n---\n# T\n")
+    assert document.frontmatter is not None
+    assert document.values == {}
+    assert not document.problems
+
+
+def test_no_tool_edits_a_document_with_malformed_frontmatter() -> None:
+    for edit in (AppendToFile("x"), WriteFile(with_block(GOOD))):
+        with pytest.raises(MalformedDocumentError):
+            apply(parse(with_block("id: a\nid: b\n")), edit)
+
+
+@given(st.text("idusercmaprnt_:&*!? \t\n\"'{}[],-|>#%@`01\r\x85\u2028<", max_size=60))
+def test_whatever_the_block_holds_reading_it_never_raises(block: str) -> None:
+    parse(with_block(block + "\n"))
+
+
+IDENTITY_BLOCKS = (
+    "id: b\nuser_id: u\nschema: 1\n",
+    '"id": b\nuser_id: u\nschema: 1\n',
+    "schema: 1\nuser_id: u\nid: b\n",
+    "id: a\nuser_id: u\nschema: '1'\n",
+    "id: a\nuser_id: u\nschema: 1.0\n",
+    "id: a\nuser_id: u\nschema: true\n",
+    "id: a\nuser_id: u\n",
+    "user_id: u\nschema: 1\n",
+    "id: a\nuser_id: u\nschema: 1\nparticipants: [a]\n",
+    "Id: a\nuser_id: u\nschema: 1\n",
+    "",
+)
+
+
+@pytest.mark.parametrize("block", IDENTITY_BLOCKS)
+def test_no_edit_changes_the_identity(block: str) -> None:
+    with pytest.raises(IdentityChangedError):
+        apply(parse(with_block(GOOD)), WriteFile(with_block(block)))
+
+
+@pytest.mark.parametrize("participants", ["[b, a]", "[a]", "a", "[a, b, c]", "['a', 1]", "{a: b}"])
+def test_no_edit_changes_the_participants(participants: str) -> None:
+    before = parse(with_block(GOOD + "participants: [a, b]\n"))
+    with pytest.raises(IdentityChangedError):
+        apply(before, WriteFile(with_block(f"{GOOD}participants: {participants}\n")))
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "schema: 1\nuser_id: u\nid: a\n",
+        "\"id\": 'a'\nuser_id: u\nschema: 1\n",
+        GOOD + "mood: good\n",
+        "# said otherwise\n" + GOOD,
+    ],
+)
+def test_the_same_identity_in_other_words_is_the_same_identity(block: str) -> None:
+    assert apply(parse(with_block(GOOD)), WriteFile(with_block(block))).text == with_block(block)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"---\nid: a\n{GOOD}---\n# T\n",
+        f"---\nx: &id a\n{GOOD}---\n# T\n",
+        f"---\n{GOOD}---\n---\nid: b\n---\n# T\n",
+        f"---\n{GOOD}1: x\n---\n# T\n",
+        f"---\n{GOOD}x:\ty\n---\n# T\n",
+    ],
+)
+def test_no_edit_makes_the_frontmatter_malformed(text: str) -> None:
+    with pytest.raises(MalformedDocumentError):
+        apply(parse(with_block(GOOD)), WriteFile(text))

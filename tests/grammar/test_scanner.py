@@ -1,0 +1,86 @@
+"""The scanners agree with markdown-it-py, always, and are sure often enough to be worth having."""
+
+import pytest
+from hypothesis import example, given
+from markdown_it import MarkdownIt
+
+from grammar.blocks import headings_by_markdown_it, line_starts
+from grammar.headings import find_headings
+from grammar.item_scanner import scan_items
+from grammar.items import items_by_markdown_it
+from grammar.lines import flat
+from grammar.scanner import scan_headings
+from tests.grammar.strategies import markdown
+
+Found = list[tuple[int, int, int]]
+
+
+def by_the_library_alone(text: str) -> Found:
+    """Levels and lines of top-level headings, from markdown-it-py's own reading of the untouched text."""
+    tokens = MarkdownIt("commonmark").parse(text.replace("\ud800", "\ufffd"))
+    return [
+        (int(token.tag[1]), token.map[0], token.map[1])
+        for token in tokens
+        if token.type == "heading_open" and token.level == 0 and token.map
+    ]
+
+
+def by_the_scanner(text: str) -> Found:
+    flat_text = flat(text)
+    starts = line_starts(flat_text)
+    return [
+        (heading.level, heading.line - 1, starts.index(heading.span.end, heading.line - 1))
+        for heading in find_headings(flat_text, 0)
+    ]
+
+
+@given(markdown(12))
+@example("- - - - - - - - - - x\n\n## swallowed")
+@example("- a\n ## not certain")
+@example("[a]: /u 't\n===\nt'\n## b")
+@example("> # h\nfoo\n===")
+@example("<b\0>\n## x")
+def test_the_scanner_finds_the_headings_that_markdown_it_finds(text: str) -> None:
+    assert by_the_scanner(text) == by_the_library_alone(text)
+
+
+@given(markdown(12))
+def test_the_scanner_reads_the_same_words_as_markdown_it(text: str) -> None:
+    flat_text = flat(text)
+    assert list(find_headings(flat_text, 0)) == headings_by_markdown_it(flat_text)
+
+
+@given(markdown(8))
+def test_the_item_scanner_finds_the_items_that_markdown_it_finds(text: str) -> None:
+    flat_text = flat(text).replace("\0", "\ufffd")
+    lines = flat_text.split("\n")
+    found = scan_items(lines)
+    if found is not None:
+        assert without_blank_ends(lines, found) == without_blank_ends(lines, items_by_markdown_it(flat_text))
+
+
+def without_blank_ends(lines: list[str], extents: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    trimmed = []
+    for start, end in extents:
+        last = end
+        while not lines[last - 1].strip(" \t"):
+            last -= 1
+        trimmed.append((start, last))
+    return trimmed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# T\n\n## A\n<!-- @anchor: a v1 -->\n\n- x\n  - y\n    - z\n\n## B\n\n---\n\n```\n## c\n```\n",
+        "Title\n=====\n\nWords\nSection\n-------\n\n***\n",
+        "<div>\n## text\n</div>\n\n## B\n\n> quote\n> ## text\n",
+    ],
+)
+def test_the_scanner_is_sure_of_ordinary_documents(text: str) -> None:
+    assert scan_headings("\n" + text, 1) is not None
+
+
+def test_the_item_scanner_is_sure_of_ordinary_lists() -> None:
+    body = "Words.\n\n- a\n  more of it\n  - nested\n\n    deep\n- b\n\n1. one\n2. two\n\nWords.\n"
+    assert scan_items(body.split("\n")) == [(2, 7), (7, 9), (9, 10), (10, 12)]

@@ -1,0 +1,181 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from grammar.applying import apply
+from grammar.edits import AppendToSection, ReplaceSection
+from grammar.parsing import parse
+from grammar.refusals import (
+    AnchorAmbiguousError,
+    AnchorInTextError,
+    AnchorNotFoundError,
+    HeadingInSectionError,
+    InvalidInputError,
+    RefusalError,
+)
+from tests.grammar.fixture_files import cases
+from tests.grammar.strategies import HEAD, markdown, profiles
+
+FIXTURES = Path(__file__).parent / "fixtures"
+SECTIONS = st.sampled_from(("summary v1", "concerns"))
+PLAIN = "# T\n\n## A\n<!-- @anchor: a v1 -->\n\nold\n\n## B\n<!-- @anchor: b v1 -->\n\nkeep\n"
+
+
+@pytest.mark.parametrize(("before", "text", "after"), cases(FIXTURES / "replace.md"))
+def test_replacing_section_a(before: str, text: str, after: str) -> None:
+    assert apply(parse(before), ReplaceSection("a", text)).text == after
+
+
+@pytest.mark.parametrize(("before", "text", "after"), cases(FIXTURES / "append.md"))
+def test_appending_to_section_a(before: str, text: str, after: str) -> None:
+    assert apply(parse(before), AppendToSection("a", text)).text == after
+
+
+@given(profiles(), SECTIONS, markdown(5))
+def test_a_replacement_applied_twice_equals_once(profile: str, section: str, text: str) -> None:
+    edit = ReplaceSection(section, text)
+    try:
+        once = apply(parse(profile), edit)
+    except RefusalError:
+        assume(False)
+    twice = apply(once.after, edit)
+    assert twice.text == once.text
+    assert twice.unchanged
+
+
+@given(profiles(), SECTIONS, markdown(5), st.booleans())
+def test_bytes_outside_the_section_are_untouched(profile: str, section: str, text: str, append: bool) -> None:
+    before = parse(profile)
+    try:
+        after = apply(
+            before, AppendToSection(section, text) if append else ReplaceSection(section, text)
+        ).after
+    except RefusalError:
+        assume(False)
+    position = 0 if section.startswith("summary") else 1
+    assert [part.name for part in after.sections] == [part.name for part in before.sections]
+    old, new = before.sections[position], after.sections[position]
+    assert after.text[: new.body_span.start] == before.text[: old.body_span.start]
+    assert after.text[new.span.end :] == before.text[old.span.end :]
+
+
+@given(profiles(), SECTIONS)
+def test_replacing_a_body_with_itself_changes_nothing(profile: str, section: str) -> None:
+    before = parse(profile)
+    body = before.sections[0 if section.startswith("summary") else 1].body
+    assert apply(before, ReplaceSection(section, body)).unchanged
+
+
+@given(profiles(), st.lists(SECTIONS, min_size=1, max_size=4))
+def test_emptying_and_filling_again_grows_no_blank_lines(profile: str, sections: list[str]) -> None:
+    document = parse(profile)
+    for section in sections:
+        document = apply(document, ReplaceSection(section, "words")).after
+    filled = document.text
+    for section in sections:
+        document = apply(document, ReplaceSection(section, "")).after
+        document = apply(document, ReplaceSection(section, "words")).after
+    emptied_once = document.text
+    for section in sections:
+        document = apply(document, ReplaceSection(section, "")).after
+        document = apply(document, ReplaceSection(section, "words")).after
+    assert document.text == emptied_once
+    assert emptied_once.count("words") == filled.count("words")
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("## New", HeadingInSectionError),
+        ("# New", HeadingInSectionError),
+        ("words\n\n  ## New", HeadingInSectionError),
+        ("New\n---", HeadingInSectionError),
+        ("New\n===", HeadingInSectionError),
+        ("- item\n## New", HeadingInSectionError),
+        ("##", HeadingInSectionError),
+        ("<!-- @anchor: b v1 -->", AnchorInTextError),
+        ("words <!--@anchor: b v1--> words", AnchorInTextError),
+        ("```\n<!-- @anchor: b v1 -->\n```", AnchorInTextError),
+        ("<!--\n@anchor: b v1 -->", AnchorInTextError),
+        ("```\ncode", InvalidInputError),
+        ("~~~~\ncode\n~~~", InvalidInputError),
+        ("<!-- comment", InvalidInputError),
+        ("<script>", InvalidInputError),
+        ("<?php", InvalidInputError),
+        ("<!DOCTYPE", InvalidInputError),
+        ("<![CDATA[", InvalidInputError),
+        ("- " * 10 + "x", InvalidInputError),
+    ],
+)
+@pytest.mark.parametrize("section", ["a", "b"])
+def test_text_that_would_reach_out_of_its_section_is_refused(
+    section: str, text: str, error: type[RefusalError]
+) -> None:
+    for edit in (ReplaceSection(section, text), AppendToSection(section, text)):
+        with pytest.raises(error) as caught:
+            apply(parse(PLAIN), edit)
+        assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "### deeper",
+        "> ## quoted",
+        "- ## in an item",
+        "```\n## shown\n```",
+        "`## code`",
+        "    ## code",
+        "\\## x",
+        "##x",
+        "<div>\n## x\n</div>",
+    ],
+)
+def test_a_heading_that_is_only_text_may_stand_in_a_section(text: str) -> None:
+    applied = apply(parse(PLAIN), ReplaceSection("a", text))
+    assert [section.name for section in applied.after.sections] == ["a v1", "b v1"]
+    assert text in applied.text
+
+
+def test_a_target_that_is_not_there_is_refused_and_lists_what_is() -> None:
+    with pytest.raises(AnchorNotFoundError) as caught:
+        apply(parse(PLAIN), ReplaceSection("c v1", "x"))
+    assert caught.value.details == {"sections": ["a v1", "b v1"]}
+    assert "'a v1'" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["a v2", "A v1", "", "a v1 x", "## A", "a  v01x"])
+def test_a_name_that_is_nearly_right_is_not_found(name: str) -> None:
+    with pytest.raises(AnchorNotFoundError):
+        apply(parse(PLAIN), ReplaceSection(name, "x"))
+
+
+def test_a_section_without_an_anchor_answers_to_its_heading() -> None:
+    applied = apply(parse("## My Day\n\nold\n"), ReplaceSection("My Day", "new"))
+    assert applied.text == "## My Day\n\nnew\n"
+
+
+def test_a_name_that_two_sections_answer_to_is_refused() -> None:
+    text = PLAIN + "\n## A2\n<!-- @anchor: a v2 -->\n"
+    with pytest.raises(AnchorAmbiguousError) as caught:
+        apply(parse(text), ReplaceSection("a", "x"))
+    assert [entry["name"] for entry in caught.value.details["sections"]] == ["a v1", "a v2"]
+    assert apply(parse(text), ReplaceSection("a v2", "x")).section == "a v2"
+
+
+def test_appending_nothing_is_refused() -> None:
+    with pytest.raises(InvalidInputError):
+        apply(parse(PLAIN), AppendToSection("a", " \n\t\n"))
+
+
+def test_appending_below_an_open_fence_is_refused() -> None:
+    text = PLAIN.replace("keep", "```\nopen")
+    with pytest.raises(InvalidInputError):
+        apply(parse(text), AppendToSection("b", "swallowed"))
+
+
+def test_frontmatter_comments_and_unknown_keys_survive() -> None:
+    text = HEAD + "\n## A\n<!-- @anchor: a v1 -->\n"
+    assert apply(parse(text), ReplaceSection("a", "x")).text.startswith(HEAD)
