@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from markdown_it.token import Token
+
 from grammar.blocks import block_tokens
 from grammar.document import Document
 from grammar.kinds.declaration import Kind
@@ -66,12 +68,16 @@ def _essence(document: Document) -> tuple[object, ...]:
     frontmatter = with_newlines(document.frontmatter.raw, "\n") if document.frontmatter else None
     anchors = [section.anchor for section in document.sections]
     levels = [heading.level for heading in document.headings]
-    start = document.frontmatter.span.end if document.frontmatter else 0
+    start = Context(document).body_start
     blocks = [
-        (token.type, token.level, token.content if token.type in _VERBATIM else "")
+        (token.type, token.level, token.hidden, _verbatim_content(token))
         for token in block_tokens(with_newlines(document.text[start:], "\n"))
     ]
     return frontmatter, anchors, levels, blocks
 
 
-_VERBATIM = frozenset({"fence", "code_block", "html_block"})
+def _verbatim_content(token: Token) -> str:
+    if token.type == "html_block":
+        return token.content.rstrip()  # the white space behind an anchor is no part of it
+    # Where code ends with the text, neither is the last line end.
+    return token.content.removesuffix("\n") if token.type in ("fence", "code_block") else ""

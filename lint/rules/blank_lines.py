@@ -1,6 +1,7 @@
 """More than one blank line in a row, or a blank line at the end of the document.
 
-Code, HTML blocks and frontmatter aren't looked at.
+Code, HTML blocks and frontmatter aren't looked at, nor are the lines below a list item without words, where
+a blank line more or less decides what belongs to the item.
 
 ## Why it matters
 
@@ -38,6 +39,7 @@ from lint.finding import Hit, Replacement, Severity
 from lint.rule import Rule
 
 _ROW = re.compile(r"\n[ \t]*+\n((?:[ \t]*+\n)++)")
+_EMPTY_ITEM = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])(?:[ \t]+(?:[-+*]|[0-9]{1,9}[.)]))*")
 _ROW_AT_START = re.compile(r"[ \t]*+\n((?:[ \t]*+\n)++)")
 
 
@@ -47,7 +49,8 @@ def check(context: Context) -> Iterator[Hit]:
         if not context.is_verbatim(extra.start):
             # The line above the blank ones tells the place; they themselves look all alike.
             above = context.line_at(max(_kept(context, extra.start) - 1, 0))
-            yield Hit(extra.start, "A blank line too many.", above, cures=(Replacement(extra, ""),))
+            if not _EMPTY_ITEM.fullmatch(above):
+                yield Hit(extra.start, "A blank line too many.", above, cures=(Replacement(extra, ""),))
 
 
 def _kept(context: Context, end: int) -> int:

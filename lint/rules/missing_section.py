@@ -59,11 +59,11 @@ def _stray_ids(context: Context) -> set[str]:
 
 
 def _offset_of_next(context: Context, place: int) -> int:
-    """Point at the section that should follow, or at the end of the text."""
+    """Point at the section that should follow, or at the end of the last words."""
     following = list(context.canon.values())[place + 1 :]
     starts = {declaration.anchor: section.span.start for section, declaration in context.declared}
     found = (starts[declaration.anchor] for declaration in following if declaration.anchor in starts)
-    return next(found, len(context.text))
+    return next(found, len(context.text.rstrip()))
 
 
 RULE = Rule("MG402", "missing-section", Severity.STYLE, __doc__, check)

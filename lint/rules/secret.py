@@ -54,7 +54,11 @@ _MIXED = r"(?=[\w+/.~-]*[0-9])(?=[\w+/.~-]*[A-Za-z])"
 _SHAPES = (
     _shape("a private key", "private", r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"),
     _shape("an AWS access key", "akia asia", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    _shape("a GitHub token", "gh", r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b|\bgithub_pat_[A-Za-z0-9_]{22,255}\b"),
+    _shape(
+        "a GitHub token",
+        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
+        r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b|\bgithub_pat_[A-Za-z0-9_]{22,255}\b",
+    ),
     _shape("a GitLab token", "glpat-", r"\bglpat-[\w-]{20,}"),
     _shape("a Slack token", "xox", r"\bxox[abeoprs]-[0-9A-Za-z-]{10,}"),
     _shape("an API key", "sk-", rf"\bsk-{_MIXED}[A-Za-z0-9_-]{{20,}}"),
