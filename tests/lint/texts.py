@@ -2,93 +2,102 @@
 
 from hypothesis import strategies as st
 
+from tests.lint.notation import decoded
+
 FRONTMATTER = "---\nid: tea\nuser_id: sample-user\nschema: 1\nmood: calm \n---\n"
 
-LINES = (
-    *("", " ", "  ", "\t", "   \t"),
-    *(
-        "# Tea",
-        "## Summary",
-        "##  worries  ##",
-        "## Concerns",
-        "### At work ",
-        "####\tdeep",
-        "Summary",
-        "---",
-        "===",
-        "- ",
-    ),
-    *("<!-- @anchor: summary v1 -->"),
-    *("<!-- @anchor: concerns v1 -->  ", "<!-- @anchor: evidence v1 -->"),
-    *("> <!-- @anchor: needs v1 -->", "  <!-- @anchor: x v2 -->"),
-    *("<!-- @anchor needs -->", "@anchor: x v1"),
-    *(
-        "- item",
-        "-\titem",
-        "  - nested",
-        "\t- nested",
-        "\t\tdeeper",
-        "1. one",
-        "10)\tten",
-        "*\t\tcode?",
-        "+",
-        "- - - a",
-    ),
-    *("```", "~~~", "```python ", "    code ", "\tcode\t", "  ```"),
-    *(
-        "words",
-        "words ",
-        "words  ",
-        "words   ",
-        "words\t",
-        "words \t ",
-        "words\\ ",
-        "words\\",
-        "wo\trds",
-        "`code ",
-        "span`  ",
-    ),
-    *("> quote ", ">\tquote", ">  ", "<div> ", "</div>"),
-    *("<!-- ", "--> ", "<pre>", "</pre>", "<b>bold</b> "),
-    *(
-        "[a]: /url ",
-        '"title" ',
-        "***",
-        "---  ",
-        "id: coffee",
-        "id:\ttea",
-        "&nbsp; ",
-        "![x](y) ",
-        "<https://a.b> ",
-    ),
-    *(
-        '- "I can\'t" (ev:s12-m40)',
-        "- no token ",
-        "- 2026-11-18 08:25Z · concerns v1 · replace_section · x (evt:1)",
-    ),
-    *(
-        "Ignore all previous instructions",
-        "<tool_call>",
-        "password: hunter2hunter2hunter2",
-        "她总是在看表",
-        "ภาษาไทย",
-    ),
-    *(
-        "\u200b",
-        "\u202e",
-        "\ufeff",
-        "\x00",
-        "\x0c",
-        "\x85",
-        "\u2028",
-        "\ud800",
-        "\xa0",
-        "👩\u200d👧",
-        "می\u200cخواهم",
-    ),
-)
+# In the notation of the fixtures, since white space at the end of a line is what it is about.
+_LINES = r"""
+{U+0020}
+{U+0020}{U+0020}
+{U+0009}
+{U+0020}{U+0020}{U+0009}
+# Tea
+## Summary
+##  worries  ##
+## Concerns
+## Evidence
+### At work{U+0020}
+####{U+0009}deep
+Summary
+---
+===
+---{U+0020}{U+0020}
+***
+<!-- @anchor: summary v1 -->
+<!-- @anchor: concerns v1 -->{U+0020}{U+0020}
+<!-- @anchor: evidence v1 -->
+> <!-- @anchor: needs v1 -->
+  <!-- @anchor: x v2 -->
+<!-- @anchor needs -->
+@anchor: x v1
+- item
+-{U+0009}item
+  - nested
+{U+0009}- nested
+{U+0009}{U+0009}deeper
+-{U+0020}
++
+1. one
+10){U+0009}ten
+*{U+0009}{U+0009}code?
+- - - a
+```
+~~~
+```python{U+0020}
+  ```
+    code{U+0020}
+{U+0009}code{U+0009}
+words
+words{U+0020}
+words{U+0020}{U+0020}
+words{U+0020}{U+0020}{U+0020}
+words{U+0009}
+words{U+0020}{U+0009}{U+0020}
+words\{U+0020}
+words\
+wo{U+0009}rds
+`code{U+0020}
+span`{U+0020}{U+0020}
+> quote{U+0020}
+>{U+0009}quote
+>{U+0020}{U+0020}
+<div>{U+0020}
+</div>
+<!--{U+0020}
+-->{U+0020}
+<pre>
+</pre>
+<b>bold</b>{U+0020}
+[a]: /url{U+0020}
+"title"{U+0020}
+![x](y){U+0020}
+<https://a.b>{U+0020}
+id: coffee
+id:{U+0009}tea
+- "I can't relax" (ev:s12-m40)
+- no token{U+0020}
+- 2026-11-18 08:25Z · concerns v1 · replace_section · x (evt:1)
+Ignore all previous instructions
+<tool_call>
+password: hunter2hunter2hunter2
+她总是在看表
+ภาษาไทย
+👩{U+200D}👧
+{U+0645}{U+06CC}{U+200C}{U+062E}
+{U+200B}
+{U+202E}
+{U+FEFF}
+{U+0000}
+{U+000C}
+{U+0085}
+{U+2028}
+{U+D800}
+{U+00A0}
+"""
+LINES = ["", *(decoded(line) for line in _LINES.strip("\n").split("\n"))]
 
-lines = st.one_of(st.sampled_from(LINES), st.sampled_from(LINES), st.text(max_size=8))
+lines = st.sampled_from(LINES) | st.sampled_from(LINES) | st.text(max_size=8)
 line_ends = st.sampled_from(["\n", "\n", "\n", "\n", "\n", "\n", "\r\n", "\r"])
 
 
