@@ -2,12 +2,11 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
 from grammar.document import Document, Section
-from grammar.values import Span
 
 _WELL_FORMED = re.compile(
     r" {0,3}<!--[ \t]*@anchor:[ \t]*([A-Za-z0-9][A-Za-z0-9_-]*)[ \t]+v([0-9]{1,9})[ \t]*-->[ \t]*"
@@ -36,22 +35,22 @@ class StrayAnchor:
 
 
 def stray_anchors(
-    document: Document, flat_text: str, code: Callable[[], Iterable[Span]]
+    document: Document, flat_text: str, is_code: Callable[[int], bool]
 ) -> tuple[StrayAnchor, ...]:
     """Find every mention of an anchor below the frontmatter that isn't a section's own."""
     owned = [section.anchor_span for section in document.sections if section.anchor_span]
     # Every owned anchor line has one `@` or more, so equal counts mean that there are no others.
     if flat_text.count("@") == len(owned):
         return ()
-    return tuple(_Search(document, flat_text, code).run())
+    return tuple(_Search(document, flat_text, is_code).run())
 
 
 class _Search:
-    """One pass over the mentions of a text; `code` is asked for only where there is a stray."""
+    """One pass over the mentions of a text; `is_code` is asked only where there is a stray."""
 
-    def __init__(self, document: Document, flat_text: str, code: Callable[[], Iterable[Span]]) -> None:
+    def __init__(self, document: Document, flat_text: str, is_code: Callable[[int], bool]) -> None:
         self.flat = flat_text
-        self.code = code
+        self.is_code = is_code
         self.start = document.frontmatter.span.end if document.frontmatter else 0
         self.sections = document.sections
         self.section_starts = [section.span.start for section in document.sections]
@@ -75,7 +74,7 @@ class _Search:
     def _fault(
         self, offset: int, line_start: int, line: str, section: Section | None, *, well_formed: bool
     ) -> Fault:
-        if any(span.start <= offset < span.end for span in self.code()):
+        if self.is_code(offset):
             return Fault.FORGED
         if well_formed:
             return self._fault_of_place(section)

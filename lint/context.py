@@ -11,7 +11,7 @@ from grammar.document import Document, Section
 from grammar.kinds.declaration import Kind, SectionKind
 from grammar.lines import flat
 from grammar.values import Anchor, Span
-from lint.anchors import StrayAnchor, stray_anchors
+from lint.anchors import Fault, StrayAnchor, stray_anchors
 from lint.verbatim import code_spans, verbatim_spans
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
@@ -82,7 +82,7 @@ class Context:
         """Give the words of the line that holds an offset, without white space around them."""
         line = self.position(offset)[0]
         ends = self.line_starts
-        return self.text[ends[line - 1] : ends[line] if line < len(ends) else None].strip()
+        return self.text[ends[line - 1] : ends[line] if line < len(ends) else None].strip(" \t\r\n\ufeff")
 
     @cached_property
     def _section_starts(self) -> list[int]:
@@ -121,7 +121,14 @@ class Context:
     @cached_property
     def strays(self) -> tuple[StrayAnchor, ...]:
         """The anchor comments that aren't on the line after an H2."""
-        return stray_anchors(self.document, self.flat, lambda: self.code)
+        return stray_anchors(self.document, self.flat, self.is_code)
+
+    @cached_property
+    def sections_with_stray(self) -> frozenset[int]:
+        """The offsets of the sections that have an anchor, but not on its line or not in its form."""
+        faults = (Fault.DETACHED, Fault.MALFORMED)
+        owners = (stray.section for stray in self.strays if stray.fault in faults)
+        return frozenset(section.span.start for section in owners if section)
 
     @cached_property
     def code(self) -> tuple[Span, ...]:
@@ -133,7 +140,15 @@ class Context:
         """The lines in which white space may be content: frontmatter, code and HTML blocks."""
         return (Span(0, self.body_start), *verbatim_spans(self.flat, self.body_start))
 
+    def is_code(self, offset: int) -> bool:
+        """Tell whether an offset stands in fenced or indented code."""
+        return _is_within(self.code, offset)
+
     def is_verbatim(self, offset: int) -> bool:
         """Tell whether an offset stands where white space may be content."""
-        index = bisect_right(self.verbatim, offset, key=lambda span: span.start) - 1
-        return index >= 0 and offset < self.verbatim[index].end
+        return _is_within(self.verbatim, offset)
+
+
+def _is_within(spans: tuple[Span, ...], offset: int) -> bool:
+    index = bisect_right(spans, offset, key=lambda span: span.start) - 1
+    return index >= 0 and offset < spans[index].end

@@ -58,6 +58,7 @@ _FINE_IN_PLACE = re.compile(
     f"|(?<=[\u1800-\u18af])[\u180b-\u180e]|(?<=\U0001f3f4)[\U000e0020-\U000e007e]+\U000e007f"
     f"|(?<![{_SELECTORS}])[{_SELECTORS}]"
 )
+_NEAR = 200
 _MARKS_ONLY = re.compile(f"[{_MARKS}]+")
 
 
@@ -76,16 +77,22 @@ def check(context: Context) -> Iterator[Hit]:
 
 def _first_without_work(context: Context, offset: int, end: int) -> int | None:
     while offset < end:
-        fine = _FINE_IN_PLACE.match(context.text, offset) or _mark_on_its_line(context, offset)
+        fine = _FINE_IN_PLACE.match(context.text, offset) or _mark_near_its_letters(context, offset)
         if not fine:
             return offset
         offset = fine.end()
     return None
 
 
-def _mark_on_its_line(context: Context, offset: int) -> re.Match[str] | None:
+def _mark_near_its_letters(context: Context, offset: int) -> re.Match[str] | None:
     match = _MARKS_ONLY.match(context.text, offset)
-    return match if match and _RIGHT_TO_LEFT.search(context.line_at(offset)) else None
+    return match if match and _RIGHT_TO_LEFT.search(_line_around(context.text, offset)) else None
+
+
+def _line_around(text: str, offset: int) -> str:
+    # Not all of the line, which can be as long as the text.
+    before = text[max(offset - _NEAR, 0) : offset].rpartition("\n")[2]
+    return before + text[offset : offset + _NEAR].partition("\n")[0]
 
 
 def _named(character: str) -> str:

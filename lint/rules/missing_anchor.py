@@ -33,8 +33,6 @@ by itself: an anchor is identity, and a guess would be worse than a gap.
 
 from collections.abc import Iterator
 
-from grammar.document import Section
-from lint.anchors import Fault
 from lint.context import Context
 from lint.finding import Hit, Severity
 from lint.rule import Rule
@@ -43,23 +41,17 @@ from lint.rule import Rule
 def check(context: Context) -> Iterator[Hit]:
     """Find declared headings without an anchor."""
     for section in context.document.sections:
-        if section.anchor is None:
-            declaration = context.canon_by_heading.get(section.heading.text.casefold())
-            if declaration and declaration.anchor not in context.present and not _has_stray(context, section):
-                yield Hit(
-                    section.span.start,
-                    f'"{declaration.heading}" has no anchor; its next line should read '
-                    f"<!-- @anchor: {declaration.anchor} -->.",
-                    str(declaration.anchor),
-                )
-
-
-def _has_stray(context: Context, section: Section) -> bool:
-    # Those have rules of their own, which say more precisely what is wrong.
-    return any(
-        stray.section is section and stray.fault in (Fault.DETACHED, Fault.MALFORMED)
-        for stray in context.strays
-    )
+        # An anchor out of place has a rule of its own, which says more precisely what is wrong.
+        if section.anchor or section.span.start in context.sections_with_stray:
+            continue
+        declaration = context.canon_by_heading.get(section.heading.text.casefold())
+        if declaration and declaration.anchor not in context.present:
+            yield Hit(
+                section.span.start,
+                f'"{declaration.heading}" has no anchor; its next line should read '
+                f"<!-- @anchor: {declaration.anchor} -->.",
+                str(declaration.anchor),
+            )
 
 
 RULE = Rule("MG101", "missing-anchor", Severity.BLOCK, __doc__, check)

@@ -48,8 +48,10 @@ def _shape(what: str, signs: str, pattern: str) -> _Shape:
     return _Shape(what, tuple(signs.split(" ")), re.compile(pattern))
 
 
-# Long random values mix letters and digits; words, even joined by hyphens, hardly do.
-_MIXED = r"(?=[\w+/.~-]*[0-9])(?=[\w+/.~-]*[A-Za-z])"
+# Long random values mix letters and digits; words, even joined by hyphens, hardly do. Looking ahead has a
+# bound, and a value begins where none is open, so that no text makes the search slow.
+_MIXED = r"(?=[\w+/.~-]{0,100}[0-9])(?=[\w+/.~-]{0,100}[A-Za-z])"
+_BEGIN = r"(?<![\w-])"
 
 _SHAPES = (
     _shape("a private key", "private", r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"),
@@ -59,16 +61,20 @@ _SHAPES = (
         "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
         r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b|\bgithub_pat_[A-Za-z0-9_]{22,255}\b",
     ),
-    _shape("a GitLab token", "glpat-", r"\bglpat-[\w-]{20,}"),
-    _shape("a Slack token", "xox", r"\bxox[abeoprs]-[0-9A-Za-z-]{10,}"),
-    _shape("an API key", "sk-", rf"\bsk-{_MIXED}[A-Za-z0-9_-]{{20,}}"),
+    _shape("a GitLab token", "glpat-", rf"{_BEGIN}glpat-[\w-]{{20,}}"),
+    _shape("a Slack token", "xox", rf"{_BEGIN}xox[abeoprs]-[0-9A-Za-z-]{{10,}}"),
+    _shape("an API key", "sk-", rf"{_BEGIN}sk-{_MIXED}[A-Za-z0-9_-]{{20,}}"),
     _shape("a Google API key", "aiza", r"\bAIza[\w-]{35}"),
     _shape("a Stripe key", "k_live k_test", r"\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),
-    _shape("a package registry token", "npm_ pypi-", r"\bnpm_[A-Za-z0-9]{36}\b|\bpypi-[\w-]{50,}"),
-    _shape("a SendGrid key", "sg.", r"\bSG\.[\w-]{16,}\.[\w-]{16,}"),
+    _shape(
+        "a package registry token",
+        "npm_ pypi-",
+        rf"{_BEGIN}npm_[A-Za-z0-9]{{36}}\b|{_BEGIN}pypi-[\w-]{{50,}}",
+    ),
+    _shape("a SendGrid key", "sg.", rf"{_BEGIN}SG\.[\w-]{{16,}}\.[\w-]{{16,}}"),
     _shape("a Hugging Face token", "hf_", r"\bhf_[A-Za-z0-9]{30,}\b"),
-    _shape("a signed web token", "eyj", r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
-    _shape("a bearer token", "bearer", rf"\b[Bb]earer[ \t]+{_MIXED}[\w+/.~-]{{20,}}"),
+    _shape("a signed web token", "eyj", rf"{_BEGIN}eyJ[\w-]{{10,}}\.eyJ[\w-]{{10,}}\.[\w-]{{10,}}"),
+    _shape("a bearer token", "bearer", rf"\b[Bb]earer[ \t]{{1,4}}{_MIXED}[\w+/.~-]{{20,}}"),
     _shape(
         "a password in an address", "://", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,64}:[^\s:/@]{3,128}@\w"
     ),

@@ -30,7 +30,7 @@ Move the words into a section of the kind or into the notes, or make the heading
 
 from collections.abc import Iterator
 
-from lint.anchors import Fault
+from grammar.document import Section
 from lint.context import Context
 from lint.finding import Hit, Severity
 from lint.rule import Rule
@@ -42,7 +42,7 @@ def check(context: Context) -> Iterator[Hit]:
     if kind is None or kind.further_sections:
         return
     for section in context.document.sections:
-        if section.anchor is None and not _is_reported_otherwise(context, section.heading.text, section.line):
+        if section.anchor is None and not _is_reported_otherwise(context, section):
             yield Hit(
                 section.span.start,
                 f'The kind {kind.kind} has no section "{section.heading.text}" without an anchor.',
@@ -50,12 +50,10 @@ def check(context: Context) -> Iterator[Hit]:
             )
 
 
-def _is_reported_otherwise(context: Context, heading: str, line: int) -> bool:
-    declaration = context.canon_by_heading.get(heading.casefold())
-    if declaration and declaration.anchor not in context.present:
-        return True
-    faults = (Fault.DETACHED, Fault.MALFORMED)
-    return any(s.section and s.section.line == line and s.fault in faults for s in context.strays)
+def _is_reported_otherwise(context: Context, section: Section) -> bool:
+    declaration = context.canon_by_heading.get(section.heading.text.casefold())
+    own_is_missing = declaration is not None and declaration.anchor not in context.present
+    return own_is_missing or section.span.start in context.sections_with_stray
 
 
 RULE = Rule("MG108", "unknown-section", Severity.STYLE, __doc__, check)
