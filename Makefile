@@ -38,6 +38,10 @@ format: .venv/ready ## Format and fix what can be fixed mechanically
 bench: .venv/ready ## Measure, as ratios within one run
 	@$(PY) -m benchmarks
 
+.PHONY: nightly
+nightly: .venv/ready ## Put a hundred thousand random documents to each property of the grammar
+	@GARDEN_HYPOTHESIS=nightly $(PY) -m pytest tests/grammar -n $(WORKERS) $(ARGS)
+
 .PHONY: lock
 lock: .venv/ready ## Renew the pinned versions and hashes (ARGS=--upgrade for the newest)
 	@tools/lock $(ARGS)

@@ -55,12 +55,12 @@ BODIES = {"narrative": NARRATIVE * 2, "list": LIST * 2, "evidence": EVIDENCE, "l
 
 
 def sections(repeat: int = 1) -> str:
-    """Write every section, `repeat` times over."""
-    one = "".join(
-        f"## {heading}\n<!-- @anchor: {anchor} v1 -->\n\n{BODIES[shape].rstrip()}\n\n"
+    """Write every section, `repeat` times over, with anchors of their own."""
+    return "".join(
+        f"## {heading}\n<!-- @anchor: {anchor}{round_ or ''} v1 -->\n\n{BODIES[shape].rstrip()}\n\n"
+        for round_ in range(repeat)
         for heading, anchor, shape in SECTIONS
     )
-    return one * repeat
 
 
 def profile() -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from grammar.body import layout_of
-from grammar.change_log import find_change_log, logged, refuse_rewriting
+from grammar.change_log import change_logs, find_change_log, logged, refuse_rewriting
 from grammar.diffs import Diff, unified_diff
 from grammar.document import Document, Section
 from grammar.edits import (
@@ -81,8 +81,6 @@ def apply(
     after = parse(_edited(document, section, edit))
     check(document, after, edit, kind)
     with_entry = _with_entry(document, after, kind, entry)
-    if with_entry is not None:
-        check(document, with_entry, edit, kind, logged=True)
     return Applied(document, with_entry or after, section.name if section else None, with_entry is not None)
 
 
@@ -119,8 +117,7 @@ def _section_edited(document: Document, section: Section, edit: SectionEdit) -> 
 
 
 def _refuse_rewriting_the_log(document: Document, section: Section, edit: Edit, kind: Kind | None) -> None:
-    log = find_change_log(document, kind)
-    if log is None or log.span != section.span:
+    if section not in change_logs(document, kind):
         return
     only_appends = isinstance(edit, AppendToSection) or (
         isinstance(edit, CurateList) and all(isinstance(op, AppendItem) for op in edit.ops)
@@ -138,4 +135,6 @@ def _with_entry(
     old, new = find_change_log(before, kind), find_change_log(after, kind)
     if old is None or new is None or layout_of(old.body).words != layout_of(new.body).words:
         return None
-    return parse(logged(after, new, entry))
+    with_entry = parse(logged(after, new, entry))
+    check(after, with_entry, AppendToSection(new.name, entry), kind)
+    return with_entry

@@ -14,7 +14,10 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 @lru_cache(maxsize=1)
 def _markdown() -> MarkdownIt:
-    return MarkdownIt("commonmark")
+    markdown = MarkdownIt("commonmark")
+    # The rules are compiled on first use, and not safely if two threads come at once: so before anyone can.
+    markdown.block.ruler.getRules("")
+    return markdown
 
 
 def block_tokens(flat_text: str) -> list[Token]:

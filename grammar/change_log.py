@@ -25,14 +25,19 @@ def log_entry(
     return "- " + " · ".join(" ".join(part.split()) for part in parts)
 
 
-def find_change_log(document: Document, kind: Kind | None) -> Section | None:
-    """Find the Change Log: what the kind declares as such, else the section with the usual anchor."""
+def change_logs(document: Document, kind: Kind | None) -> list[Section]:
+    """Find what the kind declares as a Change Log; without a kind, what carries the usual anchor."""
     declared = [section.anchor for section in kind.sections if section.is_change_log] if kind else []
-    found = [
+    return [
         section
         for section in document.sections
         if section.anchor and (section.anchor in declared or (not kind and _is_usual(section.anchor)))
     ]
+
+
+def find_change_log(document: Document, kind: Kind | None) -> Section | None:
+    """Find the one Change Log that a line can go to."""
+    found = change_logs(document, kind)
     return found[0] if len(found) == 1 else None
 
 

@@ -44,7 +44,7 @@ def read_diff(diff: str) -> list[Change]:
 
 
 def _only_file(files: PatchSet) -> PatchedFile:
-    if len(files) == 1 and files[0].is_removed_file:
+    if len(files) == 1 and files[0].target_file.strip() == "/dev/null":
         raise DeleteNotAllowedError("The diff deletes the file.", hint="Empty a section instead.")
     if len(files) != 1 or not files[0]:
         raise InvalidInputError(

@@ -5,11 +5,10 @@ anchors and their headings, the identity, the Change Log, and for an edit of one
 """
 
 from collections import Counter
-from collections.abc import Mapping
 
 from grammar.body import layout_of
 from grammar.canonical import canonical
-from grammar.change_log import find_change_log, refuse_rewriting
+from grammar.change_log import change_logs, refuse_rewriting
 from grammar.document import Document, Section
 from grammar.edits import AppendToFile, AppendToSection, CreateDocument, CurateList, Edit, ReplaceSection
 from grammar.frontmatter_block import IDENTITY_KEYS
@@ -25,16 +24,12 @@ from grammar.refusals import (
 )
 from grammar.values import Anchor
 
+_ABSENT = object()
 _HINT_OPEN = "Close every fence, HTML comment and HTML tag in the new text."
 
 
-def check(
-    before: Document | None, after: Document, edit: Edit, kind: Kind | None = None, *, logged: bool = False
-) -> None:
-    """Refuse a result that does what no edit may do.
-
-    `before` is None where a document begins; `logged` says that a Change Log line was added with the edit.
-    """
+def check(before: Document | None, after: Document, edit: Edit, kind: Kind | None = None) -> None:
+    """Refuse a result that does what no edit may do; `before` is None where a document begins."""
     if before is not None and isinstance(edit, CreateDocument):
         raise AlreadyExistsError("A document stands here already.", hint="Edit it, or choose another place.")
     _check_frontmatter(before, after)
@@ -45,10 +40,11 @@ def check(
     _check_anchors(before, after)
     _check_change_log(before, after, kind)
     if isinstance(edit, ReplaceSection | AppendToSection | CurateList):
-        free = [find_section(before, edit.section), find_change_log(before, kind) if logged else None]
-        _check_untouched(before, after, {section.span.start for section in free if section})
-    if isinstance(edit, AppendToFile) and not logged and not after.text.startswith(before.text):
-        raise PatchConflictError("An append would have changed what stands above it.")
+        _check_untouched(before, after, find_section(before, edit.section))
+    if isinstance(edit, AppendToFile) and not after.text.startswith(before.text):
+        raise PatchConflictError(
+            "An append would change what stands above.", hint="Edit the section instead."
+        )
 
 
 def refuse_malformed(document: Document) -> None:
@@ -75,19 +71,14 @@ def _check_frontmatter(before: Document | None, after: Document) -> None:
 
 
 def _check_identity(before: Document, after: Document) -> None:
-    changed = [key for key in IDENTITY_KEYS if not _same_entry(before.values, after.values, key)]
+    old, new = before.values, after.values
+    changed = [key for key in IDENTITY_KEYS if not _same(old.get(key, _ABSENT), new.get(key, _ABSENT))]
     if changed:
         raise IdentityChangedError(
             f"The result would change the identity of the document: {', '.join(changed)}.",
             hint="Keep id, user_id, schema and participants as they are; all other keys are free.",
             details={"keys": changed},
         )
-
-
-def _same_entry(before: Mapping[str, object], after: Mapping[str, object], key: str) -> bool:
-    if (key in before) != (key in after):
-        return False
-    return key not in before or _same(before[key], after[key])
 
 
 def _same(before: object, after: object) -> bool:
@@ -146,13 +137,15 @@ def _check_headings_of_anchors(before: Document, after: Document) -> None:
 
     A heading may be reworded: then its old words stand nowhere else, and its new ones are new.
     """
-    old, new = _headings(before), _headings(after)
+    old = _headings(before)
     old_words = {section.heading.text for section in before.sections}
     new_words = {section.heading.text for section in after.sections}
     moved = [
-        str(anchor)
-        for anchor, words in new.items()
-        if anchor in old and words != old[anchor] and (words in old_words or old[anchor] in new_words)
+        section.name
+        for section in after.sections
+        if section.anchor in old
+        and section.heading.text not in old[section.anchor]
+        and (section.heading.text in old_words or old[section.anchor] & new_words)
     ]
     if moved:
         raise AnchorChangedError(
@@ -162,8 +155,12 @@ def _check_headings_of_anchors(before: Document, after: Document) -> None:
         )
 
 
-def _headings(document: Document) -> dict[Anchor, str]:
-    return {section.anchor: section.heading.text for section in document.sections if section.anchor}
+def _headings(document: Document) -> dict[Anchor, set[str]]:
+    found: dict[Anchor, set[str]] = {}
+    for section in document.sections:
+        if section.anchor:
+            found.setdefault(section.anchor, set()).add(section.heading.text)
+    return found
 
 
 def _check_strays(before: Document, after: Document) -> None:
@@ -187,21 +184,19 @@ def _strays(document: Document) -> set[str]:
 
 
 def _check_change_log(before: Document, after: Document, kind: Kind | None) -> None:
-    log = find_change_log(before, kind)
-    if log is None or not layout_of(log.body).words:
-        return
-    grown = find_change_log(after, kind)
-    if grown is None or not _goes_on_from(log, grown):
-        raise refuse_rewriting()
+    for log in change_logs(before, kind):
+        grown = [section for section in after.sections if section.anchor == log.anchor]
+        if not all(_goes_on_from(log, section) for section in grown):
+            raise refuse_rewriting()
 
 
 def _goes_on_from(log: Section, grown: Section) -> bool:
-    words = canonical(layout_of(log.body).words)
-    return canonical(layout_of(grown.body).words).startswith(words)
+    words = layout_of(log.body).words
+    return not words or canonical(layout_of(grown.body).words).startswith(canonical(words))
 
 
-def _check_untouched(before: Document, after: Document, free: set[int]) -> None:
-    """Refuse any change outside the bodies of the sections that begin at the `free` places."""
+def _check_untouched(before: Document, after: Document, section: Section) -> None:
+    """Refuse any change outside the body of this section."""
     old, new = pieces_of(before), pieces_of(after)
     if len(old) != len(new):
         raise PatchConflictError(
@@ -209,6 +204,6 @@ def _check_untouched(before: Document, after: Document, free: set[int]) -> None:
             hint=_HINT_OPEN,
         )
     for piece, result in zip(old, new, strict=True):
-        same = piece.head == result.head if piece.start in free else piece.text == result.text
-        if not same:
+        own = piece.start == section.span.start
+        if piece.head != result.head if own else piece.text != result.text:
             raise PatchConflictError("The edit would change bytes outside its section.", hint=_HINT_OPEN)

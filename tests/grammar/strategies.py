@@ -230,6 +230,14 @@ FRONTMATTER = (
 )
 
 
+SOUND = ("", "", FRONTMATTER[2], FRONTMATTER[3], "---\n---\n", "\ufeff---\nid: a\n---\n", "\ufeff")
+
+
+def sound_documents() -> SearchStrategy[str]:
+    """Texts whose frontmatter, if any, is in order, and Markdown below."""
+    return st.tuples(st.sampled_from(SOUND), markdown()).map("".join)
+
+
 def documents() -> SearchStrategy[str]:
     """Texts with and without frontmatter, some of it wrong, and Markdown below."""
     return st.tuples(st.sampled_from(FRONTMATTER), markdown()).map("".join)

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grammar.applying import apply
-from grammar.edits import AppendToFile, WriteFile
+from grammar.edits import AppendToFile, ReplaceSection, WriteFile
 from grammar.parsing import parse
 from grammar.refusals import IdentityChangedError, MalformedDocumentError
 
@@ -99,7 +99,7 @@ def test_an_empty_block_is_no_fault() -> None:
 
 
 def test_no_tool_edits_a_document_with_malformed_frontmatter() -> None:
-    for edit in (AppendToFile("x"), WriteFile(with_block(GOOD))):
+    for edit in (AppendToFile("x"), WriteFile(with_block(GOOD)), ReplaceSection("nothing", "x")):
         with pytest.raises(MalformedDocumentError):
             apply(parse(with_block("id: a\nid: b\n")), edit)
 

@@ -176,6 +176,12 @@ def test_appending_below_an_open_fence_is_refused() -> None:
         apply(parse(text), AppendToSection("b", "swallowed"))
 
 
+def test_text_that_closes_a_fence_above_and_begins_a_section_is_refused() -> None:
+    text = PLAIN.replace("keep", "```\nopen")
+    with pytest.raises(HeadingInSectionError):
+        apply(parse(text), AppendToSection("b", "```\n## x"))
+
+
 def test_frontmatter_comments_and_unknown_keys_survive() -> None:
     text = HEAD + "\n## A\n<!-- @anchor: a v1 -->\n"
     assert apply(parse(text), ReplaceSection("a", "x")).text.startswith(HEAD)

@@ -1,0 +1,133 @@
+import pytest
+
+from grammar.applying import apply
+from grammar.change_log import log_entry
+from grammar.edits import (
+    AppendItem,
+    AppendToSection,
+    ApplyDiff,
+    CurateList,
+    Edit,
+    MergeItems,
+    PruneItem,
+    ReplaceSection,
+    WriteFile,
+)
+from grammar.kinds.catalogue import load_kinds
+from grammar.parsing import parse
+from grammar.refusals import AnchorInTextError, ChangeLogIsAppendOnlyError, InvalidInputError, RefusalError
+
+TEXT = """# T
+
+## Concerns
+<!-- @anchor: concerns v1 -->
+
+- a
+
+## Change Log
+<!-- @anchor: change_log v1 -->
+
+- 2026-11-17 10:00Z · concerns v1 · append_item · began (evt:e0)
+- 2026-11-17 10:05Z · concerns v1 · append_item · went on (evt:e1)
+"""
+ENTRY = log_entry("2026-11-18 08:25Z", "concerns v1", "replace_section", "she said\n so", "e2")
+
+
+def test_an_entry_reads_as_the_design_has_it() -> None:
+    assert ENTRY == "- 2026-11-18 08:25Z · concerns v1 · replace_section · she said so (evt:e2)"
+    with_override = log_entry("t", "s", "o", "r", "e", "two  more\nthis week")
+    assert with_override == "- t · s · o · r (evt:e) · override: two more this week"
+
+
+def test_an_entry_goes_in_with_the_edit() -> None:
+    applied = apply(parse(TEXT), ReplaceSection("concerns", "- b"), entry=ENTRY)
+    assert applied.text == TEXT.replace("- a\n", "- b\n") + ENTRY + "\n"
+    assert applied.logged
+    assert applied.section == "concerns v1"
+
+
+def test_the_first_entry_fills_an_empty_change_log() -> None:
+    text = TEXT[: TEXT.index("\n- 2026")]
+    assert apply(parse(text), ReplaceSection("concerns", "- b"), entry=ENTRY).text.endswith(
+        f"-->\n\n{ENTRY}\n"
+    )
+
+
+def test_an_edit_that_changes_nothing_gets_no_entry() -> None:
+    applied = apply(parse(TEXT), ReplaceSection("concerns", "- a"), entry=ENTRY)
+    assert applied.unchanged
+    assert not applied.logged
+
+
+def test_an_edit_that_writes_to_the_change_log_itself_gets_no_entry() -> None:
+    for edit in (
+        AppendToSection("change_log", "- own words"),
+        CurateList("change_log v1", (AppendItem("own words"),)),
+        WriteFile(TEXT + "- own words\n"),
+    ):
+        applied = apply(parse(TEXT), edit, entry=ENTRY)
+        assert applied.text == TEXT + "- own words\n"
+        assert not applied.logged
+
+
+def test_a_document_without_a_change_log_gets_no_entry_and_says_so() -> None:
+    text = TEXT[: TEXT.index("## Change Log")]
+    applied = apply(parse(text), ReplaceSection("concerns", "- b"), entry=ENTRY)
+    assert not applied.logged
+    assert ENTRY not in applied.text
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        ReplaceSection("change_log", ""),
+        ReplaceSection("change_log", "- x"),
+        CurateList("change_log", (PruneItem("evt:e0"),)),
+        CurateList("change_log", (AppendItem("x"), MergeItems("1: 2026", ("2: 2026",)))),
+        WriteFile(TEXT[: TEXT.rindex("- 2026")]),
+        WriteFile(TEXT.replace("began", "begun")),
+        WriteFile(TEXT.replace("- 2026-11-17 10:00Z", "- new\n- 2026-11-17 10:00Z")),
+        ApplyDiff("@@ -12,1 +12,0 @@\n-- 2026-11-17 10:05Z · concerns v1 · append_item · went on (evt:e1)\n"),
+    ],
+)
+def test_nobody_takes_anything_out_of_the_change_log(edit: Edit) -> None:
+    with pytest.raises(ChangeLogIsAppendOnlyError) as caught:
+        apply(parse(TEXT), edit, entry=ENTRY)
+    assert caught.value.code == "permission_denied"
+
+
+def test_the_kind_says_which_section_is_the_change_log() -> None:
+    notes, profile = load_kinds()["notes"], load_kinds()["part_profile"]
+    edit = ReplaceSection("change_log", "- x")
+    assert apply(parse(TEXT), edit, kind=notes).text.endswith("- x\n")
+    with pytest.raises(ChangeLogIsAppendOnlyError):
+        apply(parse(TEXT), edit, kind=profile)
+
+
+def test_a_rationale_can_not_bring_an_anchor() -> None:
+    entry = log_entry("t", "s", "o", "<!-- @anchor: x v1 -->", "e")
+    with pytest.raises(AnchorInTextError):
+        apply(parse(TEXT), ReplaceSection("concerns", "- b"), entry=entry)
+
+
+def test_an_entry_can_not_begin_a_section() -> None:
+    with pytest.raises(RefusalError):
+        apply(parse(TEXT), ReplaceSection("concerns", "- b"), entry="- x\n\n## New")
+
+
+def test_of_two_change_logs_none_gets_the_entry_and_none_may_be_replaced() -> None:
+    text = TEXT + "\n## Log\n<!-- @anchor: change_log v2 -->\n"
+    assert not apply(parse(text), ReplaceSection("concerns", "- b"), entry=ENTRY).logged
+    with pytest.raises(ChangeLogIsAppendOnlyError):
+        apply(parse(text), ReplaceSection("change_log v1", "- b"))
+
+
+def test_an_entry_that_would_be_swallowed_by_an_open_fence_is_refused() -> None:
+    with pytest.raises(InvalidInputError):
+        apply(parse(TEXT + "\n```\n"), ReplaceSection("concerns", "- b"), entry=ENTRY)
+
+
+def test_the_change_log_need_not_be_the_last_section() -> None:
+    text = TEXT + "\n## Free\n\nwords\n"
+    applied = apply(parse(text), ReplaceSection("concerns", "- b"), entry=ENTRY)
+    assert f"(evt:e1)\n{ENTRY}\n\n## Free\n\nwords\n" in applied.text

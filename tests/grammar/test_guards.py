@@ -1,0 +1,288 @@
+"""The guards, asked directly: results that no careful edit makes must be refused all the same."""
+
+import pytest
+
+from grammar.edits import (
+    AppendToFile,
+    AppendToSection,
+    ApplyDiff,
+    CreateDocument,
+    CurateList,
+    Edit,
+    ReplaceSection,
+    WriteFile,
+)
+from grammar.guards import check, refuse_malformed
+from grammar.kinds.catalogue import load_kinds
+from grammar.parsing import parse
+from grammar.refusals import (
+    AlreadyExistsError,
+    AnchorChangedError,
+    ChangeLogIsAppendOnlyError,
+    IdentityChangedError,
+    MalformedDocumentError,
+    PatchConflictError,
+    RefusalError,
+)
+
+TEXT = """---
+id: a
+user_id: u
+schema: 1
+participants: [x, y]
+mood: free
+---
+
+# T
+
+Lead.
+
+## A
+<!-- @anchor: a v1 -->
+
+- one
+
+## B
+<!-- @anchor: b v1 -->
+
+- two
+
+## C
+
+free
+
+## Change Log
+<!-- @anchor: change_log v1 -->
+
+- began (evt:e0)
+"""
+WRITE = WriteFile("")
+REPLACE = ReplaceSection("a", "")
+
+
+def refusal(after: str, edit: Edit = WRITE, before: str | None = TEXT) -> type[RefusalError] | None:
+    """Ask the guards; the refusal's type, or None where they let it pass."""
+    try:
+        check(None if before is None else parse(before), parse(after), edit)
+    except RefusalError as error:
+        return type(error)
+    return None
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        TEXT.replace("<!-- @anchor: a v1 -->\n", ""),
+        TEXT.replace("<!-- @anchor: a v1 -->", "<!-- @anchor: a v2 -->"),
+        TEXT.replace("<!-- @anchor: a v1 -->", "<!-- @anchor: A v1 -->"),
+        TEXT.replace("<!-- @anchor: a v1 -->", "<!--  @anchor: a v1 -->"),
+        TEXT.replace("<!-- @anchor: a v1 -->", "\n<!-- @anchor: a v1 -->"),
+        TEXT.replace("<!-- @anchor: a v1 -->", "`<!-- @anchor: a v1 -->`"),
+        TEXT.replace("- one", "```"),
+        TEXT.replace("- one", "<!--"),
+        TEXT.replace("- one", "<script>"),
+        TEXT.replace("## B", "### B"),
+        TEXT.replace("## B", "# B"),
+        TEXT.replace("## B", "  - ## B"),
+        TEXT.replace("## B", "B"),
+        TEXT[: TEXT.index("## B")],
+        "",
+    ],
+)
+def test_no_anchor_is_removed_or_altered(after: str) -> None:
+    expected = IdentityChangedError if not after else AnchorChangedError
+    assert refusal(after) is expected
+    assert refusal(after, ApplyDiff("")) is expected
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        TEXT + "\n## D\n<!-- @anchor: a v1 -->\n",
+        TEXT.replace("## C\n", "## C\n<!-- @anchor: b v1 -->\n"),
+        TEXT + "\n## D\n<!-- @anchor: d v1 -->\n\n## E\n<!-- @anchor: d v1 -->\n",
+    ],
+)
+def test_no_anchor_is_duplicated(after: str) -> None:
+    assert refusal(after) is AnchorChangedError
+
+
+def test_a_new_document_holds_no_anchor_twice() -> None:
+    twice = "## A\n<!-- @anchor: a v1 -->\n## B\n<!-- @anchor: a v1 -->\n"
+    assert refusal(twice, before=None) is AnchorChangedError
+    assert refusal(TEXT, before=None) is None
+
+
+def swapped(first: str, second: str) -> str:
+    return TEXT.replace(first, "\0").replace(second, first).replace("\0", second)
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        swapped("@anchor: a v1", "@anchor: b v1"),
+        swapped("## A\n", "## B\n"),
+        TEXT.replace("## A\n", "## A\n\n## Decoy\n"),
+        TEXT.replace("## B\n", "## C\n").replace("## C\n\nfree", "## B2\n\nfree"),
+        TEXT.replace("<!-- @anchor: b v1 -->\n", "").replace("## C\n", "## C\n<!-- @anchor: b v1 -->\n"),
+    ],
+)
+def test_no_anchor_moves_to_another_heading(after: str) -> None:
+    assert refusal(after) is AnchorChangedError
+
+
+def test_a_heading_may_be_reworded_and_sections_may_change_places() -> None:
+    assert refusal(TEXT.replace("## A\n", "## Alpha\n")) is None
+    first, second = TEXT.index("## A"), TEXT.index("## B")
+    third = TEXT.index("## C")
+    assert refusal(TEXT[:first] + TEXT[second:third] + TEXT[first:second] + TEXT[third:]) is None
+
+
+def test_an_anchor_that_stands_astray_is_neither_added_nor_lost_but_may_be_mended() -> None:
+    astray = TEXT.replace("## C\n", "## C\n\n<!-- @anchor: c v1 -->\n")
+    assert refusal(astray) is AnchorChangedError
+    assert refusal(TEXT, before=astray) is AnchorChangedError
+    assert refusal(TEXT.replace("## C\n", "## C\n<!-- @anchor: c v1 -->\n"), before=astray) is None
+
+
+def test_what_was_wrong_with_the_anchors_already_is_no_reason_to_refuse() -> None:
+    astray = TEXT.replace("## C\n", "## C\n\n<!-- @anchor: c v1 -->\n")
+    assert refusal(astray.replace("Lead", "Led"), before=astray) is None
+    twice = TEXT.replace("## C\n", "## C\n<!-- @anchor: b v1 -->\n")
+    assert refusal(twice.replace("Lead", "Led"), before=twice) is None
+    assert refusal(TEXT, before=twice) is None
+    assert refusal(twice + "\n## D\n<!-- @anchor: b v1 -->\n", before=twice) is AnchorChangedError
+
+
+def test_an_anchor_shown_in_a_fence_may_come_and_go() -> None:
+    shown = TEXT.replace("free\n\n", "```\n<!-- @anchor: a v1 -->\n```\n\n")
+    assert refusal(shown) is None
+    assert refusal(TEXT, before=shown) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("id: a", "id: b"),
+        ("user_id: u\n", ""),
+        ("user_id: u", "user_id: [u]"),
+        ("schema: 1", "schema: 2"),
+        ("schema: 1", "schema: '1'"),
+        ("schema: 1", "schema: 1.0"),
+        ("schema: 1", "schema: true"),
+        ("[x, y]", "[y, x]"),
+        ("[x, y]", "[x]"),
+        ("[x, y]", "[x, y, z]"),
+        ("[x, y]", "x"),
+        ("participants: [x, y]\n", ""),
+        ("participants: [x, y]", "participants: [x, [y]]"),
+    ],
+)
+def test_the_identity_stays(old: str, new: str) -> None:
+    assert refusal(TEXT.replace(old, new)) is IdentityChangedError
+    assert refusal(TEXT, before=TEXT.replace(old, new)) is IdentityChangedError
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("[1]", "[true]"), ("[1]", "[1.0]"), ("[[1]]", "[[true]]"), ("[1]", "['1']")]
+)
+def test_a_participant_of_another_type_is_another_participant(old: str, new: str) -> None:
+    before = TEXT.replace("[x, y]", old)
+    assert refusal(TEXT.replace("[x, y]", new), before=before) is IdentityChangedError
+    assert refusal(before, before=before) is None
+
+
+def test_identity_is_not_added_to_a_document_that_has_none() -> None:
+    assert refusal("---\nid: a\n---\n# T\n", before="# T\n") is IdentityChangedError
+    assert refusal("---\nid:\n---\n# T\n", before="---\nmood: free\n---\n# T\n") is IdentityChangedError
+
+
+def test_other_keys_are_free() -> None:
+    assert refusal(TEXT.replace("mood: free", "mood: good\nmore: {x: [1]}")) is None
+
+
+def test_the_result_has_sound_frontmatter() -> None:
+    assert refusal(TEXT.replace("mood: free", "mood: &m free")) is MalformedDocumentError
+    assert refusal("---\nid: a\n" + TEXT[4:]) is MalformedDocumentError
+    assert refusal("---\nid: [\n---\n", before=None) is MalformedDocumentError
+    assert refusal(TEXT, before="---\nid: [\n---\n") is MalformedDocumentError
+
+
+def test_a_sound_document_is_not_called_malformed() -> None:
+    refuse_malformed(parse(TEXT))
+    refuse_malformed(parse("## A\n\n<!-- @anchor: a v1 -->\n"))
+
+
+OUTSIDE = [
+    TEXT.replace("Lead.", "Led."),
+    TEXT.replace("mood: free", "mood: good"),
+    TEXT.replace("- two", "- 2"),
+    TEXT.replace("- two\n", "- two\n\n"),
+    TEXT.replace("free\n\n", "free\n"),
+    TEXT.replace("# T", "# T2"),
+    TEXT.replace("## C", "## See"),
+    TEXT.replace("(evt:e0)\n", "(evt:e0)\n- more\n"),
+    TEXT.replace("\n\n## B", "\n\n## New\n\n## B"),
+    TEXT.replace("## C\n\nfree\n\n", ""),
+    TEXT.rstrip("\n"),
+    TEXT.replace("## A\n", "## A \n"),
+    TEXT.replace("a v1 -->", "a v1 --> "),
+    TEXT.replace("\n", "\r\n"),
+    "\ufeff" + TEXT,
+    TEXT + "## New\n",
+]
+
+
+@pytest.mark.parametrize("after", OUTSIDE)
+def test_an_edit_of_a_section_changes_nothing_outside_its_body(after: str) -> None:
+    for edit in (REPLACE, AppendToSection("a v1", ""), CurateList("a", ())):
+        assert refusal(after, edit) is PatchConflictError
+    assert refusal(after) is None
+
+
+def test_a_later_h1_and_what_follows_it_are_outside_the_section() -> None:
+    before = "## A\n<!-- @anchor: a v1 -->\none\n# Part two\nwords\n"
+    assert refusal(before.replace("words", "other"), REPLACE, before=before) is PatchConflictError
+    assert refusal(before.replace("one", "1"), REPLACE, before=before) is None
+
+
+def test_an_edit_of_a_section_may_change_its_body() -> None:
+    assert refusal(TEXT.replace("- one", "- 1"), REPLACE) is None
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        TEXT.replace("began", "begun"),
+        TEXT.replace("- began (evt:e0)\n", ""),
+        TEXT.replace("(evt:e0)", "(evt:e0) more"),
+    ],
+)
+def test_the_change_log_only_grows(after: str) -> None:
+    for edit in (WRITE, ReplaceSection("change_log", "")):
+        assert refusal(after, edit) is ChangeLogIsAppendOnlyError
+
+
+def test_a_second_change_log_does_not_unlock_the_first() -> None:
+    second = TEXT + "\n## Log\n<!-- @anchor: change_log v2 -->\n\n- x\n"
+    assert refusal(second) is None
+    assert refusal(second.replace("began", "begun")) is ChangeLogIsAppendOnlyError
+    assert refusal(second.replace("began", "begun"), before=second) is ChangeLogIsAppendOnlyError
+    assert refusal(second.replace("- x", ""), before=second) is ChangeLogIsAppendOnlyError
+
+
+def test_the_change_log_may_grow_and_an_empty_one_may_be_filled() -> None:
+    assert refusal(TEXT + "- went on\n") is None
+    assert refusal(TEXT, before=TEXT.replace("- began (evt:e0)\n", "")) is None
+    assert refusal(TEXT.replace("\n", "\r\n")) is None
+
+
+def test_an_append_to_the_file_leaves_what_is_above() -> None:
+    assert refusal(TEXT + "\nmore\n", AppendToFile("")) is None
+    assert refusal(TEXT.replace("Lead", "Led") + "\nmore\n", AppendToFile("")) is PatchConflictError
+
+
+def test_a_document_is_created_only_where_none_is() -> None:
+    edit = CreateDocument(load_kinds()["notes"], "N", {})
+    assert refusal(TEXT, edit) is AlreadyExistsError
+    assert refusal(TEXT, edit, before=None) is None

@@ -1,0 +1,165 @@
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from grammar.applying import apply
+from grammar.edits import AppendItem, CurateList, ListOp, MergeItems, PruneItem
+from grammar.parsing import parse
+from grammar.refusals import (
+    AnchorInTextError,
+    InvalidInputError,
+    ItemNotFoundError,
+    PatchConflictError,
+    RefusalError,
+)
+from tests.grammar.strategies import markdown, profiles
+
+HEAD = "## Evidence\n<!-- @anchor: evidence v1 -->\n\n"
+LIST = """- "I can't rest" (ev:s1-m2)
+  said twice
+
+  - nested
+- "It was fine" (ev:s1-m20)
+- 3 cups of tea
+"""
+
+
+def curate(body: str, *ops: ListOp) -> str:
+    return apply(parse(HEAD + body), CurateList("evidence", ops)).text.removeprefix(HEAD)
+
+
+def test_an_item_is_added_below_the_last() -> None:
+    assert curate(LIST, AppendItem("new")) == LIST + "- new\n"
+
+
+def test_an_item_is_added_below_the_last_item_and_above_the_words_that_follow() -> None:
+    assert curate("- a\n\nwords\n", AppendItem("b")) == "- a\n- b\n\nwords\n"
+
+
+def test_the_first_item_of_a_section() -> None:
+    assert curate("", AppendItem("a")) == "\n- a\n".removeprefix("\n")
+    assert curate("words\n", AppendItem("a")) == "words\n\n- a\n"
+
+
+def test_a_marker_in_the_text_is_not_doubled() -> None:
+    assert curate("* a\n", AppendItem("- b")) == "* a\n* b\n"
+
+
+def test_a_numbered_list_goes_on_counting() -> None:
+    assert curate("1. a\n2. b\n", AppendItem("c\nmore")) == "1. a\n2. b\n3. c\n   more\n"
+
+
+def test_lines_and_lists_below_the_first_line_are_nested() -> None:
+    assert curate("- a\n", AppendItem("b\nmore\n\n- nested")) == "- a\n- b\n  more\n\n  - nested\n"
+
+
+def test_a_loose_list_stays_loose() -> None:
+    assert curate("- a\n\n- b\n", AppendItem("c")) == "- a\n\n- b\n\n- c\n"
+
+
+@pytest.mark.parametrize(
+    "match",
+    [
+        "ev:s1-m2",
+        "(ev:s1-m2)",
+        "1: \"I can't",
+        "#1 \"I can't rest",
+        '"I can\'t rest" (ev:s1-m2) said twice - nested',
+    ],
+)
+def test_an_item_is_taken_out_with_everything_nested_in_it(match: str) -> None:
+    assert curate(LIST, PruneItem(match)) == '- "It was fine" (ev:s1-m20)\n- 3 cups of tea\n'
+
+
+def test_the_whole_text_of_an_item_comes_before_its_reading_as_a_number() -> None:
+    assert "cups" not in curate(LIST, PruneItem("3 cups of tea"))
+    assert "cups" not in curate(LIST, PruneItem("- 3 cups of tea"))
+
+
+@pytest.mark.parametrize(
+    "match", ["ev:s1", "ev:s1-m", "s1-m2", "cups", "2: cups", "9: x", "0: x", "1: said", "3"]
+)
+def test_a_match_that_is_not_exact_finds_nothing_and_lists_the_items(match: str) -> None:
+    with pytest.raises(ItemNotFoundError) as caught:
+        curate(LIST, PruneItem(match))
+    assert caught.value.details["items"][2] == "3: 3 cups of tea"
+
+
+def test_an_empty_match_or_no_operation_is_refused() -> None:
+    for ops in ((), (PruneItem(" "),), (AppendItem(" \n"),), (MergeItems('1: "I', ()),)):
+        with pytest.raises(InvalidInputError):
+            curate(LIST, *ops)
+
+
+def test_an_item_leaves_no_gap() -> None:
+    assert curate("- a\n\n- b\n\n- c\n", PruneItem("b")) == "- a\n\n- c\n"
+    assert curate("words\n\n- a\n\nwords\n", PruneItem("a")) == "words\n\nwords\n"
+    assert curate("- a\n", PruneItem("a")) == ""
+
+
+def test_a_merge_keeps_every_word_where_no_text_is_given() -> None:
+    merged = curate(LIST, MergeItems("ev:s1-m2", ("3: 3 cups", "ev:s1-m20")))
+    assert merged == (
+        '- "I can\'t rest" (ev:s1-m2); 3 cups of tea; "It was fine" (ev:s1-m20)\n  said twice\n\n  - nested\n'
+    )
+
+
+def test_a_merge_takes_the_text_it_is_given() -> None:
+    merged = curate("- a\n- b\n- c\n", MergeItems("c", ("a",), "both\nof them"))
+    assert merged == "- b\n- both\n  of them\n"
+
+
+@pytest.mark.parametrize("sources", [("a",), ("b", "b"), ("b", "2: b"), ("b", "a")])
+def test_a_merge_of_an_item_with_itself_is_refused(sources: tuple[str, ...]) -> None:
+    with pytest.raises(InvalidInputError):
+        curate("- a\n- b\n", MergeItems("a", sources))
+
+
+def test_operations_follow_one_another() -> None:
+    assert curate("- a\n- b\n", PruneItem("a"), AppendItem("c"), MergeItems("c", ("b",), "d")) == "- d\n"
+
+
+def test_one_refused_operation_refuses_them_all() -> None:
+    with pytest.raises(ItemNotFoundError):
+        curate("- a\n- b\n", PruneItem("a"), PruneItem("x"))
+
+
+@pytest.mark.parametrize("text", ["---", "- - - - - - - - - - - x"])
+def test_text_that_would_be_no_single_item_is_refused(text: str) -> None:
+    with pytest.raises((PatchConflictError, InvalidInputError)):
+        curate("- a\n", AppendItem(text))
+
+
+def test_what_an_item_leaves_open_ends_with_the_item() -> None:
+    curated = curate("- a\n", AppendItem("b\n```"), AppendItem("c"))
+    assert curated == "- a\n- b\n  ```\n- c\n"
+    assert [item.text for item in parse(HEAD + curated).sections[0].items] == ["a", "b\n```", "c"]
+
+
+def test_an_anchor_in_an_item_is_refused() -> None:
+    with pytest.raises(AnchorInTextError):
+        curate("- a\n", AppendItem("<!-- @anchor: x v1 -->"))
+
+
+@given(profiles(), markdown(3))
+def test_an_added_item_stands_as_given_and_the_others_are_as_they_were(profile: str, text: str) -> None:
+    before = parse(profile)
+    old = before.sections[1].items
+    try:
+        after = apply(before, CurateList("concerns", (AppendItem(text),))).after
+    except RefusalError:
+        assume(False)
+    new = after.sections[1].items
+    assert [item.text for item in new[:-1]] == [item.text for item in old]
+    assert "".join(new[-1].text.split()) in "".join(("-" + text).split())
+
+
+@given(profiles(), st.integers(1, 4))
+def test_a_pruned_item_is_gone_and_the_others_are_as_they_were(profile: str, number: int) -> None:
+    before = parse(profile)
+    old = before.sections[1].items
+    assume(len(old) >= number)
+    first_words = old[number - 1].text.split("\n")[0]
+    after = apply(before, CurateList("concerns", (PruneItem(f"{number}: {first_words}"),))).after
+    kept = [item.text for position, item in enumerate(old) if position != number - 1]
+    assert [item.text for item in after.sections[1].items] == kept

@@ -1,0 +1,39 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grammar.refusals import PatchConflictError
+from grammar.splice import Splice, apply_splice, splice_between
+
+TEXTS = st.text("ab\né🙂\ud800", max_size=20)
+
+
+@given(TEXTS, TEXTS)
+def test_a_splice_leads_from_one_text_to_the_other_and_back(before: str, after: str) -> None:
+    splice = splice_between(before, after)
+    assert apply_splice(before, splice) == after
+    assert apply_splice(after, splice.reverse) == before
+
+
+@given(TEXTS, TEXTS)
+def test_no_splice_is_smaller(before: str, after: str) -> None:
+    splice = splice_between(before, after)
+    assert not (splice.removed and splice.inserted and splice.removed[0] == splice.inserted[0])
+    assert not (splice.removed and splice.inserted and splice.removed[-1] == splice.inserted[-1])
+
+
+def test_the_offset_counts_bytes() -> None:
+    assert splice_between("🙂éa", "🙂éb") == Splice(6, "a", "b")
+
+
+def test_texts_that_share_both_ends_are_not_counted_twice() -> None:
+    assert splice_between("aa", "aaa") == Splice(2, "", "a")
+    assert splice_between("same", "same") == Splice(4, "", "")
+
+
+@pytest.mark.parametrize(
+    "splice", [Splice(0, "b", ""), Splice(9, "", "x"), Splice(2, "cd", ""), Splice(1, "bcd", "")]
+)
+def test_a_splice_that_does_not_fit_is_refused(splice: Splice) -> None:
+    with pytest.raises(PatchConflictError):
+        apply_splice("abc", splice)
