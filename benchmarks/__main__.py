@@ -2,12 +2,12 @@
 
 import sys
 
-from benchmarks import grammar
+from benchmarks import grammar, lint
 
 
 def main() -> int:
     missed = 0
-    for ratio in grammar.measure():
+    for ratio in (*grammar.measure(), *lint.measure()):
         mark = "ok" if ratio.within_reach else "MISSED"
         bound = "at least" if ratio.more_is_better else "at most"
         print(f"{ratio.name:<64} {ratio.value:8.2f}   {bound} {ratio.reach:g}   {mark}")

@@ -10,9 +10,9 @@ from grammar.blocks import line_starts
 from grammar.document import Document, Section
 from grammar.kinds.declaration import Kind, SectionKind
 from grammar.lines import flat
-from grammar.values import Anchor, Span
+from grammar.values import Anchor
 from lint.anchors import Fault, StrayAnchor, stray_anchors
-from lint.verbatim import code_spans, verbatim_spans
+from lint.verbatim import Verbatim, verbatim_blocks
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
 
@@ -131,24 +131,20 @@ class Context:
         return frozenset(section.span.start for section in owners if section)
 
     @cached_property
-    def code(self) -> tuple[Span, ...]:
-        """The lines of fenced and indented code."""
-        return code_spans(self.flat, self.body_start)
-
-    @cached_property
-    def verbatim(self) -> tuple[Span, ...]:
-        """The lines in which white space may be content: frontmatter, code and HTML blocks."""
-        return (Span(0, self.body_start), *verbatim_spans(self.flat, self.body_start))
+    def verbatim(self) -> tuple[Verbatim, ...]:
+        """The blocks below the frontmatter that hold code or HTML."""
+        return verbatim_blocks(self.flat, self.body_start)
 
     def is_code(self, offset: int) -> bool:
         """Tell whether an offset stands in fenced or indented code."""
-        return _is_within(self.code, offset)
+        block = self._block_at(offset)
+        return block is not None and block.is_code
 
     def is_verbatim(self, offset: int) -> bool:
-        """Tell whether an offset stands where white space may be content."""
-        return _is_within(self.verbatim, offset)
+        """Tell whether an offset stands where white space may be content: in frontmatter, code or HTML."""
+        return offset < self.body_start or self._block_at(offset) is not None
 
-
-def _is_within(spans: tuple[Span, ...], offset: int) -> bool:
-    index = bisect_right(spans, offset, key=lambda span: span.start) - 1
-    return index >= 0 and offset < spans[index].end
+    def _block_at(self, offset: int) -> Verbatim | None:
+        index = bisect_right(self.verbatim, offset, key=lambda block: block.span.start) - 1
+        block = self.verbatim[index] if index >= 0 else None
+        return block if block and offset < block.span.end else None

@@ -37,16 +37,17 @@ from lint.rule import Rule
 
 @dataclass(frozen=True, slots=True)
 class _Phrase:
-    """A way of speaking to an agent; without one of the signs, in lower case, it isn't looked for."""
+    """A way of speaking to an agent; it isn't looked for without a sign, in lower case, of every group."""
 
     what: str
-    signs: tuple[str, ...]
+    signs: tuple[tuple[str, ...], ...]
     pattern: re.Pattern[str]
 
 
 def _phrase(what: str, signs: str, pattern: str) -> _Phrase:
     """Make a phrase; a space in its pattern stands for any white space, for people break lines."""
-    return _Phrase(what, tuple(signs.split(",")), re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE))
+    groups = tuple(tuple(group.split(",")) for group in signs.split(" & "))
+    return _Phrase(what, groups, re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE))
 
 
 _SET_ASIDE = "sets aside what an agent was told"
@@ -54,44 +55,44 @@ _SET_ASIDE = "sets aside what an agent was told"
 _PHRASES = (
     _phrase(
         _SET_ASIDE,
-        "instruction,prompt,guideline,directive,programming",
+        "ignore,disregard,forget,override,bypass,follow & instruction,prompt,guideline,directive,programming",
         r"\b(?:ignore|disregard|forget|override|bypass|do not follow|don't follow) (?:[\w']+ ){0,3}?"
         r"(?:previous|prior|above|earlier|preceding|former|existing|original|initial|system|your|safety) "
         r"(?:\w+ )?(?:instructions?|prompts?|guidelines?|directives?|programming)\b",
     ),
     _phrase(
         _SET_ASIDE,
-        "anweisung,instruction,instruccion,instruç",
+        "ignor & anweisung,précéd,ci-dessus,anterior,previas",
         r"\bignorier\w* (?:\w+ ){0,2}(?:vorherigen|bisherigen|obigen|früheren) anweisungen\b"
         r"|\bignor\w+ (?:toutes )?les instructions (?:précédentes|ci-dessus)"
         r"|\bignor\w+ (?:todas )?(?:las instrucciones|as instruções) (?:anteriores|previas)",
     ),
     _phrase(
         "gives an agent new instructions",
-        "instruction",
+        "instruction & new,updated,revised,real,secret",
         r"\b(?:new|updated|revised|real|secret) (?:system )?instructions?(?: for (?:\w+ ){0,2}?\w+)?:",
     ),
     _phrase(
         "gives an agent another role",
-        "you are now,pretend,act as",
+        "you,pretend,act & now dan,developer,jailbr,unrestr,unfilt, ai,language,assistant,chatbot",
         r"\b(?:you are now|pretend (?:to be|you are)|act as) (?:in )?(?:an? )?(?:\w+ )?"
         r"(?:dan\b|developer mode|jailbroken|unrestricted|unfiltered|ai\b|language model|assistant|chatbot)",
     ),
     _phrase(
         "asks an agent for its prompt",
-        "prompt,instructions",
+        "prompt,instruct,message & reveal,print,show,repeat,output,leak,display & system,hidden,initial,origin",
         r"\b(?:reveal|print|show|repeat|output|leak|display) (?:me )?(?:your|the) (?:full |entire )?"
         r"(?:system|hidden|initial|original) (?:prompts?|instructions?|messages?)\b",
     ),
     _phrase(
         "tells an agent to use a tool",
-        "you must,you should,you shall,you have to,immediately,now call,now run",
+        "tool,function,command,shell,fs.,md.,events.,fs_,md_,events_ & call,invoke,run,execute,use",
         r"\b(?:you (?:must|should|shall|have to) (?:now |immediately )?|(?:immediately|now) )"
         r"(?:call|invoke|run|execute|use) (?:the )?(?:tool|function|command|shell|`?(?:fs|md|events)[._]\w+)",
     ),
     _phrase(
         "keeps something from the user",
-        "the user",
+        "user & tell,inform,alert,notify,mention",
         r"\b(?:do not|don't|never) (?:tell|inform|alert|notify|mention (?:this|it) to) the user\b",
     ),
 )
@@ -100,7 +101,7 @@ _PHRASES = (
 def check(context: Context) -> Iterator[Hit]:
     """Find phrases that speak to an agent."""
     for phrase in _PHRASES:
-        if any(sign in context.lowered for sign in phrase.signs):
+        if all(any(sign in context.lowered for sign in group) for group in phrase.signs):
             for match in phrase.pattern.finditer(context.text):
                 yield Hit(match.start(), f"This reads like an instruction: it {phrase.what}.", match[0])
 
