@@ -80,7 +80,7 @@ _PHRASES = (
     ),
     _phrase(
         "asks an agent for its prompt",
-        "prompt,instruct,message & reveal,print,show,repeat,output,leak,display & system,hidden,initial,origin",
+        "prompt,instruct,message & reveal,print,show,repeat,output,leak,displ & system,hidden,initial,origin",
         r"\b(?:reveal|print|show|repeat|output|leak|display) (?:me )?(?:your|the) (?:full |entire )?"
         r"(?:system|hidden|initial|original) (?:prompts?|instructions?|messages?)\b",
     ),
