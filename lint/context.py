@@ -1,16 +1,19 @@
 """What a rule may look at: a document, what is known about it, and the work that rules share."""
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
 from grammar.blocks import line_starts
+from grammar.body import layout_of
+from grammar.change_log import change_logs
 from grammar.document import Document, Section
 from grammar.kinds.declaration import Kind, SectionKind
 from grammar.lines import flat
-from grammar.values import Anchor
+from grammar.values import Anchor, Span
 from lint.anchors import Fault, StrayAnchor, stray_anchors
 from lint.verbatim import Verbatim, verbatim_blocks
 
@@ -106,6 +109,11 @@ class Context:
         return {section.heading.casefold(): section for section in self.canon.values()}
 
     @cached_property
+    def heading_counts(self) -> Counter[str]:
+        """How many sections stand under which words."""
+        return Counter(section.heading.text for section in self.document.sections)
+
+    @cached_property
     def declared(self) -> tuple[tuple[Section, SectionKind], ...]:
         """The document's sections that bear a declared anchor, with their declarations."""
         found = (
@@ -135,6 +143,17 @@ class Context:
         """The blocks below the frontmatter that hold code or HTML."""
         return verbatim_blocks(self.flat, self.body_start)
 
+    @cached_property
+    def _logged_words(self) -> Mapping[int, Span]:
+        """Where the words of each Change Log are, by the section's offset."""
+        return {log.span.start: _words_span(log) for log in change_logs(self.document, self.kind)}
+
+    def is_logged(self, offset: int) -> bool:
+        """Tell whether an offset stands in the words of a Change Log, which stay as they were written."""
+        section = self.section_at(offset)
+        words = self._logged_words.get(section.span.start) if section else None
+        return words is not None and words.start <= offset < words.end
+
     def is_code(self, offset: int) -> bool:
         """Tell whether an offset stands in fenced or indented code."""
         block = self._block_at(offset)
@@ -148,3 +167,9 @@ class Context:
         index = bisect_right(self.verbatim, offset, key=lambda block: block.span.start) - 1
         block = self.verbatim[index] if index >= 0 else None
         return block if block and offset < block.span.end else None
+
+
+def _words_span(section: Section) -> Span:
+    layout = layout_of(section.body)
+    start = section.body_span.start + len(layout.lead)
+    return Span(start, start + len(layout.words))

@@ -27,7 +27,8 @@ It means well.
 
 ## How to fix it
 
-`fix` keeps the first blank line of a row and none at the end.
+`fix` keeps the first blank line of a row and none at the end. Between the lines of the Change Log, which
+stay as they were written, it is left to the writer.
 """
 
 import re
@@ -50,7 +51,8 @@ def check(context: Context) -> Iterator[Hit]:
             # The line above the blank ones tells the place; they themselves look all alike.
             above = context.line_at(max(_kept(context, extra.start) - 1, 0))
             if not _EMPTY_ITEM.fullmatch(above):
-                yield Hit(extra.start, "A blank line too many.", above, cures=(Replacement(extra, ""),))
+                cures = () if context.is_logged(extra.start) else (Replacement(extra, ""),)
+                yield Hit(extra.start, "A blank line too many.", above, cures=cures)
 
 
 def _kept(context: Context, end: int) -> int:

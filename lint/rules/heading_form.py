@@ -29,7 +29,8 @@ doesn't find "Worries".
 
 ## How to fix it
 
-`fix` writes the declared heading in its place. The anchor and the body stay as they are.
+`fix` writes the declared heading in its place. The anchor and the body stay as they are. Where another
+section has the same heading, the old or the new one, that is left to the writer.
 """
 
 from collections.abc import Iterator
@@ -54,8 +55,15 @@ def check(context: Context) -> Iterator[Hit]:
                 section.span.start,
                 f'The heading of {section.anchor} should be "{declaration.heading}".',
                 str(section.anchor),
-                cures=(Replacement(_words_span(context, section), f"## {declaration.heading}"),),
+                cures=tuple(_cures(context, section, declaration.heading)),
             )
+
+
+def _cures(context: Context, section: Section, heading: str) -> Iterator[Replacement]:
+    # Where another section has the old words or the new ones, nobody can tell which anchor is whose.
+    counts = context.heading_counts
+    if not counts[heading] and counts[section.heading.text] == 1:
+        yield Replacement(_words_span(context, section), f"## {heading}")
 
 
 def _words_span(context: Context, section: Section) -> Span:

@@ -25,7 +25,7 @@ How far a tab reaches depends on who shows it. In front of a list item it decide
 
 `fix` writes indentation, and the gap after a list marker, with as many spaces as Markdown reads the tab
 for. A tab between words is left to the writer: it may have been meant as a table, or be part of a code
-span.
+span. The words of the Change Log stay as they were written.
 """
 
 import re
@@ -46,15 +46,16 @@ def check(context: Context) -> Iterator[Hit]:
         return
     for match in _LINE_WITH_TAB.finditer(context.flat, context.body_start):
         if not context.is_verbatim(match.start()):
-            yield from _hits(match.start(), match[0].rstrip(" \t"))
+            yield from _hits(context, match.start(), match[0].rstrip(" \t"))
 
 
-def _hits(start: int, line: str) -> Iterator[Hit]:
+def _hits(context: Context, start: int, line: str) -> Iterator[Hit]:
     match = _INDENTATION.match(line)
     indentation = match[0] if match else ""
     if "\t" in indentation:
         cure = Replacement(Span(start, start + len(indentation)), indentation.expandtabs(4))
-        yield Hit(start + indentation.index("\t"), "A tab in the indentation.", line, cures=(cure,))
+        cures = () if context.is_logged(start) else (cure,)
+        yield Hit(start + indentation.index("\t"), "A tab in the indentation.", line, cures=cures)
     between = line.find("\t", len(indentation))
     if between >= 0:
         yield Hit(start + between, "A tab between words.", line)

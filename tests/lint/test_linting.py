@@ -101,3 +101,19 @@ def test_findings_come_in_the_order_of_the_text() -> None:
         "invisible-character",
         "final-newline",
     ]
+
+
+def test_an_empty_document_misses_every_section_of_its_kind() -> None:
+    report = lint(parse(""), KINDS["notes"])
+    assert names(report) == ["missing-identity", "missing-section", "missing-section"]
+
+
+@pytest.mark.parametrize("text", ["words ", "\ufeff \n# Tea\n", "words\t\r\nand more\r\n"])
+def test_white_space_is_found_wherever_a_line_ends(text: str) -> None:
+    assert "trailing-space" in names(lint(parse(text)))
+
+
+@pytest.mark.parametrize("participants", ["[]", "[tea, '']", "[tea, 3]", "tea", "{tea: 1}"])
+def test_participants_are_a_list_of_names(participants: str) -> None:
+    text = f"---\nid: tea\nuser_id: sample-user\nschema: 1\nparticipants: {participants}\n---\n"
+    assert names(lint(parse(text))) == ["malformed-identity"]

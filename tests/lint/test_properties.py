@@ -7,6 +7,8 @@ from markdown_it.token import Token
 
 from grammar.canonical import canonical
 from grammar.document import Document
+from grammar.edits import WriteFile
+from grammar.guards import check
 from grammar.kinds.declaration import Kind
 from grammar.parsing import parse
 from lint.comparing import compare
@@ -95,6 +97,15 @@ def test_a_fix_keeps_identity_anchors_and_the_words_of_all_bodies(text: str, kin
     assert [section.anchor for section in fixed.sections] == [section.anchor for section in document.sections]
     for before, after in zip(document.sections, fixed.sections, strict=True):
         assert canonical(after.body).split() == canonical(before.body).split()
+
+
+@many
+@given(text=texts(), kind=kinds)
+def test_a_fix_passes_every_guard(text: str, kind: Kind | None) -> None:
+    document = parse(text)
+    if not document.malformed:
+        fixed = fix(document, kind)
+        check(document, parse(fixed), WriteFile(fixed), kind)
 
 
 @many

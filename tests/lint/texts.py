@@ -17,6 +17,7 @@ _LINES = r"""
 ##  worries  ##
 ## Concerns
 ## Evidence
+## Change Log
 ### At work{U+0020}
 ####{U+0009}deep
 Summary
@@ -27,6 +28,7 @@ Summary
 <!-- @anchor: summary v1 -->
 <!-- @anchor: concerns v1 -->{U+0020}{U+0020}
 <!-- @anchor: evidence v1 -->
+<!-- @anchor: change_log v1 -->
 > <!-- @anchor: needs v1 -->
   <!-- @anchor: x v2 -->
 <!-- @anchor needs -->
