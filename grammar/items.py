@@ -19,6 +19,11 @@ def find_items(body: str, offset: int, first_line: int) -> tuple[ListItem, ...]:
     )
 
 
+def item_spans(body: str) -> list[Span]:
+    """Find only where the items of a body are, for those who needn't know what they say."""
+    return [Span(start, end) for start, end, _ in _item_extents(flat(body))]
+
+
 def _item_extents(flat_body: str) -> list[tuple[int, int, int]]:
     lines = flat_body.split("\n")
     extents = scan_items(lines)
@@ -58,8 +63,11 @@ def _item(raw: str, span: Span, line: int) -> ListItem:
 
 
 def _content(raw: str, marker: re.Match[str]) -> str:
-    first, *rest = flat(raw).rstrip(" \t\n").split("\n")
     gap = len(marker[2])
+    kept = flat(raw).rstrip(" \t\n")
+    if gap <= 4 and "\n" not in kept:
+        return kept[marker.end() :]
+    first, *rest = kept.split("\n")
     indent = marker.end(1) + (gap if 1 <= gap <= 4 else 1)
     lines = [first[min(marker.end(1) + (gap if gap <= 4 else 1), len(first)) :]]
     lines.extend(_outdented(line, indent) for line in rest)

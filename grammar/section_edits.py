@@ -2,8 +2,9 @@
 
 from grammar.body import layout_of, trimmed, with_words
 from grammar.document import Document, Section
-from grammar.items import find_items
+from grammar.items import item_spans
 from grammar.new_text import refuse_anchor, refuse_empty, refuse_headings, refuse_open_end
+from grammar.values import Span
 
 
 def replaced(document: Document, section: Section, text: str) -> str:
@@ -35,12 +36,16 @@ def join_below(above: str, words: str, newline: str) -> str:
 
 
 def _goes_on_with_the_list(above: str, words: str) -> bool:
-    new = find_items(words, 0, 1)
-    old = find_items(above, 0, 1)
-    if not new or new[0].span.start or not old or old[-1].span.end < len(above):
+    new, old = item_spans(words), item_spans(above)
+    if not new or new[0].start or not old or old[-1].end < len(above):
         return False
-    loose = len(old) > 1 and old[-2].span.end != old[-1].span.start
-    return not loose and new[0].marker[-1] == old[-1].marker[-1]
+    loose = len(old) > 1 and old[-2].end != old[-1].start
+    return not loose and _marker(words, new[0]) == _marker(above, old[-1])
+
+
+def _marker(text: str, item: Span) -> str:
+    """Give what tells lists apart: the bullet, or the mark after the number."""
+    return item.of(text).lstrip(" \t0123456789")[:1]
 
 
 def with_body_words(document: Document, section: Section, words: str) -> str:

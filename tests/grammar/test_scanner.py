@@ -1,7 +1,9 @@
 """The scanners agree with markdown-it-py, always, and are sure often enough to be worth having."""
 
+from random import Random
+
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from markdown_it import MarkdownIt
 
 from grammar.blocks import headings_by_markdown_it, line_starts
@@ -10,7 +12,9 @@ from grammar.item_scanner import scan_items
 from grammar.items import items_by_markdown_it
 from grammar.lines import flat
 from grammar.scanner import scan_headings
-from tests.grammar.strategies import markdown
+from tests.grammar.strategies import markdown, random_markdown
+
+TEXTS_PER_SEED = 8_000 if settings().max_examples <= 2_000 else 400_000
 
 Found = list[tuple[int, int, int]]
 
@@ -36,6 +40,12 @@ def by_the_scanner(text: str) -> Found:
 
 @given(markdown(12))
 @example("- - - - - - - - - - x\n\n## swallowed")
+@example("- a\n  ## nested")
+@example("- a\n\n  ```\n## not in the fence")
+@example("- a\n\n  <!--\n## not in the comment")
+@example("- a\n  b\n  ===")
+@example("a\n<b>\n## a heading all the same")
+@example("a\n\n<b>\n## in the block")
 @example("- a\n ## not certain")
 @example("[a]: /u 't\n===\nt'\n## b")
 @example("> # h\nfoo\n===")
@@ -48,6 +58,20 @@ def test_the_scanner_finds_the_headings_that_markdown_it_finds(text: str) -> Non
 def test_the_scanner_reads_the_same_words_as_markdown_it(text: str) -> None:
     flat_text = flat(text)
     assert list(find_headings(flat_text, 0)) == headings_by_markdown_it(flat_text)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_scanners_agree_with_markdown_it_on_many_thousand_seeded_texts(seed: int) -> None:
+    random = Random(seed)  # noqa: S311 - no secrets here
+    for _ in range(TEXTS_PER_SEED):
+        text = flat(random_markdown(random)).replace("\0", "\ufffd")
+        assert list(find_headings(text, 0)) == headings_by_markdown_it(text), repr(text)
+        lines = text.split("\n")
+        found = scan_items(lines)
+        if found is not None:
+            assert without_blank_ends(lines, found) == without_blank_ends(
+                lines, items_by_markdown_it(text)
+            ), repr(text)
 
 
 @given(markdown(8))
