@@ -34,6 +34,10 @@ format: .venv/ready ## Format and fix what can be fixed mechanically
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
 
+.PHONY: docs
+docs: .venv/ready ## Write the pages that are made from code
+	@$(PY) tools/lint_docs.py
+
 .PHONY: bench
 bench: .venv/ready ## Measure, as ratios within one run
 	@$(PY) -m benchmarks

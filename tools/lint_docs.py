@@ -1,4 +1,4 @@
-"""Writes docs/lint from the rules: `.venv/bin/python tools/lint_docs.py`. A test checks that it was done."""
+"""Writes docs/lint from the rules: `make docs`. A test checks that it was done."""
 
 from pathlib import Path
 

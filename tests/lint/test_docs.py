@@ -41,7 +41,7 @@ def found(rule: Rule, text: str, kind: Kind) -> bool:
 
 def test_the_committed_pages_are_those_that_the_rules_make() -> None:
     committed = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
-    assert committed == pages(), "run: .venv/bin/python tools/lint_docs.py"
+    assert committed == pages(), "run: make docs"
 
 
 @every_rule

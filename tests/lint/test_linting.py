@@ -113,6 +113,21 @@ def test_white_space_is_found_wherever_a_line_ends(text: str) -> None:
     assert "trailing-space" in names(lint(parse(text)))
 
 
+def test_one_participant_is_enough() -> None:
+    text = "---\nid: tea\nuser_id: sample-user\nschema: 1\nparticipants: [Aunt Mary]\n---\n"
+    assert lint(parse(text)).findings == ()
+
+
+def test_a_finding_at_the_very_end_belongs_to_the_last_section() -> None:
+    (finding,) = lint(parse("## Concerns\n<!-- @anchor: concerns v1 -->\n\n- tea")).findings
+    assert (finding.name, finding.anchor) == ("final-newline", "concerns v1")
+
+
+def test_a_finding_below_another_title_belongs_to_no_section() -> None:
+    (finding,) = lint(parse("## Concerns\n<!-- @anchor: concerns v1 -->\n\n# Title\n\ntea \n")).findings
+    assert (finding.name, finding.anchor) == ("trailing-space", None)
+
+
 @pytest.mark.parametrize("participants", ["[]", "[tea, '']", "[tea, 3]", "tea", "{tea: 1}"])
 def test_participants_are_a_list_of_names(participants: str) -> None:
     text = f"---\nid: tea\nuser_id: sample-user\nschema: 1\nparticipants: {participants}\n---\n"
