@@ -113,6 +113,17 @@ def test_white_space_is_found_wherever_a_line_ends(text: str) -> None:
     assert "trailing-space" in names(lint(parse(text)))
 
 
+@pytest.mark.parametrize("text", ["selectors a\ufe00\ufe01\n", "soft\xadhyphen\n", "\u3164\n", "a\u2028b\n"])
+def test_a_character_that_cant_be_seen_is_found_with_nothing_else_unusual_around(text: str) -> None:
+    assert names(lint(parse(text))) == ["invisible-character"]
+
+
+def test_an_anchor_on_the_first_or_the_last_line_is_found() -> None:
+    assert names(lint(parse("<!-- @anchor: needs v1 -->\n"))) == ["misplaced-anchor"]
+    assert names(lint(parse("words\n\n<!-- @anchor: needs v1 -->"))) == ["misplaced-anchor", "final-newline"]
+    assert names(lint(parse("see @anchor: needs v1\n"))) == ["forged-markup"]
+
+
 def test_one_participant_is_enough() -> None:
     text = "---\nid: tea\nuser_id: sample-user\nschema: 1\nparticipants: [Aunt Mary]\n---\n"
     assert lint(parse(text)).findings == ()
