@@ -124,6 +124,16 @@ def test_an_anchor_on_the_first_or_the_last_line_is_found() -> None:
     assert names(lint(parse("see @anchor: needs v1\n"))) == ["forged-markup"]
 
 
+def test_matters_of_style_block_nothing() -> None:
+    report = lint(parse("- tea \n"))
+    assert report.findings
+    assert not report.blocked
+
+
+def test_prose_begins_on_the_line_after_code() -> None:
+    assert names(lint(parse("```\n-\tcode\n```\n-\twords\n"))) == ["tab-character"]
+
+
 def test_one_participant_is_enough() -> None:
     text = "---\nid: tea\nuser_id: sample-user\nschema: 1\nparticipants: [Aunt Mary]\n---\n"
     assert lint(parse(text)).findings == ()
