@@ -134,6 +134,12 @@ def test_prose_begins_on_the_line_after_code() -> None:
     assert names(lint(parse("```\n-\tcode\n```\n-\twords\n"))) == ["tab-character"]
 
 
+def test_white_space_in_an_html_block_may_be_content() -> None:
+    text = "<pre>\nwords \n</pre>\n"
+    assert lint(parse(text)).findings == ()
+    assert fix(parse(text)) == text
+
+
 def test_one_participant_is_enough() -> None:
     text = "---\nid: tea\nuser_id: sample-user\nschema: 1\nparticipants: [Aunt Mary]\n---\n"
     assert lint(parse(text)).findings == ()
