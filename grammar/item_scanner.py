@@ -7,17 +7,21 @@ markdown-it-py to decide.
 
 import re
 
+from grammar.nesting import may_nest_too_deep
+
 _ITEM_LINE = re.compile(r"([-+*]|[0-9]{1,9}[.)])( {1,4})(?=[^ \t\n])")
 _RULE_LIKE = re.compile(r"([-*])(?:[ \t]*\1)+[ \t]*$")
 _HEADING_LINE = re.compile(r"#{1,6}(?:[ \t]|$)")
 _NOT_PLAIN = frozenset("\t#>-+*_=<[~`0123456789")
-_DEEP_COLUMNS = 18
 
 Extent = tuple[int, int]
 
 
-def scan_items(lines: list[str]) -> list[Extent] | None:
+def scan_items(flat_body: str) -> list[Extent] | None:
     """Find each item's first line and the line after its last, blank ones included; None: not sure."""
+    if may_nest_too_deep("\n" + flat_body, 1):
+        return None
+    lines = flat_body.split("\n")
     scan = _ItemScan()
     for number, line in enumerate(lines):
         if not scan.read(number, line):
@@ -52,8 +56,7 @@ class _ItemScan:
 
     def _indented(self, line: str) -> bool:
         spaces = len(line) - len(line.lstrip(" "))
-        inside = self.item_start is not None and spaces >= self.item_indent
-        return inside and spaces < _DEEP_COLUMNS and line[spaces] != "\t"
+        return self.item_start is not None and spaces >= self.item_indent
 
     def _first_column(self, number: int, line: str) -> bool:
         marker = _ITEM_LINE.match(line)

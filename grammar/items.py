@@ -25,8 +25,7 @@ def item_spans(body: str) -> list[Span]:
 
 
 def _item_extents(flat_body: str) -> list[tuple[int, int, int]]:
-    lines = flat_body.split("\n")
-    extents = scan_items(lines)
+    extents = scan_items(flat_body)
     if extents is None:
         extents = items_by_markdown_it(flat_body)
     starts = line_starts(flat_body)

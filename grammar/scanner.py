@@ -16,6 +16,7 @@ from markdown_it.common.utils import mdTrim
 from markdown_it.rules_block.html_block import HTML_SEQUENCES
 
 from grammar.blocks import one_line, printable
+from grammar.nesting import may_nest_too_deep
 from grammar.values import Heading, Span
 
 # Every pattern begins with a literal line feed, which the regular expression engine finds at memchr's speed.
@@ -25,8 +26,6 @@ _CANDIDATE = re.compile(
 _FENCE_ENDS = {marker: re.compile(rf"\n {{0,3}}({marker}{{3,}})[ \t]*(?=\n|\Z)") for marker in "`~"}
 _BLANK_LINE = re.compile(r"\n[ \t]*(?=\n|\Z)")
 _LIST_LINE = re.compile(r"\n[ \t]*[-+*0-9]")
-_DEEP_PREFIX = re.compile(r"\n((?:[ \t>]|[-+*][ \t]|[0-9]{1,9}[.)][ \t]){5,})(?=[-+*0-9])")
-_DEEP_COLUMNS = 18
 _NOT_PLAIN = frozenset(" \t\n#>-+*_=<[~`0123456789")
 _COMMENT, _LAST_WITH_END_MARK, _NEEDS_BLOCK_START = 1, 4, 6
 _UNSURE = -1
@@ -34,16 +33,10 @@ _UNSURE = -1
 
 def scan_headings(source: str, start: int) -> list[Heading] | None:
     """Find the top-level headings from `start` on, where a line begins after a line feed; None: not sure."""
-    if _may_nest_too_deep(source, start):
+    if may_nest_too_deep(source, start):
         return None
     scan = _Scan(source, start)
     return scan.headings if scan.run() else None
-
-
-def _may_nest_too_deep(source: str, start: int) -> bool:
-    return any(
-        len(match[1].expandtabs(4)) >= _DEEP_COLUMNS for match in _DEEP_PREFIX.finditer(source, start - 1)
-    )
 
 
 class _Scan:
