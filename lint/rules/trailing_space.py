@@ -2,7 +2,8 @@
 
 Not meant are two or more spaces at the end of a line that goes on in the next one: to Markdown they are a
 hard line break, so they stay, also where a single look can't tell whether they work as one. Code, HTML
-blocks and frontmatter aren't looked at, since white space may be content there.
+blocks and frontmatter aren't looked at, since white space may be content there, nor are lines between two
+backticks of a paragraph, which may be a code span.
 
 ## Why it matters
 
@@ -37,6 +38,8 @@ from lint.rule import Rule
 
 _AT_LINE_END = re.compile(r"(?<![ \t])[ \t]++(?=[\r\n]|\Z)")
 _WORDS_FOLLOW = re.compile(r"(?:\r\n|\r|\n)[ \t]*+[^ \t\r\n]")
+_BLANK_LINE = re.compile(r"(?:\r\n|\r|\n)[ \t]*+(?:\r\n|\r|\n)")
+_NEAR = 1000
 _SIGNS = (" \n", "\t\n", " \r", "\t\r")
 
 
@@ -63,7 +66,14 @@ def _means_something(text: str, match: re.Match[str]) -> bool:
     # Without the space behind it, a backslash would become a line break of its own.
     if text[start - 1] == "\\":
         return True
-    return match[0].endswith("  ") and _WORDS_FOLLOW.match(text, match.end()) is not None
+    goes_on = _WORDS_FOLLOW.match(text, match.end()) is not None
+    return goes_on and (match[0].endswith("  ") or _may_be_in_code_span(text, match))
+
+
+def _may_be_in_code_span(text: str, match: re.Match[str]) -> bool:
+    before = text[max(match.start() - _NEAR, 0) : match.start()]
+    after = text[match.end() : match.end() + _NEAR]
+    return "`" in _BLANK_LINE.split(before)[-1] and "`" in _BLANK_LINE.split(after, maxsplit=1)[0]
 
 
 RULE = Rule("MG603", "trailing-space", Severity.STYLE, __doc__, check, fixable=True)
