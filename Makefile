@@ -34,11 +34,17 @@ format: .venv/ready ## Format and fix what can be fixed mechanically
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
 
+<<<<<<< HEAD
 .PHONY: soak
 soak: .venv/ready ## The long versions of the tests that kill, race and guess (minutes)
 	@GARDEN_TEST_KILLS=25 GARDEN_TEST_RESTARTS=50 GARDEN_TEST_KEYS=1000 GARDEN_TEST_READS=100000 \
 		$(PY) -m pytest -n $(WORKERS) tests/crash tests/events/test_server_restarts.py \
 		tests/events/test_idempotency.py tests/events/test_tenancy.py $(ARGS)
+=======
+.PHONY: docs
+docs: .venv/ready ## Write the pages that are made from code
+	@$(PY) tools/lint_docs.py
+>>>>>>> lint
 
 .PHONY: bench
 bench: .venv/ready ## Measure, as ratios within one run

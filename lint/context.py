@@ -1,0 +1,175 @@
+"""What a rule may look at: a document, what is known about it, and the work that rules share."""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+from grammar.blocks import line_starts
+from grammar.body import layout_of
+from grammar.change_log import change_logs
+from grammar.document import Document, Section
+from grammar.kinds.declaration import Kind, SectionKind
+from grammar.lines import flat
+from grammar.values import Anchor, Span
+from lint.anchors import Fault, StrayAnchor, stray_anchors
+from lint.verbatim import Verbatim, verbatim_blocks
+
+NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Context:
+    """A document, its kind, the identity that its path gives it, and the document it was before."""
+
+    document: Document
+    kind: Kind | None = None
+    identity: Mapping[str, object] = field(default_factory=lambda: NOTHING)
+    previous: Document | None = None
+
+    @cached_property
+    def text(self) -> str:
+        """The text of the document."""
+        return self.document.text
+
+    @cached_property
+    def flat(self) -> str:
+        r"""The text with `\n` for every line end, offsets unchanged."""
+        return flat(self.text)
+
+    @cached_property
+    def lowered(self) -> str:
+        """The text in lower case, to ask whether a word is in it; its offsets may differ."""
+        return self.text.lower()
+
+    @cached_property
+    def is_printable(self) -> bool:
+        """Whether no character but line ends is a control, a format character or an odd space."""
+        return self.text.replace("\n", "").isprintable()
+
+    @cached_property
+    def is_latin(self) -> bool:
+        """Whether every character is one of the first 256."""
+        try:
+            self.text.encode("latin-1")
+        except UnicodeEncodeError:
+            return False
+        return True
+
+    @cached_property
+    def body_start(self) -> int:
+        """Where the text below the frontmatter begins."""
+        frontmatter = self.document.frontmatter
+        if frontmatter:
+            return frontmatter.span.end
+        return 1 if self.text.startswith("\ufeff") else 0
+
+    @cached_property
+    def values(self) -> dict[str, object]:
+        """The values of the frontmatter."""
+        return self.document.values
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """The offset at which each line begins."""
+        return line_starts(self.flat)
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Give the line and column of an offset, both counted from 1."""
+        line = bisect_right(self.line_starts, min(offset, max(len(self.text) - 1, 0)))
+        return line, offset - self.line_starts[line - 1] + 1
+
+    def line_at(self, offset: int) -> str:
+        """Give the words of the line that holds an offset, without white space around them."""
+        line = self.position(offset)[0]
+        ends = self.line_starts
+        return self.text[ends[line - 1] : ends[line] if line < len(ends) else None].strip(" \t\r\n\ufeff")
+
+    @cached_property
+    def _section_starts(self) -> list[int]:
+        return [section.span.start for section in self.document.sections]
+
+    def section_at(self, offset: int) -> Section | None:
+        """Find the section that an offset stands in."""
+        index = bisect_right(self._section_starts, offset) - 1
+        section = self.document.sections[index] if index >= 0 else None
+        inside = section and (offset < section.span.end or section.span.end == len(self.text))
+        return section if inside else None
+
+    @cached_property
+    def canon(self) -> Mapping[Anchor, SectionKind]:
+        """The sections that the kind declares, by anchor."""
+        return {section.anchor: section for section in self.kind.sections} if self.kind else {}
+
+    @cached_property
+    def canon_by_heading(self) -> Mapping[str, SectionKind]:
+        """The sections that the kind declares, by heading in folded case."""
+        return {section.heading.casefold(): section for section in self.canon.values()}
+
+    @cached_property
+    def heading_counts(self) -> Counter[str]:
+        """How many sections stand under which words."""
+        return Counter(section.heading.text for section in self.document.sections)
+
+    @cached_property
+    def declared(self) -> tuple[tuple[Section, SectionKind], ...]:
+        """The document's sections that bear a declared anchor, with their declarations."""
+        found = (
+            (section, self.canon.get(section.anchor)) for section in self.document.sections if section.anchor
+        )
+        return tuple((section, declaration) for section, declaration in found if declaration)
+
+    @cached_property
+    def present(self) -> frozenset[Anchor]:
+        """The anchors that stand under some heading."""
+        return frozenset(section.anchor for section in self.document.sections if section.anchor)
+
+    @cached_property
+    def strays(self) -> tuple[StrayAnchor, ...]:
+        """The anchor comments that aren't on the line after an H2."""
+        return stray_anchors(self.document, self.flat, self.is_code)
+
+    @cached_property
+    def sections_with_stray(self) -> frozenset[int]:
+        """The offsets of the sections that have an anchor, but not on its line or not in its form."""
+        faults = (Fault.DETACHED, Fault.MALFORMED)
+        owners = (stray.section for stray in self.strays if stray.fault in faults)
+        return frozenset(section.span.start for section in owners if section)
+
+    @cached_property
+    def verbatim(self) -> tuple[Verbatim, ...]:
+        """The blocks below the frontmatter that hold code or HTML."""
+        return verbatim_blocks(self.flat, self.body_start)
+
+    @cached_property
+    def _logged_words(self) -> Mapping[int, Span]:
+        """Where the words of each Change Log are, by the section's offset."""
+        return {log.span.start: _words_span(log) for log in change_logs(self.document, self.kind)}
+
+    def is_logged(self, offset: int) -> bool:
+        """Tell whether an offset stands in the words of a Change Log, which stay as they were written."""
+        section = self.section_at(offset)
+        words = self._logged_words.get(section.span.start) if section else None
+        return words is not None and words.start <= offset < words.end
+
+    def is_code(self, offset: int) -> bool:
+        """Tell whether an offset stands in fenced or indented code."""
+        block = self._block_at(offset)
+        return block is not None and block.is_code
+
+    def is_verbatim(self, offset: int) -> bool:
+        """Tell whether an offset stands where white space may be content: in frontmatter, code or HTML."""
+        return offset < self.body_start or self._block_at(offset) is not None
+
+    def _block_at(self, offset: int) -> Verbatim | None:
+        index = bisect_right(self.verbatim, offset, key=lambda block: block.span.start) - 1
+        block = self.verbatim[index] if index >= 0 else None
+        return block if block and offset < block.span.end else None
+
+
+def _words_span(section: Section) -> Span:
+    layout = layout_of(section.body)
+    start = section.body_span.start + len(layout.lead)
+    return Span(start, start + len(layout.words))

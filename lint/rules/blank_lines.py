@@ -1,0 +1,76 @@
+"""More than one blank line in a row, or a blank line at the end of the document.
+
+Code, HTML blocks and frontmatter aren't looked at, nor are the lines below a list item without words, where
+a blank line more or less decides what belongs to the item.
+
+## Why it matters
+
+To Markdown one blank line says as much as ten. More of them pile up when texts are pasted together, and
+every one is a change in some diff.
+
+## Bad
+
+```markdown
+It watches the clock.
+
+
+It means well.
+```
+
+## Good
+
+```markdown
+It watches the clock.
+
+It means well.
+```
+
+## How to fix it
+
+`fix` keeps the first blank line of a row and none at the end. Between the lines of the Change Log, which
+stay as they were written, it is left to the writer.
+"""
+
+import re
+from collections.abc import Iterator
+
+from grammar.values import Span
+from lint.context import Context
+from lint.finding import Hit, Replacement, Severity
+from lint.rule import Rule
+
+_ROW = re.compile(r"\n[ \t]*+\n((?:[ \t]*+\n)++)")
+_EMPTY_ITEM = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])(?:[ \t]+(?:[-+*]|[0-9]{1,9}[.)]))*")
+_ROW_AT_START = re.compile(r"[ \t]*+\n((?:[ \t]*+\n)++)")
+
+
+def check(context: Context) -> Iterator[Hit]:
+    """Find blank lines that say nothing."""
+    for extra in _extra_blank_lines(context):
+        if not context.is_verbatim(extra.start):
+            # The line above the blank ones tells the place; they themselves look all alike.
+            above = context.line_at(max(_kept(context, extra.start) - 1, 0))
+            if not _EMPTY_ITEM.fullmatch(above):
+                cures = () if context.is_logged(extra.start) else (Replacement(extra, ""),)
+                yield Hit(extra.start, "A blank line too many.", above, cures=cures)
+
+
+def _kept(context: Context, end: int) -> int:
+    return len(context.flat[max(end - 1000, 0) : end].rstrip(" \t\n")) + max(end - 1000, 0)
+
+
+def _extra_blank_lines(context: Context) -> Iterator[Span]:
+    flat, start = context.flat, context.body_start
+    words_end = max(len(flat.rstrip(" \t\n")), start)
+    at_start = _ROW_AT_START.match(flat, start, words_end) if not context.document.frontmatter else None
+    if at_start:
+        yield Span(*at_start.span(1))
+        start = at_start.end()
+    for row in _ROW.finditer(flat, max(start - 1, 0), words_end):
+        yield Span(*row.span(1))
+    end_of_last_line = flat.find("\n", words_end) + 1
+    if 0 < end_of_last_line < len(flat) and "\n" in flat[end_of_last_line:]:
+        yield Span(end_of_last_line, len(flat))
+
+
+RULE = Rule("MG605", "blank-lines", Severity.STYLE, __doc__, check, fixable=True)

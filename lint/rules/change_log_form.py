@@ -1,0 +1,59 @@
+"""A line of the Change Log is out of form.
+
+A line says when, which section, what was done, why, and by which event: `- 2026-11-18 08:25Z · concerns v1
+· replace_section · <rationale> (evt:<id>)`, and where a cap was overridden ` · override: <one line>` after
+it. An indented line continues the one above and isn't looked at.
+
+## Why it matters
+
+The Change Log is what a person reads to see how the document came to be, and what tools match with the
+event log.
+
+## Bad
+
+```markdown
+## Change Log
+<!-- @anchor: change_log v1 -->
+
+- changed the concerns
+```
+
+## Good
+
+```markdown
+## Change Log
+<!-- @anchor: change_log v1 -->
+
+- 2026-11-18 08:25Z · concerns v1 · replace_section · she named it herself (evt:0193-0001)
+- 2026-11-18 08:31Z · evidence v1 · curate_list · two sessions at once (evt:0193-0002) · override: both matter
+```
+
+## How to fix it
+
+Let the tools write the line: every material edit brings its own. Lines of your own go into the notes.
+"""
+
+import re
+from collections.abc import Iterator
+
+from lint.context import Context
+from lint.finding import Hit, Severity
+from lint.rule import Rule
+
+_LINE = re.compile(r"^[^ \t\n][^\n]*", re.MULTILINE)
+_ENTRY = re.compile(
+    r"[-*+] [0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01]) (?:[01][0-9]|2[0-3]):[0-5][0-9]Z"
+    r" · [^·\s][^·]* · [a-z][a-z0-9_.]* · \S.*\(evt:[^\s()]+\)(?: · override: \S.*)?[ \t]*"
+)
+
+
+def check(context: Context) -> Iterator[Hit]:
+    """Find lines of the Change Log that don't read like one."""
+    for section, declaration in context.declared:
+        if declaration.is_change_log:
+            for line in _LINE.finditer(context.flat, *section.body_span):
+                if not _ENTRY.fullmatch(line[0]):
+                    yield Hit(line.start(), "This line of the Change Log is out of form.", line[0])
+
+
+RULE = Rule("MG504", "change-log-form", Severity.STYLE, __doc__, check)

@@ -1,0 +1,49 @@
+"""A piece of evidence doesn't say where it comes from.
+
+Every item of an evidence section needs a token such as `(ev:s12-m40)`: session 12, message 40.
+
+## Why it matters
+
+A quote that can't be traced is hearsay. The token lets anyone look up what was really said, and in which
+moment.
+
+## Bad
+
+```markdown
+## Evidence
+<!-- @anchor: evidence v1 -->
+
+- "I can't relax until it's done"
+```
+
+## Good
+
+```markdown
+## Evidence
+<!-- @anchor: evidence v1 -->
+
+- "I can't relax until it's done" (ev:s12-m40)
+```
+
+## How to fix it
+
+Add the token of the message it was taken from, or prune the item if nobody knows any more.
+"""
+
+from collections.abc import Iterator
+
+from lint.context import Context
+from lint.evidence import TOKEN, evidence_items
+from lint.finding import Hit, Severity
+from lint.rule import Rule
+
+
+def check(context: Context) -> Iterator[Hit]:
+    """Find evidence without a token."""
+    for _, item in evidence_items(context):
+        if not TOKEN.search(item.text):
+            message = "This piece of evidence has no token such as (ev:s12-m40)."
+            yield Hit(item.span.start, message, item.text)
+
+
+RULE = Rule("MG501", "evidence-without-token", Severity.STYLE, __doc__, check)

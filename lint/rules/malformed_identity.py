@@ -1,0 +1,85 @@
+"""The frontmatter can't be trusted, or a key of identity has a value that it can't have.
+
+The block has to be plain YAML that every reader reads alike. `id` and `user_id` are lower-case letters,
+digits, `_` and `-`, at most 64, beginning with a letter or digit; `schema` is a whole number from 1;
+`participants` is a list of part ids or names.
+
+## Why it matters
+
+If two readers can disagree about whose document this is, no tool edits it.
+
+## Bad
+
+```markdown
+---
+id: Anxious Achiever
+user_id: sample-user
+schema: one
+---
+```
+
+## Good
+
+```markdown
+---
+id: anxious-achiever
+user_id: sample-user
+schema: 1
+---
+```
+
+## How to fix it
+
+Write the key plainly, with the id that the path has; take out aliases, tags, tabs, keys given twice and a
+second block of frontmatter.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from grammar.document import MALFORMED_CODES
+from lint.context import Context
+from lint.finding import Hit, Severity
+from lint.frontmatter_place import place_of
+from lint.rule import Rule
+
+_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+
+def check(context: Context) -> Iterator[Hit]:
+    """Find what is wrong with the frontmatter as a whole, else with its keys of identity."""
+    for problem in context.document.problems:
+        if problem.code in MALFORMED_CODES:
+            yield Hit(problem.span.start, problem.message, problem.code)
+    for key, value in context.values.items():
+        form = _FORMS.get(key)
+        # A key without a value counts as missing.
+        if form and value is not None and not form[0](value):
+            yield Hit(place_of(context, key), f"{key} must be {form[1]}.", key)
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and _ID.fullmatch(value) is not None
+
+
+def _is_version(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _is_list_of_names(value: object) -> bool:
+    return (
+        isinstance(value, tuple)
+        and len(value) > 0
+        and all(isinstance(name, str) and name.strip() for name in value)
+    )
+
+
+_ID_FORM = "lower-case letters, digits, _ and -, at most 64, beginning with a letter or digit"
+_FORMS: dict[str, tuple[Callable[[object], bool], str]] = {
+    "id": (_is_id, _ID_FORM),
+    "user_id": (_is_id, _ID_FORM),
+    "schema": (_is_version, "a whole number from 1"),
+    "participants": (_is_list_of_names, "a list of part ids or names"),
+}
+
+RULE = Rule("MG202", "malformed-identity", Severity.BLOCK, __doc__, check)

@@ -1,0 +1,54 @@
+"""A section is getting long.
+
+It is over the length from which its kind says so, 200 words for narrative sections, and not yet over its
+cap.
+
+## Why it matters
+
+It is easier to shorten a text now than to argue for an override later.
+
+## Bad
+
+A summary of more than 200 words:
+
+```markdown
+## Summary
+<!-- @anchor: summary v1 -->
+
+{words:201}
+```
+
+## Good
+
+```markdown
+## Summary
+<!-- @anchor: summary v1 -->
+
+This part watches the clock, and has lately begun to let go for an evening at a time.
+```
+
+## How to fix it
+
+Say it in fewer words, or move details into the lists they belong to.
+"""
+
+from collections.abc import Iterator
+
+from lint.context import Context
+from lint.finding import Hit, Severity
+from lint.rule import Rule
+from lint.words import count_words, may_exceed
+
+
+def check(context: Context) -> Iterator[Hit]:
+    """Find sections that are long, but within their cap."""
+    for section, declaration in context.declared:
+        note, cap = declaration.note_words, declaration.cap_words
+        if note is not None and may_exceed(section.body, note):
+            count = count_words(section.body)
+            if count > note and (cap is None or count <= cap):
+                message = f"{section.heading.text} has {count} words; up to {note} read best."
+                yield Hit(section.span.start, message, amount=count)
+
+
+RULE = Rule("MG303", "many-words", Severity.STYLE, __doc__, check)

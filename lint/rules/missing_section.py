@@ -1,0 +1,69 @@
+"""A section that the document's kind declares isn't there.
+
+Neither its anchor nor its heading stands anywhere in the document.
+
+## Why it matters
+
+Tools can't add to a section that isn't there, and a reader can't tell "nothing known" from "never asked".
+
+## Bad
+
+```markdown
+## Summary
+<!-- @anchor: summary v1 -->
+
+This part watches the clock.
+```
+
+## Good
+
+A document with every section of its kind, empty ones included, as `md.plant` makes it. Of a kind that
+declares a Summary and nothing else:
+
+```markdown
+## Summary
+<!-- @anchor: summary v1 -->
+
+This part watches the clock.
+```
+
+## How to fix it
+
+Add the heading with its anchor, above the section that follows it in the kind. An empty section is fine.
+"""
+
+from collections.abc import Iterator
+
+from lint.anchors import Fault
+from lint.context import Context
+from lint.finding import Hit, Severity
+from lint.rule import Rule
+
+
+def check(context: Context) -> Iterator[Hit]:
+    """Find declared sections that are missing."""
+    if all(anchor in context.present for anchor in context.canon):
+        return
+    headings = {section.heading.text.casefold() for section in context.document.sections}
+    ids = {anchor.id for anchor in context.present} | _stray_ids(context)
+    for place, declaration in enumerate(context.canon.values()):
+        if declaration.anchor.id not in ids and declaration.heading.casefold() not in headings:
+            name = str(declaration.anchor)
+            message = f'The section "{declaration.heading}" ({name}) is missing.'
+            yield Hit(_offset_of_next(context, place), message, name, name)
+
+
+def _stray_ids(context: Context) -> set[str]:
+    faults = (Fault.DETACHED, Fault.MISPLACED)
+    return {stray.name.split(" ")[0] for stray in context.strays if stray.fault in faults}
+
+
+def _offset_of_next(context: Context, place: int) -> int:
+    """Point at the section that should follow, or at the end of the last words."""
+    following = list(context.canon.values())[place + 1 :]
+    starts = {declaration.anchor: section.span.start for section, declaration in context.declared}
+    found = (starts[declaration.anchor] for declaration in following if declaration.anchor in starts)
+    return next(found, len(context.text.rstrip()))
+
+
+RULE = Rule("MG402", "missing-section", Severity.STYLE, __doc__, check)

@@ -1,0 +1,57 @@
+"""The lines of the document end in more than one way.
+
+Some end in a line feed (LF, as on Linux and macOS), some in carriage return and line feed (CRLF, as on
+Windows), or in a lone carriage return (CR).
+
+## Why it matters
+
+Diffs show lines as changed that read the same, and a patch made on one machine doesn't fit on another.
+
+## Bad
+
+```markdown
+It watches the clock.{U+000D}
+It means well.
+```
+
+## Good
+
+```markdown
+It watches the clock.
+It means well.
+```
+
+## How to fix it
+
+`fix` gives every line the line end that the document uses most, in frontmatter and code as well: Markdown
+and YAML take every line end for the same thing, so no content changes.
+"""
+
+import re
+from collections.abc import Iterator
+
+from grammar.values import Span
+from lint.context import Context
+from lint.finding import Hit, Replacement, Severity
+from lint.rule import Rule
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_NAMES = {"\r\n": "CRLF", "\n": "LF", "\r": "CR"}
+
+
+def check(context: Context) -> Iterator[Hit]:
+    """Find the line ends that differ from most."""
+    if "\r" not in context.text:
+        return
+    usual = context.document.newline
+    odd = [match for match in _LINE_END.finditer(context.text) if match[0] != usual]
+    if odd:
+        message = (
+            f"{len(odd)} lines end in {' or '.join(sorted({_NAMES[match[0]] for match in odd}))}, "
+            f"the others in {_NAMES[usual]}."
+        )
+        cures = tuple(Replacement(Span(*match.span()), usual) for match in odd)
+        yield Hit(odd[0].start(), message, section="", cures=cures)
+
+
+RULE = Rule("MG601", "mixed-line-ends", Severity.STYLE, __doc__, check, fixable=True)

@@ -1,0 +1,62 @@
+"""Sections stand in another order than their kind declares.
+
+Reported is each section that stands below one that should follow it.
+
+## Why it matters
+
+Profiles are read side by side, and compared from version to version. The same order makes both easy.
+
+## Bad
+
+```markdown
+## Needs
+<!-- @anchor: needs v1 -->
+
+- A free evening that stays free
+
+## Concerns
+<!-- @anchor: concerns v1 -->
+
+- Says yes before looking at the week
+```
+
+## Good
+
+```markdown
+## Concerns
+<!-- @anchor: concerns v1 -->
+
+- Says yes before looking at the week
+
+## Needs
+<!-- @anchor: needs v1 -->
+
+- A free evening that stays free
+```
+
+## How to fix it
+
+Move the whole section, heading and anchor included, to its place.
+"""
+
+from collections.abc import Iterator
+
+from lint.context import Context
+from lint.finding import Hit, Severity
+from lint.rule import Rule
+
+
+def check(context: Context) -> Iterator[Hit]:
+    """Find sections below one that should come after them."""
+    places = {anchor: place for place, anchor in enumerate(context.canon)}
+    furthest, heading = -1, ""
+    for section, declaration in context.declared:
+        place = places[declaration.anchor]
+        if place < furthest:
+            message = f'"{section.heading.text}" belongs above "{heading}".'
+            yield Hit(section.span.start, message, str(declaration.anchor))
+        elif place > furthest:
+            furthest, heading = place, section.heading.text
+
+
+RULE = Rule("MG403", "section-order", Severity.STYLE, __doc__, check)

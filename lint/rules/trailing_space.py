@@ -1,0 +1,79 @@
+"""White space stands at the end of a line.
+
+Not meant are two or more spaces at the end of a line that goes on in the next one: to Markdown they are a
+hard line break, so they stay, also where a single look can't tell whether they work as one. Code, HTML
+blocks and frontmatter aren't looked at, since white space may be content there, nor are lines between two
+backticks of a paragraph, which may be a code span.
+
+## Why it matters
+
+Nobody sees it, every editor treats it differently, and diffs are full of it.
+
+## Bad
+
+```markdown
+It watches the clock.{U+0020}
+It means well.
+```
+
+## Good
+
+```markdown
+It watches the clock.
+It means well.
+```
+
+## How to fix it
+
+`fix` takes it away.
+"""
+
+import re
+from collections.abc import Iterator
+
+from grammar.values import Span
+from lint.context import Context
+from lint.finding import Hit, Replacement, Severity
+from lint.rule import Rule
+
+_AT_LINE_END = re.compile(r"(?<![ \t])[ \t]++(?=[\r\n]|\Z)")
+_WORDS_FOLLOW = re.compile(r"(?:\r\n|\r|\n)[ \t]*+[^ \t\r\n]")
+_BLANK_LINE = re.compile(r"(?:\r\n|\r|\n)[ \t]*+(?:\r\n|\r|\n)")
+_NEAR = 1000
+_SIGNS = (" \n", "\t\n", " \r", "\t\r")
+
+
+def check(context: Context) -> Iterator[Hit]:
+    """Find white space at line ends that means nothing."""
+    text = context.text
+    if not text.endswith((" ", "\t")) and not any(sign in text for sign in _SIGNS):
+        return
+    for match in _AT_LINE_END.finditer(text, context.body_start):
+        if not _means_something(text, match) and not context.is_verbatim(match.start()):
+            cure = Replacement(Span(*match.span()), "")
+            yield Hit(
+                match.start(),
+                "White space at the end of the line.",
+                context.line_at(match.start()),
+                cures=(cure,),
+            )
+
+
+def _means_something(text: str, match: re.Match[str]) -> bool:
+    start = match.start()
+    if start == 0 or text[start - 1] in "\r\n":
+        return False
+    # Without the space behind it, a backslash would become a line break of its own.
+    if text[start - 1] == "\\":
+        return True
+    goes_on = _WORDS_FOLLOW.match(text, match.end()) is not None
+    return goes_on and (match[0].endswith("  ") or _may_be_in_code_span(text, match))
+
+
+def _may_be_in_code_span(text: str, match: re.Match[str]) -> bool:
+    before = text[max(match.start() - _NEAR, 0) : match.start()]
+    after = text[match.end() : match.end() + _NEAR]
+    return "`" in _BLANK_LINE.split(before)[-1] and "`" in _BLANK_LINE.split(after, maxsplit=1)[0]
+
+
+RULE = Rule("MG603", "trailing-space", Severity.STYLE, __doc__, check, fixable=True)

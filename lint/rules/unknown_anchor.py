@@ -1,0 +1,64 @@
+"""An anchor isn't among those that the document's kind declares.
+
+This covers another version of a declared anchor as well. Kinds that welcome further sections, such as
+notes, may have any anchor.
+
+## Why it matters
+
+A tool can still work on the section, but nobody knows what shape it should have, and no cap guards it.
+
+## Bad
+
+```markdown
+## Cravings
+<!-- @anchor: cravings v1 -->
+
+- Something sweet after calls
+```
+
+## Good
+
+```markdown
+## Needs
+<!-- @anchor: needs v1 -->
+
+- Something sweet after calls
+```
+
+## How to fix it
+
+Move the words into a section of the kind, or declare the section in the operator's folder of kinds.
+"""
+
+from collections.abc import Iterator
+
+from grammar.values import Anchor
+from lint.context import Context
+from lint.finding import Hit, Severity
+from lint.rule import Rule
+
+
+def check(context: Context) -> Iterator[Hit]:
+    """Find anchors that the kind doesn't declare."""
+    kind = context.kind
+    if kind is None:
+        return
+    for section in context.document.sections:
+        anchor = section.anchor
+        if anchor is None or section.anchor_span is None or anchor in context.canon:
+            continue
+        declared = _other_version(context, anchor)
+        if declared or not kind.further_sections:
+            wanted = f"; it declares {declared}" if declared else ""
+            yield Hit(
+                section.anchor_span.start,
+                f"The kind {kind.kind} doesn't declare the anchor {anchor}{wanted}.",
+                str(anchor),
+            )
+
+
+def _other_version(context: Context, anchor: Anchor) -> Anchor | None:
+    return next((declared for declared in context.canon if declared.id == anchor.id), None)
+
+
+RULE = Rule("MG107", "unknown-anchor", Severity.STYLE, __doc__, check)

@@ -1,0 +1,29 @@
+"""The catalogue: every rule is in it once, in order, under the name of its file."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import lint.rules
+from lint.catalogue import CATALOGUE
+from lint.rule import Rule
+
+FILES = sorted(
+    path.stem for path in Path(str(lint.rules.__file__)).parent.glob("*.py") if path.stem != "__init__"
+)
+
+
+def test_every_file_of_rules_is_in_the_catalogue_once() -> None:
+    assert sorted(rule.check.__module__.rpartition(".")[2] for rule in CATALOGUE) == FILES
+
+
+@pytest.mark.parametrize("rule", CATALOGUE, ids=lambda rule: rule.name)
+def test_a_rule_is_called_like_its_file(rule: Rule) -> None:
+    assert rule.check.__module__ == f"lint.rules.{rule.name.replace('-', '_')}"
+
+
+def test_ids_are_unique_well_formed_and_in_order() -> None:
+    ids = [rule.id for rule in CATALOGUE]
+    assert ids == sorted(set(ids))
+    assert all(re.fullmatch(r"MG[1-7][0-9]{2}", id_) for id_ in ids)

@@ -1,0 +1,60 @@
+"""The documentation of the rules: complete, up to date, and its examples do what it says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from grammar.kinds.catalogue import load_kinds
+from grammar.kinds.declaration import Kind
+from grammar.parsing import parse
+from lint.catalogue import CATALOGUE
+from lint.docs import pages
+from lint.linting import lint
+from lint.rule import Rule
+from tests.lint.notation import decoded
+
+FOLDER = Path(__file__).parents[2] / "docs" / "lint"
+PARTS = ["Why it matters", "Bad", "Good", "How to fix it"]
+HAD_WORDS = parse("## Concerns\n<!-- @anchor: concerns v1 -->\n\n- Something\n")
+IDENTITY = {"id": "inner-critic"}
+
+every_rule = pytest.mark.parametrize("rule", CATALOGUE, ids=lambda rule: rule.name)
+
+
+def example(rule: Rule, part: str) -> str:
+    match = re.search(rf"\n## {part}\n.*?\n```markdown\n(.*?\n)```\n", rule.documentation, re.DOTALL)
+    assert match, f"{rule.name} needs an example under {part}"
+    return decoded(match[1])
+
+
+def kind_of(rule: Rule) -> Kind:
+    kind = load_kinds()["part_profile"]
+    # That example is a whole document, of a kind with one section.
+    return kind.model_copy(update={"sections": kind.sections[:1]}) if rule.name == "missing-section" else kind
+
+
+def found(rule: Rule, text: str, kind: Kind) -> bool:
+    identity = IDENTITY if rule.name == "path-mismatch" else {}
+    return bool(lint(parse(text), kind, identity=identity, previous=HAD_WORDS, rules=[rule]).findings)
+
+
+def test_the_committed_pages_are_those_that_the_rules_make() -> None:
+    committed = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
+    assert committed == pages(), "run: make docs"
+
+
+@every_rule
+def test_a_rule_says_what_it_finds_why_it_matters_and_how_to_fix_it(rule: Rule) -> None:
+    assert (
+        re.findall(r"^## (.*)$", re.sub(r"```.*?```", "", rule.documentation, flags=re.DOTALL), re.MULTILINE)
+        == PARTS
+    )
+    assert rule.summary.endswith(".")
+
+
+@every_rule
+def test_the_bad_example_is_found_and_the_good_one_is_not(rule: Rule) -> None:
+    whole = load_kinds()["part_profile"]
+    assert found(rule, example(rule, "Bad"), whole)
+    assert not found(rule, example(rule, "Good"), kind_of(rule))

@@ -1,0 +1,124 @@
+"""What holds for every text there is."""
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from grammar.canonical import canonical
+from grammar.document import Document
+from grammar.edits import WriteFile
+from grammar.guards import check
+from grammar.kinds.declaration import Kind
+from grammar.parsing import parse
+from lint.comparing import compare
+from lint.finding import Finding
+from lint.fixing import fix
+from lint.linting import lint
+from tests.lint.cases import KINDS
+from tests.lint.texts import texts
+
+MARKDOWN = MarkdownIt("commonmark")
+IDENTITY = {"id": "tea", "user_id": "sample-user"}
+
+many = settings(max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+kinds = st.sampled_from([None, KINDS["card"], KINDS["part_profile"], KINDS["notes"]])
+
+
+def body(document: Document) -> str:
+    frontmatter = document.frontmatter
+    text = document.text[frontmatter.span.end :] if frontmatter else document.text.removeprefix("\ufeff")
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def shown(document: Document) -> list[tuple[object, ...]]:
+    """What a reader sees: the blocks, code to the letter, words and breaks but not their white space."""
+    return [
+        (token.type, token.tag, token.level, token.hidden, _content(token))
+        for token in MARKDOWN.parse(body(document))
+    ]
+
+
+def _content(token: Token) -> str:
+    if token.type == "html_block":
+        return token.content.rstrip()
+    if token.type != "inline":
+        return token.content.removesuffix("\n")
+    rendered = MARKDOWN.renderer.render(token.children or [], MARKDOWN.options, {})
+    return " ".join(rendered.split())
+
+
+def in_its_place(finding: Finding, text: str) -> bool:
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return 1 <= finding.line <= len(lines) and 1 <= finding.column <= len(lines[finding.line - 1]) + 2
+
+
+@many
+@given(text=texts(), before=st.none() | texts(), kind=kinds)
+def test_lint_never_raises_and_points_into_the_text(text: str, before: str | None, kind: Kind | None) -> None:
+    previous = parse(before) if before is not None else None
+    report = lint(parse(text), kind, identity=IDENTITY, previous=previous)
+    places = [(finding.line, finding.column) for finding in report.findings]
+    assert places == sorted(places)
+    assert all(in_its_place(finding, text) for finding in report.findings)
+    assert len({finding.key for finding in report.findings}) == len(report.findings)
+
+
+@many
+@given(text=st.text(max_size=200), kind=kinds)
+def test_lint_and_fix_never_raise_on_arbitrary_text(text: str, kind: Kind | None) -> None:
+    lint(parse(text), kind)
+    fix(parse(text), kind)
+
+
+@many
+@given(text=texts(), kind=kinds)
+def test_what_is_fixed_is_clean_and_fixing_it_again_changes_nothing(text: str, kind: Kind | None) -> None:
+    fixed = fix(parse(text), kind)
+    assert not [finding for finding in lint(parse(fixed), kind).findings if finding.fixable]
+    assert fix(parse(fixed), kind) == fixed
+
+
+@many
+@given(text=texts())
+def test_a_fix_changes_nothing_that_markdown_shows(text: str) -> None:
+    document = parse(text)
+    fixed = parse(fix(document))
+    assert shown(fixed) == shown(document)
+    assert fixed.values == document.values
+
+
+@many
+@given(text=texts(), kind=kinds)
+def test_a_fix_keeps_identity_anchors_and_the_words_of_all_bodies(text: str, kind: Kind | None) -> None:
+    document = parse(text)
+    fixed = parse(fix(document, kind))
+    assert fixed.values == document.values
+    assert [section.anchor for section in fixed.sections] == [section.anchor for section in document.sections]
+    for before, after in zip(document.sections, fixed.sections, strict=True):
+        assert canonical(after.body).split() == canonical(before.body).split()
+
+
+@many
+@given(text=texts(), kind=kinds)
+def test_a_fix_passes_every_guard(text: str, kind: Kind | None) -> None:
+    document = parse(text)
+    if not document.malformed:
+        fixed = fix(document, kind)
+        check(document, parse(fixed), WriteFile(fixed), kind)
+
+
+@many
+@given(text=texts(), kind=kinds)
+def test_a_document_compared_with_itself_is_no_worse(text: str, kind: Kind | None) -> None:
+    assert compare(lint(parse(text), kind), lint(parse(text), kind)).empty
+
+
+@many
+@given(before=texts(), after=texts(), kind=kinds)
+def test_whatever_changed_is_accounted_for(before: str, after: str, kind: Kind | None) -> None:
+    old, new = lint(parse(before), kind), lint(parse(after), kind)
+    comparison = compare(old, new)
+    assert set(comparison.worse) <= set(new.findings)
+    assert set(comparison.gone) <= set(old.findings)
+    assert len(old.findings) - len(comparison.gone) == len(new.findings) - len(comparison.new)
