@@ -34,25 +34,23 @@ format: .venv/ready ## Format and fix what can be fixed mechanically
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
 
-<<<<<<< HEAD
 .PHONY: soak
-soak: .venv/ready ## The long versions of the tests that kill, race and guess (minutes)
+soak: .venv/ready ## The long versions of the tests that kill, race and tamper (ten minutes)
 	@GARDEN_TEST_KILLS=25 GARDEN_TEST_RESTARTS=50 GARDEN_TEST_KEYS=1000 GARDEN_TEST_READS=100000 \
 		$(PY) -m pytest -n $(WORKERS) tests/crash tests/events/test_server_restarts.py \
 		tests/events/test_idempotency.py tests/events/test_tenancy.py $(ARGS)
-=======
-.PHONY: docs
-docs: .venv/ready ## Write the pages that are made from code
-	@$(PY) tools/lint_docs.py
->>>>>>> lint
-
-.PHONY: bench
-bench: .venv/ready ## Measure, as ratios within one run
-	@$(PY) -m benchmarks $(ARGS)
 
 .PHONY: nightly
 nightly: .venv/ready ## Put a hundred thousand random documents to each property of the grammar
 	@GARDEN_HYPOTHESIS=nightly $(PY) -m pytest tests/grammar -n $(WORKERS) $(ARGS)
+
+.PHONY: docs
+docs: .venv/ready ## Write the pages that are made from code
+	@$(PY) tools/lint_docs.py
+
+.PHONY: bench
+bench: .venv/ready ## Measure, as ratios within one run
+	@$(PY) -m benchmarks $(ARGS)
 
 .PHONY: lock
 lock: .venv/ready ## Renew the pinned versions and hashes (ARGS=--upgrade for the newest)

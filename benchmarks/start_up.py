@@ -4,7 +4,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from benchmarks.harness import Ratio, median_seconds, seconds
+from benchmarks.ratios import Ratio, median_seconds, once
 from garden.demo import throw_away_home
 from garden.embedded import EmbeddedPostgres
 
@@ -15,18 +15,22 @@ _SERVER_ROUNDS = 5
 def measure() -> Iterator[Ratio]:
     bare = median_seconds(lambda: _run("-c", "pass"), _INTERPRETER_ROUNDS)
     shown = median_seconds(lambda: _run("-m", "garden", "--help"), _INTERPRETER_ROUNDS)
-    yield Ratio("garden --help / bare interpreter", shown / bare, 8, f"{shown * 1000:.0f} ms")
+    yield Ratio("garden --help over a bare interpreter", shown / bare, 8, detail=f"{shown * 1000:.0f} ms")
     yield from _embedded()
 
 
 def _embedded() -> Iterator[Ratio]:
     with throw_away_home() as home:
         embedded = EmbeddedPostgres(home)
-        first = seconds(embedded.ensure_running)
+        first = once(embedded.ensure_running)
         again = median_seconds(lambda: (embedded.stop(), embedded.ensure_running()), _SERVER_ROUNDS)
         found = median_seconds(embedded.ensure_running, _SERVER_ROUNDS)
-    yield Ratio("embedded Postgres: stop and start / first start", again / first, 1, f"{again * 1000:.0f} ms")
-    yield Ratio("embedded Postgres: find / stop and start", found / again, 0.01, f"{found * 1e6:.0f} µs")
+    yield Ratio(
+        "embedded Postgres: stop and start / first start", again / first, 1, detail=f"{again * 1000:.0f} ms"
+    )
+    yield Ratio(
+        "embedded Postgres: find / stop and start", found / again, 0.01, detail=f"{found * 1e6:.0f} µs"
+    )
 
 
 def _run(*arguments: str) -> None:

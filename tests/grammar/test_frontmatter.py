@@ -1,3 +1,6 @@
+from collections.abc import Mapping
+
+import frontmatter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +15,22 @@ GOOD = "id: a\nuser_id: u\nschema: 1\n"
 
 def with_block(block: str) -> str:
     return f"---\n{block}---\n\n# T\n"
+
+
+@pytest.mark.parametrize("block", [GOOD, GOOD + "tags: [work, sleep]\nborn: 1990-05-01\nn: {a: [1, 2.5]}\n"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_a_plain_block_says_what_it_says_to_any_reader(block: str, newline: str) -> None:
+    text = with_block(block).replace("\n", newline)
+    document = parse(text)
+    metadata, _ = frontmatter.parse(text)
+    assert {name: plain(value) for name, value in document.values.items()} == metadata
+
+
+def plain(value: object) -> object:
+    """Melt what the document keeps frozen."""
+    if isinstance(value, Mapping):
+        return {name: plain(each) for name, each in value.items()}
+    return [plain(each) for each in value] if isinstance(value, tuple) else value
 
 
 @pytest.mark.parametrize(
