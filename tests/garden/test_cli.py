@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import garden as package
-from events.database import connection
 from events.migrations import shipped_migrations
 from tests.support.processes import command, environment, garden
 
@@ -98,17 +97,6 @@ def test_migrate_shows_where_each_migration_stands(folder: Path, empty_database:
     assert len(table) == 1 + len(shipped_migrations())
     stands = json.loads(garden("migrate", "--status", "--json", home=home, env=env).stdout)
     assert [each["version"] for each in stands] == [each.version for each in shipped_migrations()]
-
-
-def test_the_preparation_of_the_roles_names_the_login_and_is_sql(folder: Path, empty_database: str) -> None:
-    env = {"GARDEN_DATABASE_URL": "postgresql://the%20app@db/x"}
-    printed = garden("migrate", "--print-roles", home=folder, env=env).stdout
-    assert 'to "the app";' in printed
-    with connection(empty_database) as opened, opened.transaction(force_rollback=True):
-        for role in ("garden_reader", "garden_service", "garden_maintainer"):
-            opened.execute(f"drop owned by {role}; drop role if exists {role}".encode())
-        opened.execute('create role "the app"')
-        opened.execute(printed.encode())
 
 
 def test_config_shows_each_setting_and_its_origin_and_no_secret(folder: Path) -> None:
