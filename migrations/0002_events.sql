@@ -179,7 +179,9 @@ begin
         exception
             when duplicate_object or unique_violation then null; -- another database's migration was faster
         end;
-        if not pg_has_role(current_user, wanted, 'member') then
+        -- From version 16 on, to have made a role is to be its member, and not yet to act in it.
+        if not pg_has_role(current_user, wanted, case when current_setting('server_version_num')::integer >= 160000
+                                                      then 'set' else 'member' end) then
             execute format('grant %I to current_user', wanted);
         end if;
     end loop;
