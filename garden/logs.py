@@ -43,5 +43,7 @@ def configure_logs(level: LogLevel, form: LogFormat, stream: TextIO | None = Non
 
 def _renderers(readable: bool, target: TextIO) -> list[Processor]:
     if readable:
-        return [structlog.dev.ConsoleRenderer(colors=target.isatty())]
+        # The default shows the local variables of every frame, and with them whatever secrets they hold.
+        plain = structlog.dev.plain_traceback
+        return [structlog.dev.ConsoleRenderer(colors=target.isatty(), exception_formatter=plain)]
     return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from events.database import connection
 from garden.settings import setting_paths, variable_name
+from tests.support.accounts import BEN, NOTES, Account
 
 REPOSITORY = Path(__file__).parents[2]
 PAGES = sorted(
@@ -32,6 +34,27 @@ def test_every_command_of_the_readme_works_in_the_order_given(folder: Path) -> N
     )
     assert done.returncode == 0, done.stderr
     assert (folder / "my garden/users").is_dir()
+
+
+def test_every_python_example_of_the_readme_runs(tmp_path: Path) -> None:
+    examples = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+    assert examples
+    for example in examples:
+        done = subprocess.run(
+            [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_sql_of_the_readme_shows_one_users_events(account: Account, database: str) -> None:
+    account.edit("one\n")
+    account.log("of somebody else", caller=BEN)
+    (example,) = re.findall(r"^```sql\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+    *setting, select = [f"{statement};".encode() for statement in example.split(";")[:-1]]
+    with connection(database) as opened:
+        for statement in setting:
+            opened.execute(statement)
+        assert [row[1] for row in opened.execute(select)] == [NOTES]
 
 
 def test_every_make_target_named_in_the_documents_exists() -> None:

@@ -1,4 +1,5 @@
 import base64
+import traceback
 
 import pytest
 
@@ -38,6 +39,18 @@ def test_what_is_no_keyring_is_refused_without_showing_it(text: str, complaint: 
     with pytest.raises(KeyringError, match=complaint) as refusal:
         Keyring.parse(text)
     assert KEY[:12] not in refusal.value.message + refusal.value.hint
+
+
+def test_a_failure_while_sealing_shows_no_key_even_with_its_local_variables() -> None:
+    secret = bytes(range(224, 256))
+    try:
+        Keyring.parse(f"3:{KEY}").seal("chain", object())
+    except TypeError as error:
+        frames = traceback.TracebackException.from_exception(error, capture_locals=True)
+    told = "".join(frames.format())
+    assert "Keyring(versions=(3,))" in told
+    for form in (KEY.rstrip("="), repr(secret)[2:-1], secret.hex()):
+        assert form not in told
 
 
 def test_printing_a_keyring_shows_versions_only() -> None:

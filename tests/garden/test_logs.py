@@ -7,6 +7,7 @@ import pytest
 import structlog
 
 from garden.logs import configure_logs
+from garden.settings import LogFormat
 
 
 class Terminal(io.StringIO):
@@ -52,6 +53,22 @@ def test_on_a_terminal_an_entry_is_readable() -> None:
     assert "swept" in stream.getvalue()
     with pytest.raises(json.JSONDecodeError):
         json.loads(stream.getvalue())
+
+
+@pytest.mark.parametrize("form", ["console", "json"])
+def test_a_traceback_shows_no_local_variable(form: LogFormat) -> None:
+    stream = io.StringIO()
+    configure_logs("info", form, stream)
+    try:
+        fail_while_holding("hunter" + "2")
+    except ValueError:
+        structlog.get_logger().exception("broke")
+    assert "fail_while_holding" in stream.getvalue()
+    assert "hunter2" not in stream.getvalue()
+
+
+def fail_while_holding(password: str) -> None:
+    raise ValueError(len(password))
 
 
 def test_entries_below_the_level_are_not_written() -> None:

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from events.migrations import shipped_migrations
-
 REPOSITORY = Path(__file__).parents[2]
 _RUN_FROM = """
 import sys
@@ -33,12 +31,18 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_it_holds_the_migrations_the_statements_and_the_type_markers(wheel: Path) -> None:
+PACKAGES = ("garden", "grammar", "events", "lint", "migrations")
+
+
+def test_it_holds_every_file_of_the_packages(wheel: Path) -> None:
+    there = {
+        str(path.relative_to(REPOSITORY))
+        for package in PACKAGES
+        for path in (REPOSITORY / package).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
     names = set(zipfile.ZipFile(wheel).namelist())
-    shipped = {f"migrations/{each.version:04d}_{each.name}.sql" for each in shipped_migrations()}
-    statements = {f"events/sql/{path.name}" for path in (REPOSITORY / "events/sql").glob("*.sql")}
-    markers = {f"{package}/py.typed" for package in ("garden", "grammar", "events", "lint")}
-    assert shipped | statements | markers <= names
+    assert there == {name for name in names if ".dist-info/" not in name}
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
 
