@@ -42,13 +42,13 @@ def test_what_is_no_keyring_is_refused_without_showing_it(text: str, complaint: 
 
 
 def test_a_failure_while_sealing_shows_no_key_even_with_its_local_variables() -> None:
-    secret = bytes(range(224, 256))
     try:
         Keyring.parse(f"3:{KEY}").seal("chain", object())
     except TypeError as error:
         frames = traceback.TracebackException.from_exception(error, capture_locals=True)
     told = "".join(frames.format())
     assert "Keyring(versions=(3,))" in told
+    secret = bytes(range(224, 256))
     for form in (KEY.rstrip("="), repr(secret)[2:-1], secret.hex()):
         assert form not in told
 
