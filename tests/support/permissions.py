@@ -5,15 +5,14 @@ was among them. A change of rows reads none of their columns, for then the polic
 what those for changing let through.
 """
 
-import re
 import secrets
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from events.database import Connection, connection
+from tests.support.named_sql import named_sql
 
 TABLES = ("events", "documents", "idempotency_records", "event_annotations", "schema_migrations")
 ROLES = ("garden_reader", "garden_service", "garden_maintainer")
@@ -34,7 +33,6 @@ STATE = {
 
 # So many of Ada's requests have expired: a bit of their own in a count.
 _EXPIRED_ROWS = 4
-_NAME = re.compile(r"^-- name: (.+)$", re.MULTILINE)
 
 Place = tuple[str, str]
 
@@ -59,7 +57,7 @@ class Ground:
 
     def __init__(self, opened: Connection) -> None:
         self.opened = opened
-        self.sql = _templates()
+        self.sql = named_sql(__file__)
         mark = secrets.token_hex(6)
         self.stranger, self.owner = f"stranger_{mark}", f"owner_{mark}"
         self.identities = (*ROLES, self.stranger, self.owner, self.ask("select current_user")[0][0])
@@ -193,8 +191,3 @@ def _refusal(table: str, state: str, message: str, context: str) -> str | None:
 def agreed(marks: Iterable[str]) -> str:
     """One mark for all, or each that there was."""
     return "/".join(sorted(set(marks)))
-
-
-def _templates() -> dict[str, str]:
-    _, *parts = _NAME.split(Path(__file__).with_suffix(".sql").read_text("utf-8"))
-    return dict(zip(parts[::2], (each.strip() for each in parts[1::2]), strict=True))
