@@ -147,7 +147,8 @@ def _write_spoken_of(connection: PooledConnection, values: dict[str, Any]) -> UU
     """Find the newest write that the caller's ids and the path name; a round trip that only they cost."""
     with connection.pipeline():
         connection.execute(statements("store")["act_for"], values)
-        found = connection.execute(statements("store")["write_it_speaks_of"], values)
+        # Planned anew each time: which index leads to the write depends on which ids there are.
+        found = connection.execute(statements("store")["write_it_speaks_of"], values, prepare=False)
     row = found.fetchone()
     return row["event_id"] if row else None
 

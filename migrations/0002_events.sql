@@ -116,11 +116,12 @@ create table garden.documents (
     primary key (user_id, path),
     check ((version = 0) = (content_hash is null) and (version = 0) = (raw_hash is null)),
     check ((version = 0) = (head_event_id is null))
-);
+) with (fillfactor = 50); -- a head is rewritten by every event of its stream
 
 comment on table garden.documents is 'Each document''s head: what its version and content are believed to be';
 
-create index documents_with_open_event on garden.documents (user_id, updated_at) where open_event_id is not null;
+-- Not by the time of the last change, which every change sets: only a saga's begin and end write into this index.
+create index documents_with_open_event on garden.documents (open_event_id) where open_event_id is not null;
 
 create table garden.idempotency_records (
     user_id     garden.user_id not null,
