@@ -48,5 +48,6 @@ def _as_maintainer(connection: PooledConnection, name: str, values: dict[str, An
     sql = statements("maintenance")
     with connection.pipeline():
         connection.execute(sql["act_as_maintainer"])
-        found = connection.execute(sql[name], values)
+        # Planned anew each time: a plan for any limit expects a large one, and reads all there is.
+        found = connection.execute(sql[name], values, prepare=False)
     return found.fetchall()

@@ -111,6 +111,8 @@ class EventReader:
     @contextmanager
     def snapshot(self, user_id: str) -> Iterator["Snapshot"]:
         """Look at one user's account as it is at this moment, for as long as it takes."""
+        # What follows can't be begun again half-way, so the connection is tried before.
+        self._pool.read(lambda connection: connection.execute(statements("queries")["are_you_there"]))
         with self._pool.connection() as connection, connection.transaction():
             connection.execute(statements("queries")["freeze"])
             connection.execute(statements("queries")["act_as_reader"], {"user_id": user_id})

@@ -74,11 +74,10 @@ class EventStore:
                     yield stream
                 finally:
                     stream.release()
-        except DatabaseUnavailableError:
-            # A lock that may still be held must not stay behind on a connection that others will use.
-            connection.close()
-            raise
         finally:
+            # A lock that could not be given back must not stay behind on a connection that others will use.
+            if stream.holds_lock:
+                connection.close()
             self._pool.give_back(connection)
 
     def _open(self, opening: "_Opening") -> tuple[PooledConnection, LockedStream, Row]:
@@ -90,6 +89,7 @@ class EventStore:
             return self._first_round_trip(opening)
 
     def _first_round_trip(self, opening: "_Opening") -> tuple[PooledConnection, LockedStream, Row]:
+        keys = self._keys()
         connection = self._pool.take()
         lock = lock_number(opening.caller.user_id, opening.path)
         values = {
@@ -101,10 +101,8 @@ class EventStore:
         }
         try:
             with translated():
-                row = (
-                    connection.execute(statements("store")["open_stream"], values, prepare=True).fetchone()
-                    or {}
-                )
+                found = connection.execute(statements("store")["open_stream"], values, prepare=True)
+                row = found.fetchone() or {}
         except BaseException:
             connection.close()
             self._pool.give_back(connection)
@@ -116,7 +114,7 @@ class EventStore:
             path=opening.path,
             head=Head() if row["version"] is None else head_of(row),
             request=opening.request,
-            keys=self._keys(),
+            keys=keys,
             now=self._now,
         )
         return connection, stream, row

@@ -132,9 +132,18 @@ class LockedStream:
         }
         if not any(ids.values()):
             return None
-        values = {"user_id": self.caller.user_id, "path": path, **ids}
-        row = self._connection.execute(statements("store")["write_named_by"], values).fetchone()
+        values = {"user_id": self.caller.user_id, "speaks_of": path, **ids}
+        with self._connection.pipeline():
+            self._connection.execute(statements("store")["act_for"], values)
+            # Planned anew each time: which index leads to the write depends on which ids there are.
+            found = self._connection.execute(statements("store")["write_it_speaks_of"], values, prepare=False)
+        row = found.fetchone()
         return row["event_id"] if row else None
+
+    @property
+    def holds_lock(self) -> bool:
+        """Whether the lock has not been given back yet."""
+        return self._lock is not None
 
     def release(self) -> None:
         """Give the lock back, unless the last step has done so."""

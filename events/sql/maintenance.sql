@@ -3,18 +3,31 @@
 -- name: act_as_maintainer
 select set_config('role', 'garden_maintainer', true);
 
+-- From one user to the next by the index, past all that each of them did.
 -- name: users
-select user_id from garden.documents
+with recursive acting (user_id) as (
+    (select user_id::text from garden.events order by events.user_id limit 1)
+    union all
+    select (select later.user_id::text
+            from garden.events as later
+            where later.user_id > acting.user_id
+            order by later.user_id
+            limit 1)
+    from acting
+    where acting.user_id is not null
+)
+select user_id from acting where user_id is not null
 union
-select user_id from garden.events
+select user_id from garden.documents
 order by 1;
 
+-- Ids sort by the time they were made, and so by how long their sagas have waited.
 -- name: stalled
 select user_id, path, open_event_id, updated_at
 from garden.documents
 where open_event_id is not null and updated_at < %(before)s
   and (%(user_id)s::text is null or user_id = %(user_id)s)
-order by updated_at
+order by open_event_id
 limit %(limit)s;
 
 -- name: forget_expired

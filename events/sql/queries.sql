@@ -1,6 +1,9 @@
 -- The read side. In the filtered query what is not asked for is null; it is planned anew each time with its values
 -- known, so that such conditions fall away. The others are planned once.
 
+-- name: are_you_there
+select 1;
+
 -- name: freeze
 set transaction isolation level repeatable read, read only;
 
@@ -44,8 +47,8 @@ where user_id = %(user_id)s
   and (%(op)s::text is null or op = %(op)s)
   and (%(status)s::text is null or status = %(status)s)
   and (%(status)s::text is distinct from 'failed' or failed_at is not null)
-  and (coalesce(%(status)s::text, '') not in ('pending', 'written') or event_id in (
-        select open_event_id from garden.documents where user_id = %(user_id)s and open_event_id is not null))
+  and (coalesce(%(status)s::text, '') not in ('pending', 'written') or event_id = any (array(
+        select open_event_id from garden.documents where user_id = %(user_id)s and open_event_id is not null)))
   and (%(since)s::timestamptz is null or created_at >= %(since)s)
   and (%(until)s::timestamptz is null or created_at < %(until)s)
   and (%(first_id)s::uuid is null or event_id >= %(first_id)s)

@@ -76,7 +76,21 @@ select garden.add_annotation(
     %(lock)s
 );
 
--- name: write_named_by
-select garden.write_named_by(
-    %(user_id)s, %(path)s, %(tool_call_id)s, %(transaction_id)s, %(agent_action_id)s
-) as event_id;
+-- name: act_for
+select garden.act_for(%(user_id)s, 'on');
+
+-- By the ids first and by themselves, for they name a few events and a path may name all that a user has.
+-- name: write_it_speaks_of
+with named as materialized (
+    select event_id, path, stream
+    from garden.events
+    where user_id = %(user_id)s
+      and (tool_call_id = %(tool_call_id)s or %(tool_call_id)s::text is null)
+      and (transaction_id = %(transaction_id)s or %(transaction_id)s::text is null)
+      and (agent_action_id = %(agent_action_id)s or %(agent_action_id)s::text is null)
+)
+select event_id
+from named
+where path = %(speaks_of)s and stream <> ''
+order by event_id desc
+limit 1;

@@ -1,0 +1,153 @@
+"""Every query finds its rows by an index, as production sends it: as its role, under row-level security."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+
+from events.database import connection
+from events.keyring import Keyring
+from events.maintenance import Maintenance
+from events.reading import EventReader, Query
+from events.records import Caller, Statement
+from events.statements import statements
+from events.store import EventStore
+from tests.support.databases import TestServer
+from tests.support.explaining import ExplainingPool, explaining_pool
+from tests.support.many_events import fill
+
+EVENTS, USERS, DOCUMENTS_OF_A_USER = 50_000, 50, 40
+USER = "user-7"
+PATH = f"users/{USER}/parts/part-3/notes.md"
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+LATER = datetime(2026, 2, 1, tzinfo=UTC)
+CURSOR = UUID("019b796d-d600-7000-8000-000000000000")
+
+Ask = Callable[[EventReader], object]
+
+# What is asked, and which index leads to the rows.
+READING: dict[str, tuple[Ask, str]] = {
+    "event": (lambda reader: reader.event(USER, CURSOR), "events_pkey"),
+    "newest": (lambda reader: reader.query(USER, Query()), "events_pkey"),
+    "newest_before": (lambda reader: reader.query(USER, Query(cursor=str(CURSOR))), "events_pkey"),
+    "newest_of_path": (lambda reader: reader.query(USER, Query(path=PATH)), "events_of_path"),
+    "newest_of_path_before": (
+        lambda reader: reader.query(USER, Query(path=PATH, cursor=str(CURSOR))),
+        "events_of_path",
+    ),
+    "annotations_of": (lambda reader: reader.annotations(USER, [CURSOR]), "annotations_of_event"),
+    "head": (lambda reader: reader.head(USER, PATH), "documents_pkey"),
+    "heads": (lambda reader: in_snapshot(reader, "heads"), "documents_pkey"),
+    "streams": (lambda reader: in_snapshot(reader, "streams"), "events_user_id_stream_sequence_key"),
+    "splices": (lambda reader: reader.text_at(USER, PATH, 3), "events_user_id_stream_sequence_key"),
+    "chain": (
+        lambda reader: in_snapshot(reader, "chain", stream=PATH, after=3, limit=500),
+        "events_user_id_stream_sequence_key",
+    ),
+    "annotation_chain": (
+        lambda reader: in_snapshot(reader, "annotation_chain", after=3, limit=500),
+        "event_annotations_user_id_sequence_key",
+    ),
+}
+IN_THE_ORDER_OF_THE_INDEX = (
+    "newest", "newest_before", "newest_of_path", "newest_of_path_before", "splices", "chain",
+)  # fmt: skip
+
+FILTERED = {
+    "path": (Query(path=PATH, op="append"), {"events_of_path"}),
+    "section": (Query(section_anchor="section_3"), {"events_of_anchor"}),
+    "type": (Query(type="type_3"), {"events_of_type"}),
+    "failed": (Query(status="failed"), {"events_failed"}),
+    "pending": (Query(status="pending"), {"events_pkey"}),
+    "tool call": (Query(tool_call_id="call-7"), {"events_of_tool_call"}),
+    "transaction": (Query(transaction_id="transaction-1"), {"events_of_transaction"}),
+    "agent action": (Query(agent_action_id="action-2"), {"events_of_action"}),
+    "since": (Query(since=NOON), {"events_pkey"}),
+    "until": (Query(until=NOON), {"events_pkey"}),
+    "words": (Query(text="because of"), {"events_pkey"}),
+    "next page": (Query(actor="agent", cursor=str(CURSOR)), {"events_pkey"}),
+}
+
+SWEEPING: dict[str, tuple[Callable[[Maintenance], object], str]] = {
+    "users": (lambda maintenance: maintenance.users(), "events_"),
+    "stalled": (lambda maintenance: maintenance.stalled(LATER, limit=10), "documents_with_open_event"),
+    "forget_expired": (
+        lambda maintenance: maintenance.forget_expired_requests(limit=10),
+        "idempotency_records_by_expiry",
+    ),
+}
+
+SPEAKING_OF = {
+    "events_of_tool_call": Caller(USER, "agent", tool_call_id="call-7"),
+    "events_of_transaction": Caller(USER, "agent", transaction_id="transaction-1"),
+    "events_of_action": Caller(USER, "agent", agent_action_id="action-2"),
+}
+
+
+@pytest.fixture(scope="module")
+def long_account(server: TestServer) -> Iterator[str]:
+    with server.database(server.template()) as url:
+        with connection(url) as opened:
+            fill(opened, events=EVENTS, users=USERS, documents=DOCUMENTS_OF_A_USER)
+        yield url
+
+
+@pytest.fixture
+def pool(long_account: str) -> Iterator[ExplainingPool]:
+    with explaining_pool(long_account) as made:
+        yield made
+
+
+@pytest.mark.parametrize("name", READING)
+def test_a_query_of_a_reader_uses_its_index_whether_its_values_are_known_or_not(
+    pool: ExplainingPool, name: str
+) -> None:
+    ask, index = READING[name]
+    ask(EventReader(pool))
+    assert set(pool.plans[name]) == {"custom", "generic"}
+    for plan in pool.plans[name].values():
+        assert index in plan.indexes
+        assert plan.scanned_tables == frozenset()
+        assert not (plan.sorts and name in IN_THE_ORDER_OF_THE_INDEX)
+
+
+@pytest.mark.parametrize("wanted", FILTERED)
+def test_each_filter_that_has_an_index_uses_it(pool: ExplainingPool, wanted: str) -> None:
+    query, indexes = FILTERED[wanted]
+    EventReader(pool).query(USER, query)
+    [plan] = pool.plans["filtered"].values()
+    assert {index for index in plan.indexes if index.startswith("events_")} == indexes
+    assert plan.scanned_tables == frozenset()
+
+
+@pytest.mark.parametrize("name", SWEEPING)
+def test_a_sweep_over_all_users_uses_its_index(pool: ExplainingPool, name: str) -> None:
+    sweep, index = SWEEPING[name]
+    assert sweep(Maintenance(pool))
+    [plan] = pool.plans[name].values()
+    assert any(used.startswith(index) for used in plan.indexes)
+    assert plan.scanned_tables == frozenset()
+    assert plan.rows_read < EVENTS / 10
+
+
+@pytest.mark.parametrize("index", SPEAKING_OF)
+def test_the_write_that_something_said_speaks_of_is_found_by_any_of_its_ids(
+    pool: ExplainingPool, index: str
+) -> None:
+    said = Statement(type="note", op="note", tool="events.log", path=PATH)
+    EventStore(pool, Keyring.generate).log(SPEAKING_OF[index], said)
+    [plan] = pool.plans["write_it_speaks_of"].values()
+    assert plan.indexes == {index}
+    assert plan.scanned_tables == frozenset()
+
+
+def test_no_query_is_left_out() -> None:
+    settings = {"freeze", "act_as_reader", "are_you_there", "act_as_maintainer"}
+    assert {*READING, "filtered"} == set(statements("queries")) - settings
+    assert set(SWEEPING) == set(statements("maintenance")) - settings
+
+
+def in_snapshot(reader: EventReader, name: str, **values: object) -> object:
+    with reader.snapshot(USER) as snapshot:
+        return snapshot.fetch(name, values)

@@ -1,0 +1,57 @@
+-- A long account in a moment, as the checks want it: events spread evenly over users, documents and kinds, a minute
+-- apart for one user. Nothing is sealed, and whoever fills tables this way is past row-level security.
+
+-- name: events
+insert into garden.events (
+    user_id, event_id, stream, sequence, type, op, tool, path, section_anchor, rationale, edit, splice_offset,
+    splice_removed, splice_inserted, document_version, before_hash, before_raw_hash, intended_hash,
+    intended_raw_hash, actor, role, tool_call_id, transaction_id, agent_action_id, created_at, line_hash,
+    chain_hash, integrity_salt_version, status, after_hash, error, committed_at, failed_at, state_seal,
+    state_salt_version)
+select
+    owner, id, path, place, 'type_' || place %% 20, 'append', 'fs.append', path, 'section_' || place %% 20,
+    'because of ' || n, '{"append": "a line"}', 0, '', 'a line', place,
+    case when place > 1 then hash end, case when place > 1 then hash end, hash, hash, 'agent', 'agent',
+    'call-' || n, 'transaction-' || n / 5, 'action-' || n / 3, at, seal, seal, 1, status,
+    case when status = 'committed' then hash end, case when status = 'failed' then '{"code": "internal"}'::jsonb end,
+    case when status = 'committed' then at end, case when status = 'failed' then at end, seal, 1
+from (
+    select n, 'user-' || n %% %(users)s as owner, n / %(users)s as turn, %(rows)s / %(users)s as turns
+    from generate_series(0, %(rows)s - 1) as n
+) as numbered
+cross join lateral (
+    select 'users/' || owner || '/parts/part-' || turn %% %(documents)s || '/notes.md' as path,
+           turn / %(documents)s + 1 as place,
+           timestamptz '2026-01-01 00:00Z' + turn * interval '1 minute' as at,
+           case when turn >= turns - %(documents)s and turn %% %(documents)s = 0 then 'pending'
+                when turn %% 50 = 7 then 'failed' else 'committed' end as status,
+           'sha256:' || repeat('a', 64) as hash, sha256(n::text::bytea) as seal
+) as placed
+cross join lateral (
+    select lpad(to_hex(extract(epoch from at)::bigint * 1000), 12, '0') || '7000a' || lpad(to_hex(n), 15, '0') as digits
+) as timed
+cross join lateral (select digits::uuid as id) as named;
+
+-- name: documents
+insert into garden.documents
+select distinct on (user_id, path)
+    user_id, path, document_version, intended_hash, intended_raw_hash, event_id,
+    case when status = 'pending' then event_id end, sequence, chain_hash, created_at, state_seal, 1
+from garden.events
+order by user_id, path, sequence desc;
+
+-- name: annotations
+insert into garden.event_annotations (
+    user_id, annotation_id, event_id, sequence, type, op, rationale, actor, role, created_at, chain_hash,
+    integrity_salt_version)
+select user_id, event_id, event_id, row_number() over (partition by user_id order by event_id), 'note', 'note',
+       'said later', 'agent', 'agent', created_at, chain_hash, 1
+from garden.events
+where document_version % 5 = 0;
+
+-- name: requests
+insert into garden.idempotency_records
+select user_id, 'caller:' || event_id, state_seal, event_id, '{}', created_at,
+       case when document_version % 10 = 0 then now() - interval '1 hour' else now() + interval '1 day' end
+from garden.events
+where document_version % 2 = 0;

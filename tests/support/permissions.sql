@@ -1,0 +1,165 @@
+-- What permissions.py tries, a statement for each command on a table. `{user}`, `{row}` and `{column}` are filled in.
+
+-- name: insert events
+insert into garden.events (
+    user_id, event_id, stream, sequence, type, op, tool, path, splice_offset, splice_removed, splice_inserted,
+    document_version, intended_hash, intended_raw_hash, actor, role, created_at, line_hash, chain_hash,
+    integrity_salt_version, status, state_seal, state_salt_version)
+values (
+    '{user}', md5('{user} {row}')::uuid, 'notes.md', {row}, 'edit', 'append', 'fs.append', 'notes.md', 0, '', 'text',
+    1, 'sha256:' || repeat('a', 64), 'sha256:' || repeat('a', 64), 'agent', 'agent', now(), sha256('line'),
+    sha256('chain'), 1, 'pending', sha256('state'), 1)
+
+-- name: insert failed events
+insert into garden.events (
+    user_id, event_id, stream, sequence, type, op, tool, path, actor, role, created_at, chain_hash,
+    integrity_salt_version, status, error, failed_at, state_seal, state_salt_version)
+values (
+    '{user}', md5('{user} {row}')::uuid, '', {row}, 'note', 'note', 'events.log', null, 'agent', 'agent', now(),
+    sha256('chain'), 1, 'failed', '{}', now(), sha256('state'), 1)
+
+-- name: insert documents
+insert into garden.documents
+values (
+    '{user}', '{row}.md', 1, 'sha256:' || repeat('a', 64), 'sha256:' || repeat('a', 64), gen_random_uuid(), null, 1,
+    sha256('chain'), now(), sha256('head'), 1)
+
+-- name: insert idempotency_records
+insert into garden.idempotency_records
+values ('{user}', '{row}', sha256(''), gen_random_uuid(), null, now(), now() + '1 hour')
+
+-- name: insert expired idempotency_records
+insert into garden.idempotency_records
+values ('{user}', 'expired {row}', sha256(''), gen_random_uuid(), null, now() - '2 hours'::interval, now() - '1 hour'::interval)
+
+-- name: insert event_annotations
+insert into garden.event_annotations (
+    user_id, annotation_id, event_id, sequence, type, op, actor, role, created_at, chain_hash,
+    integrity_salt_version)
+values (
+    '{user}', gen_random_uuid(), md5('{user} 1')::uuid, {row}, 'note', 'note', 'agent', 'agent', now(),
+    sha256('chain'), 1)
+
+-- name: insert schema_migrations
+insert into garden.schema_migrations (version, name, checksum)
+values (1000 + {row}, 'later', 'sha256:' || repeat('a', 64))
+
+-- name: change its state events
+update garden.events
+set status = 'written', after_hash = 'sha256:' || repeat('a', 64), error = null, written_at = now(),
+    committed_at = null, failed_at = null, state_seal = sha256('new'), state_salt_version = 2
+
+-- name: change its state documents
+update garden.documents
+set version = 2, content_hash = 'sha256:' || repeat('b', 64), raw_hash = 'sha256:' || repeat('b', 64),
+    head_event_id = gen_random_uuid(), open_event_id = null, tail_sequence = 2, tail_chain_hash = sha256('new'),
+    updated_at = now(), seal = sha256('new'), seal_salt_version = 2
+
+-- name: change its state idempotency_records
+update garden.idempotency_records
+set fingerprint = sha256('new'), event_id = gen_random_uuid(), response = '{}', created_at = now(),
+    expires_at = now() + '2 hours'
+
+-- name: change anything else events
+-- Together with a step that is allowed; otherwise the trigger that judges steps would hide the others.
+update garden.events
+set status = 'written', after_hash = 'sha256:' || repeat('a', 64), written_at = now(), {column} = null
+
+-- name: change anything else
+update {table} set {column} = null
+
+-- name: jump events
+update garden.events set status = 'committed', committed_at = now()
+
+-- name: fall back to a lower version documents
+update garden.documents set version = 0, content_hash = null, raw_hash = null, head_event_id = null
+
+-- name: fall back to a lower sequence documents
+update garden.documents set tail_sequence = 0
+
+-- name: select
+select * from {table}
+
+-- name: delete
+delete from {table}
+
+-- name: truncate
+truncate {table} cascade
+
+-- name: read a column
+select {column} from {table}
+
+-- name: fill a column
+insert into {table} ({column}) values (default)
+
+-- name: set a column
+update {table} set {column} = null
+
+-- name: add a trigger
+create trigger intruder before insert on {table} for each row execute function garden.refuse_removal()
+
+-- name: refer to it events
+create table playground.t (a text, b uuid, foreign key (a, b) references garden.events (user_id, event_id))
+
+-- name: refer to it documents
+create table playground.t (a text, b text, foreign key (a, b) references garden.documents (user_id, path))
+
+-- name: refer to it idempotency_records
+create table playground.t (a text, b text, foreign key (a, b) references garden.idempotency_records (user_id, key))
+
+-- name: refer to it event_annotations
+create table playground.t (
+    a text, b uuid, foreign key (a, b) references garden.event_annotations (user_id, annotation_id))
+
+-- name: refer to it schema_migrations
+create table playground.t (a integer references garden.schema_migrations (version))
+
+-- name: reindex
+reindex index {table}_pkey
+
+-- name: create in it schema
+create table garden.anything ()
+
+-- name: columns
+select attname::text from pg_attribute
+where attrelid = to_regclass('{table}') and attnum > 0 and not attisdropped
+order by attnum
+
+-- name: prepare
+create function pg_temp.attempt(who text, whose text, statement text) returns text[] language plpgsql as $$
+declare
+    touched bigint;
+    state text;
+    message text;
+    context text;
+begin
+    perform set_config('garden.user_id', whose, true), set_config('role', who, true);
+    execute statement;
+    get diagnostics touched = row_count;
+    raise exception '%', touched using errcode = 'MG000'; -- undoes it
+exception when others then
+    get stacked diagnostics state = returned_sqlstate, message = message_text, context = pg_exception_context;
+    return array[state, message, context];
+end
+$$;
+set local lc_messages = 'C';
+create role {stranger};
+create role {owner};
+create schema playground;
+grant usage, create on schema playground to public;
+do $$
+declare
+    each regclass;
+begin
+    alter schema garden owner to {owner};
+    for each in select oid from pg_class where relnamespace = 'garden'::regnamespace and relkind = 'r' loop
+        execute format('alter table %s owner to {owner}', each);
+    end loop;
+end
+$$;
+delete from garden.schema_migrations;
+
+-- name: attempts
+select pg_temp.attempt(who, whose, statement)
+from unnest(%s::text[], %s::text[], %s::text[]) with ordinality as each (who, whose, statement, place)
+order by place
