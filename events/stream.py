@@ -55,6 +55,7 @@ class LockedStream:
 
     def begin(self, statement: Statement, change: Change) -> Event:
         """Record durably what is about to happen: enough to finish or to undo it without this process."""
+        self._require_nothing_open()
         event = self._next_event(statement, change, Status.PENDING)
         self._add(
             event, replace(self._extended(event), open_event_id=event.event_id), response=None, lock=None
@@ -68,18 +69,18 @@ class LockedStream:
             self._send("mark_written", _moving(written, event.status))
         return written
 
-    def commit(self, event: Event, response: Mapping[str, Any]) -> Event:
-        """Seal a change that was marked as written, answer its request and give the lock back."""
-        return self._end(event, None, self._moved(event, Status.COMMITTED), response)
+    def commit(self, event: Event, response: Mapping[str, Any], *, keep: bool = False) -> Event:
+        """Seal a change that was marked as written and answer its request; give the lock back, or keep it."""
+        return self._end(event, None, self._moved(event, Status.COMMITTED), response, keep=keep)
 
-    def finish(self, event: Event, response: Mapping[str, Any]) -> Event:
+    def finish(self, event: Event, response: Mapping[str, Any], *, keep: bool = False) -> Event:
         """Mark a change as written, and commit it."""
         written = self._moved(event, Status.WRITTEN)
-        return self._end(event, written, self._moved(written, Status.COMMITTED), response)
+        return self._end(event, written, self._moved(written, Status.COMMITTED), response, keep=keep)
 
-    def fail(self, event: Event, error: Mapping[str, Any]) -> Event:
-        """Say that a change did not happen, and why; give the lock back. Its request may be sent again."""
-        return self._end(event, None, self._moved(event, Status.FAILED, error), None)
+    def fail(self, event: Event, error: Mapping[str, Any], *, keep: bool = False) -> Event:
+        """Say that a change did not happen, and why; its request may be sent again."""
+        return self._end(event, None, self._moved(event, Status.FAILED, error), None, keep=keep)
 
     def record(self, statement: Statement, change: Change | None = None) -> Event:
         """Record what has already happened, committed at once: something said, or an edit from outside.
@@ -87,6 +88,8 @@ class LockedStream:
         Something said ends the stream's use, and the lock goes back with it; a change adopted from outside is
         followed by the one that found it.
         """
+        if change is not None:
+            self._require_nothing_open()
         event = self._next_event(statement, change, Status.COMMITTED)
         head = _advanced(self._extended(event), event)
         response = {"eventId": str(event.event_id)} if change is None else None
@@ -166,7 +169,13 @@ class LockedStream:
             self._lock = None
 
     def _end(
-        self, event: Event, written: Event | None, ended: Event, response: Mapping[str, Any] | None
+        self,
+        event: Event,
+        written: Event | None,
+        ended: Event,
+        response: Mapping[str, Any] | None,
+        *,
+        keep: bool,
     ) -> Event:
         closed = replace(self.head, open_event_id=None, updated_at=ended.committed_at or ended.failed_at)
         head = _advanced(closed, ended) if ended.status is Status.COMMITTED else closed
@@ -178,12 +187,13 @@ class LockedStream:
             "head_updated_at": head.updated_at,
             "idempotency_key": event.idempotency_key,
             "answer": None if response is None else Jsonb(dict(response)),
-            "lock": self._lock,
+            "lock": None if keep else self._lock,
         }
         with _refusing_races(f"Event {event.event_id}"):
             self._send("end_event", values)
         self.head = head
-        self._lock = None
+        if not keep:
+            self._lock = None
         return ended
 
     def _next_event(self, statement: Statement, change: Change | None, status: Status) -> Event:
@@ -259,7 +269,18 @@ class LockedStream:
             "expires_at": at + LIFETIME,
         }
 
+    def _require_nothing_open(self) -> None:
+        if self.head.open_event_id is not None:
+            raise StaleStateError(
+                f"Event {self.head.open_event_id} was begun and has not come to its end.",
+                hint="Finish it, or let it fail, before the next change of this document.",
+            )
+
     def _send(self, name: str, values: Mapping[str, Any]) -> None:
+        if self._lock is None:
+            raise StaleStateError(
+                "The document's lock has been given back.", hint="Open the document again for the next step."
+            )
         self._connection.execute(statements("store")[name], values, prepare=True)
 
 

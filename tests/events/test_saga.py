@@ -118,6 +118,44 @@ def test_an_unfinished_change_is_found_by_the_next_who_opens_the_document(accoun
     assert account.faults() == []
 
 
+def test_a_change_can_not_begin_while_another_has_not_ended(account: Account) -> None:
+    with account.store.document(ADA, NOTES) as stream:
+        pending = account.begin(stream, "one\n")
+        with pytest.raises(
+            StaleStateError, match=f"{pending.event_id} was begun and has not come to its end"
+        ):
+            account.begin(stream, "two\n")
+        with pytest.raises(StaleStateError):
+            stream.record(OUTSIDE, account.change(stream, "two\n"))
+        stream.finish(pending, {})
+    assert account.faults() == []
+
+
+def test_what_a_dead_writer_left_can_be_ended_and_the_next_change_made_under_one_lock(
+    account: Account,
+) -> None:
+    with account.store.document(ADA, NOTES) as stream:
+        account.begin(stream, "one\n")
+    with account.store.document(ADA, NOTES) as stream:
+        assert stream.head.open_event_id is not None
+        left = account.reader.event("ada", stream.head.open_event_id)
+        assert left is not None
+        stream.fail(left, {"code": "stalled_before_write"}, keep=True)
+        stream.finish(account.begin(stream, "two\n"), {})
+        assert not stream.holds_lock
+    assert account.faults() == []
+
+
+def test_no_step_is_taken_after_the_lock_went_back(account: Account) -> None:
+    with account.store.document(ADA, NOTES) as stream:
+        stream.finish(account.begin(stream, "one\n"), {})
+        with pytest.raises(StaleStateError, match="lock has been given back"):
+            account.begin(stream, "two\n")
+    head = account.reader.head("ada", NOTES)
+    assert head is not None
+    assert (head.version, head.tail_sequence) == (1, 1)
+
+
 def test_an_edit_from_outside_is_committed_at_once_and_the_lock_is_kept(account: Account) -> None:
     account.edit("one\n")
     with account.store.document(ADA, NOTES) as stream:
