@@ -5,7 +5,7 @@ import sys
 
 from benchmarks.harness import Ratio
 
-MEASUREMENTS = ("start_up",)
+MEASUREMENTS = ("start_up", "events")
 
 
 def main(names: list[str]) -> None:

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-
 _ENCODER = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False)
 # These are their own plain form, and most of all values. Exact types: a subclass has a form of its own.
 _PLAIN = frozenset({str, int, bool, type(None)})
