@@ -14,3 +14,6 @@ update public.bare
 set status = %(status)s, after_hash = %(after_hash)s, written_at = %(written_at)s, committed_at = %(committed_at)s,
     state_seal = %(state_seal)s
 where ctid = %(place)s::tid
+
+-- name: act as nobody
+select set_config('role', 'none', true), set_config('garden.user_id', %(user_id)s, true)
