@@ -5,7 +5,7 @@ import sys
 
 from benchmarks.ratios import Ratio
 
-MEASUREMENTS = ("grammar", "lint", "start_up")
+MEASUREMENTS = ("grammar", "lint", "start_up", "events")
 
 
 def main(names: list[str]) -> int:

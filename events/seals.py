@@ -34,7 +34,8 @@ def line_holds(row: Row, sealed_text: str, keys: Keyring) -> bool:
 
 def seal_event(event: Event, previous: bytes, keys: Keyring) -> Event:
     """Chain a new event to the one before it, and seal the state it is in."""
-    return seal_state(replace(event, chain=keys.seal("chain", previous, _chained(event_row(event)))), keys)
+    chain = keys.seal("chain", previous, _chained(event_row(event)))
+    return replace(event, chain=chain, state=_state_seal(event, chain.mac, keys))
 
 
 def chain_holds(row: Row, previous: bytes, keys: Keyring) -> bool:
@@ -44,8 +45,7 @@ def chain_holds(row: Row, previous: bytes, keys: Keyring) -> bool:
 
 def seal_state(event: Event, keys: Keyring) -> Event:
     """Seal the state an event is in."""
-    row = event_row(event)
-    return replace(event, state=keys.seal("state", row["chain_hash"], _only(row, STATE)))
+    return replace(event, state=_state_seal(event, event.chain.mac, keys))
 
 
 def state_holds(row: Row, keys: Keyring) -> bool:
@@ -74,6 +74,10 @@ def seal_head(user_id: str, path: str, head: Head, keys: Keyring) -> Head:
 def head_holds(row: Row, keys: Keyring) -> bool:
     """Whether a head is one that was sealed."""
     return keys.holds(Seal(row["seal"], row["seal_salt_version"]), "head", _without(row, _HEAD_SEAL))
+
+
+def _state_seal(event: Event, chain: bytes, keys: Keyring) -> Seal:
+    return keys.seal("state", chain, _only({name: getattr(event, name) for name in STATE}, STATE))
 
 
 def _chain_seal(row: Row) -> Seal:

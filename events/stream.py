@@ -57,9 +57,7 @@ class LockedStream:
         """Record durably what is about to happen: enough to finish or to undo it without this process."""
         self._require_nothing_open()
         event = self._next_event(statement, change, Status.PENDING)
-        self._add(
-            event, replace(self._extended(event), open_event_id=event.event_id), response=None, lock=None
-        )
+        self._add(event, self._extended(event, open_event_id=event.event_id), response=None, lock=None)
         return event
 
     def mark_written(self, event: Event) -> Event:
@@ -198,7 +196,8 @@ class LockedStream:
 
     def _next_event(self, statement: Statement, change: Change | None, status: Status) -> Event:
         at = self._moment()
-        adopts = change is not None and status is Status.COMMITTED
+        is_committed = status is Status.COMMITTED
+        adopts = change is not None and is_committed
         event = Event(
             user_id=self.caller.user_id,
             event_id=uuid7(at),
@@ -210,24 +209,22 @@ class LockedStream:
             idempotency_key=None if adopts or self.request is None else self.request.key,
             created_at=at,
             status=status,
+            committed_at=at if is_committed else None,
+            after_hash=change.intended_hash if change is not None and is_committed else None,
+            **({} if change is None else self._of_change(change)),
         )
-        if change is not None:
-            event = self._with_change(event, change)
-        if status is Status.COMMITTED:
-            event = replace(event, committed_at=at, after_hash=event.intended_hash)
         return seal_event(event, self.head.tail_chain_hash, self._keys)
 
-    def _with_change(self, event: Event, change: Change) -> Event:
-        return replace(
-            event,
-            splice=change.splice,
-            document_version=self.head.version + 1,
-            before_hash=change.before_hash,
-            before_raw_hash=change.before_raw_hash,
-            intended_hash=change.intended_hash,
-            intended_raw_hash=change.intended_raw_hash,
-            line_hash=line_seal(change.sealed_text, self._keys),
-        )
+    def _of_change(self, change: Change) -> dict[str, Any]:
+        return {
+            "splice": change.splice,
+            "document_version": self.head.version + 1,
+            "before_hash": change.before_hash,
+            "before_raw_hash": change.before_raw_hash,
+            "intended_hash": change.intended_hash,
+            "intended_raw_hash": change.intended_raw_hash,
+            "line_hash": line_seal(change.sealed_text, self._keys),
+        }
 
     def _moved(self, event: Event, status: Status, error: Mapping[str, Any] | None = None) -> Event:
         check_way(event.status, status)
@@ -246,9 +243,10 @@ class LockedStream:
         last = self.head.updated_at
         return self._now() if last is None else max(self._now(), last + _TICK)
 
-    def _extended(self, event: Event) -> Head:
+    def _extended(self, event: Event, **also: Any) -> Head:
         return replace(
             self.head,
+            **also,
             tail_sequence=event.sequence,
             tail_chain_hash=event.chain.mac,
             updated_at=event.created_at,
