@@ -149,6 +149,11 @@ class GardenPath:
         return self.place in {Place.DOCUMENT, Place.FOLDER}
 
     @property
+    def folder(self) -> "GardenPath":
+        """The folder that holds this document, copy or folder."""
+        return GardenPath(self.text.rpartition("/")[0])
+
+    @property
     def history(self) -> "GardenPath":
         """The folder that holds the copies of this document."""
         if self.place is not Place.DOCUMENT:

@@ -1,7 +1,7 @@
-"""Ways out of a folder that file servers have fallen for, as data: paths to refuse, and links to plant.
+"""Ways out of a folder that file servers have fallen for: paths to refuse, and links to plant.
 
-`ADA` is the user who asks and `BEN` somebody else; both ids are allowed ones. Every entry has a name that says
-which weakness it stands for, so that a failing test is understood from its title.
+`ADA` is the user who asks and `BEN` somebody else; both ids are allowed ones. Every entry has a name that
+says which weakness it stands for, so that a failing test is understood from its title.
 """
 
 from dataclasses import dataclass
