@@ -101,6 +101,8 @@ def main() -> None:
 def answer_of(files: GardenFiles, call: str, arguments: dict[str, str | None]) -> dict[str, Any]:
     values = {key: understood(key, value) for key, value in arguments.items()}
     path = values.pop("path")
+    if call == "create":
+        call, values["expected"] = "replace", None
     try:
         result = getattr(files, call)(path, **values)
     except GardenError as error:
