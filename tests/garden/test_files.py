@@ -21,7 +21,7 @@ from garden.file_errors import (
 from garden.files import GardenFiles
 from garden.home import Home
 from garden.paths import GardenPath, PathNotAllowedError
-from garden.plain_files import SIZE_MAX_BYTES, opened_in, whole_content
+from garden.plain_files import SIZE_MAX_BYTES, check_still, opened_in, whole_content
 
 PROFILE = GardenPath("users/ada/parts/critic/profile.md")
 NOTES = GardenPath("users/ada/notes.md")
@@ -322,6 +322,24 @@ def test_a_file_that_changed_since_it_was_read_is_not_replaced(files: GardenFile
     assert caught.value.details == {"currentHash": digest(b"mine\n")}
     assert target.read_bytes() == b"mine\n"
     assert names(home) == before
+
+
+@pytest.mark.parametrize("edit", ["another file", "in place", "longer"])
+def test_an_edit_from_outside_in_the_last_moment_is_noticed(home: Home, edit: str) -> None:
+    target = place(home, PROFILE)
+    os.utime(target, ns=(1, 1))
+    handle = os.open(target.parent, os.O_RDONLY)
+    status = target.stat()
+    (target.parent / "second name").hardlink_to(target)
+    check_still(status, handle, target.name)
+    if edit == "another file":
+        target.unlink()
+    target.write_bytes(b"longer\n" if edit == "longer" else b"OLD\n")
+    if edit != "in place":
+        os.utime(target, ns=(1, 1))
+    with pytest.raises(FileChangedError):
+        check_still(status, handle, target.name)
+    os.close(handle)
 
 
 def test_a_file_that_is_gone_is_not_made_by_replacing(files: GardenFiles, home: Home) -> None:

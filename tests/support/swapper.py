@@ -2,8 +2,8 @@
 
     python -m tests.support.swapper HOME OUTSIDE PATH...
 
-Each path is there below both. Ends when its standard input does, with everything back in its place, and prints
-how often it swapped.
+Each path is there below both. Ends when its standard input does, with everything back in its place, and
+prints how often it swapped.
 """
 
 import itertools
