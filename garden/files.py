@@ -200,7 +200,7 @@ class GardenFiles:
         """Replace, in 18 system calls, 2 of them fsyncs; with a copy to keep, in 22, 3 of them fsyncs.
 
         The fsync of the file comes first. Those of the folders come after the rename and the link, which the
-        journal of a file system then writes together. Step by step there are 6 calls more for each folder.
+        journal of a file system then writes together. Step by step there are 36.
         """
         with ExitStack() as stack:
             folder = stack.enter_context(self._opened(path.folder.components, READ_FOLDER))

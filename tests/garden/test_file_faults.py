@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from garden.home import Home
+from garden.paths import GardenPath
 from tests.garden.test_files import COPY, NOTES, PROFILE, digest, names, place
 from tests.support.confined import Refusal, confined, give_to_nobody
 
+SIBLING = GardenPath("users/ada/parts/critic/notes.md")
 OLD, NEW = digest(b"old\n"), digest(b"new\n")
 # The handles of a replacement in the order in which they are opened.
 FOLDER, DOCUMENT, HISTORY, FRESH = range(4)
@@ -108,7 +110,7 @@ def test_a_limit_on_the_size_of_files_stops_a_write_in_the_middle(planted: Home)
 @pytest.mark.parametrize("call", ["create", "write_history_copy"])
 def test_a_full_disk_leaves_no_part_of_a_new_file(planted: Home, call: str) -> None:
     before = state(planted)
-    path = PROFILE.folder.text + "/notes.md" if call == "create" else str(COPY)
+    path = str(SIBLING if call == "create" else COPY)
     answer = confined(planted.path, call, size_limit_bytes=10, path=path, content="a" * 50)
     assert_told_without_host_paths(answer, planted)
     assert state(planted) == before
@@ -147,6 +149,14 @@ def test_creating_overwrites_nothing_where_the_kernel_cannot_rename_so(
     target = planted.path / str(NOTES)
     assert (target.read_text(), target.stat().st_nlink) == ("old\n" if taken else "new\n", 1)
     assert not [name for name in names(planted) if ".new-" in name]
+
+
+def test_an_error_while_creating_is_told_and_not_worked_around(planted: Home) -> None:
+    before = state(planted)
+    refusal = Refusal("renameat2", errno.EIO)
+    answer = confined(planted.path, "create", refusals=[refusal], path=str(SIBLING), content="new\n")
+    assert_told_without_host_paths(answer, planted)
+    assert state(planted) == before
 
 
 @pytest.mark.parametrize("error", [errno.ENOSYS, errno.EPERM], ids=errno.errorcode.get)
