@@ -85,6 +85,19 @@ def test_a_match_that_is_not_exact_finds_nothing_and_lists_the_items(match: str)
     assert caught.value.details["items"][2] == "3: 3 cups of tea"
 
 
+@pytest.mark.parametrize("longer", ["ev:s1.2", "ev:s1:2", "ev:s1/2", "ev:s1..2"])
+def test_the_beginning_of_a_token_is_not_the_token(longer: str) -> None:
+    with pytest.raises(ItemNotFoundError):
+        curate(f"- x ({longer})\n", PruneItem("ev:s1"))
+
+
+@pytest.mark.parametrize(
+    "text", ["x (ev:s1)", "ev:s1. Then x", "x (ev:s1, ev:s2)", "ev:s1,ev:s2", "as ev:s1: x"]
+)
+def test_a_token_is_found_whatever_mark_comes_after_it(text: str) -> None:
+    assert curate(f"- {text}\n- y\n", PruneItem("ev:s1")) == "- y\n"
+
+
 def test_an_empty_match_or_no_operation_is_refused() -> None:
     for ops in ((), (PruneItem(" "),), (AppendItem(" \n"),), (MergeItems('1: "I', ()),)):
         with pytest.raises(InvalidInputError):
