@@ -110,6 +110,20 @@ def test_an_item_leaves_no_gap() -> None:
     assert curate("- a\n", PruneItem("a")) == ""
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_what_stood_around_an_item_does_not_run_together(newline: str) -> None:
+    for body, left in (
+        ("words\n- a\n\nother words\n", "words\n\nother words\n"),
+        ("- b\n- a\n\nwords\n", "- b\n\nwords\n"),
+        ("- b\n- a\n\n- c\n", "- b\n- c\n"),
+        ("words\n- a\n\n===\n", "words\n\n===\n"),
+        ("- a\n\nwords\n", "words\n"),
+    ):
+        text = (HEAD + body).replace("\n", newline)
+        after = apply(parse(text), CurateList("evidence", (PruneItem("a"),))).text
+        assert after == (HEAD + left).replace("\n", newline)
+
+
 def test_a_merge_keeps_every_word_where_no_text_is_given() -> None:
     merged = curate(LIST, MergeItems("ev:s1-m2", ("3: 3 cups", "ev:s1-m20")))
     assert merged == (
