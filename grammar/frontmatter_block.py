@@ -24,7 +24,12 @@ _STRAY_CLOSING = re.compile(r"^(?:-{3,}|\.{3})[^\S\n]*$", re.MULTILINE)
 _IDENTITY_LINE = re.compile(
     rf"""(?:^|[{{,?])[^\S\n]*["']?(?:{"|".join(IDENTITY_KEYS)})["']?[^\S\n]*:""", re.MULTILINE
 )
+_LOOKS_LIKE_AN_END = re.compile(r"^-{3,}[^\S\n]*$", re.MULTILINE)
 _ODD_LINE_ENDS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+# Words for true and false, and whatever could be a number but a plain one in decimal.
+_AMBIGUOUS = re.compile(
+    r"y|n|yes|no|on|off|(?!-?(?:0|[1-9][0-9]*)\Z)[-+.]{0,2}[0-9][0-9a-fox_.:+-]*", re.IGNORECASE
+)
 _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_DEPTH = 40
 _EMPTY: Mapping[str, object] = MappingProxyType({})
@@ -81,6 +86,10 @@ def _doubts(raw: str) -> Iterator[str]:
         yield "it holds a tab"
     if _ODD_LINE_ENDS.search(raw):
         yield "it holds a line separator that not every reader takes for one"
+    if raw.startswith("\ufeff"):
+        yield "it begins with a byte order mark, which some readers take for a part of the first key"
+    if _LOOKS_LIKE_AN_END.search(raw):
+        yield "it holds a line of dashes that some readers take for its end"
     if "\0" in raw:
         yield "it holds a NUL"
         return
@@ -170,6 +179,23 @@ def _is_string(event: yaml.ScalarEvent) -> bool:
         return True
     tag = yaml.resolver.Resolver().resolve(yaml.ScalarNode, event.value, (True, False))  # type: ignore[no-untyped-call]
     return bool(tag == _STRING_TAG)
+
+
+def ambiguous_scalars(raw: str, key: str) -> tuple[str, ...]:
+    """List what stands unquoted in a key's value and is one thing to YAML 1.1, another to YAML 1.2."""
+    root = yaml.compose(raw, Loader=_LOADER)
+    pairs = root.value if isinstance(root, yaml.MappingNode) else []
+    return tuple(text for name, node in pairs if name.value == key for text in _ambiguous(node))
+
+
+def _ambiguous(node: yaml.Node) -> Iterator[str]:
+    if isinstance(node, yaml.ScalarNode):
+        if not node.style and _AMBIGUOUS.fullmatch(node.value):
+            yield node.value
+        return
+    for child in node.value:
+        for inner in child if isinstance(child, tuple) else (child,):
+            yield from _ambiguous(inner)
 
 
 _STRING_TAG = "tag:yaml.org,2002:str"

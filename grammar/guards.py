@@ -11,7 +11,7 @@ from grammar.canonical import canonical
 from grammar.change_log import change_logs, refuse_rewriting
 from grammar.document import Document, Section
 from grammar.edits import AppendToFile, AppendToSection, CreateDocument, CurateList, Edit, ReplaceSection
-from grammar.frontmatter_block import IDENTITY_KEYS
+from grammar.frontmatter_block import IDENTITY_KEYS, ambiguous_scalars
 from grammar.kinds.declaration import Kind
 from grammar.lookup import find_section
 from grammar.pieces import pieces_of
@@ -72,13 +72,25 @@ def _check_frontmatter(before: Document | None, after: Document) -> None:
 
 def _check_identity(before: Document, after: Document) -> None:
     old, new = before.values, after.values
-    changed = [key for key in IDENTITY_KEYS if not _same(old.get(key, _ABSENT), new.get(key, _ABSENT))]
+    changed = [
+        key
+        for key in IDENTITY_KEYS
+        if not _same(old.get(key, _ABSENT), new.get(key, _ABSENT)) or _reads_differently(before, after, key)
+    ]
     if changed:
         raise IdentityChangedError(
             f"The result would change the identity of the document: {', '.join(changed)}.",
             hint="Keep id, user_id, schema and participants as they are; all other keys are free.",
             details={"keys": changed},
         )
+
+
+def _reads_differently(before: Document, after: Document, key: str) -> bool:
+    """Tell whether a value that this reader finds unchanged is another one to a reader of other YAML."""
+    old, new = before.frontmatter, after.frontmatter
+    if old is None or new is None or old.raw == new.raw:
+        return False
+    return ambiguous_scalars(old.raw, key) != ambiguous_scalars(new.raw, key)
 
 
 def _same(before: object, after: object) -> bool:

@@ -65,6 +65,9 @@ def plain(value: object) -> object:
         ("id: a\x85user_id: b\n", "line separator"),
         ("id: a\0\n", "NUL"),
         ("id: \ud800\n", "surrogate"),
+        ("\ufeffid: a\n", "byte order mark"),
+        ('id: a\nx: "\n----\n"\n', "dashes"),
+        ('id: a\nx: "\n---\u00a0\n"\n', "dashes"),
         ("x: " + "[" * 60 + "]" * 60 + "\n", "deeply"),
     ],
 )
@@ -147,6 +150,24 @@ IDENTITY_BLOCKS = (
 def test_no_edit_changes_the_identity(block: str) -> None:
     with pytest.raises(IdentityChangedError):
         apply(parse(with_block(GOOD)), WriteFile(with_block(block)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("id: on", "id: yes"),
+        ("schema: 8", "schema: 010"),
+        ("schema: 90", "schema: 1:30"),
+        ("schema: 10", "schema: 1_0"),
+        ("id: 1e3", "id: '1e3'"),
+        ("id: 0o17", "id: '0o17'"),
+        ("participants: [a, {b: on}]", "participants: [a, {b: true}]"),
+    ],
+)
+def test_no_edit_changes_the_identity_for_a_reader_of_newer_yaml(old: str, new: str) -> None:
+    for before, after in ((old, new), (new, old)):
+        with pytest.raises(IdentityChangedError):
+            apply(parse(with_block(before + "\n")), WriteFile(with_block(after + "\n")))
 
 
 @pytest.mark.parametrize("participants", ["[b, a]", "[a]", "a", "[a, b, c]", "['a', 1]", "{a: b}"])
