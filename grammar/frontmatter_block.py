@@ -62,7 +62,21 @@ def find_second_block(text: str, start: int) -> Span | None:
 
 
 def _names_identity(raw: str) -> bool:
-    return _IDENTITY_LINE.search(raw) is not None
+    return _IDENTITY_LINE.search(raw) is not None or any(key in IDENTITY_KEYS for key in _keys(raw))
+
+
+def _keys(raw: str) -> Iterator[str]:
+    """Go through the keys that YAML finds, however they are spelled, until it finds a fault."""
+    walk = _KeyWalk()
+    try:
+        for event in yaml.parse(raw, Loader=_LOADER):
+            if walk.at_key and isinstance(event, yaml.ScalarEvent):
+                yield event.value
+            walk.go_past(event)
+            if len(walk.open) > _MAX_DEPTH:
+                return
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return
 
 
 @lru_cache(maxsize=256)
@@ -141,21 +155,27 @@ class _KeyWalk:
         self.open: list[set[str] | None] = []
         self.key_next: list[bool] = []
 
+    @property
+    def at_key(self) -> bool:
+        """Whether the next node is a key."""
+        return bool(self.open) and self.open[-1] is not None and self.key_next[-1]
+
     def doubts(self, event: yaml.Event) -> Iterator[str]:
+        """Say what is doubtful about an event that is a key; then go past it."""
+        keys = self.open[-1] if self.open else None
+        if keys is not None and self.key_next[-1] and isinstance(event, yaml.NodeEvent):
+            yield from self._key(event, keys)
+        self.go_past(event)
+
+    def go_past(self, event: yaml.Event) -> None:
+        """Take an event in."""
         if isinstance(event, yaml.CollectionEndEvent):
             self.open.pop()
             self.key_next.pop()
         elif isinstance(event, yaml.NodeEvent):
-            yield from self._node(event)
+            if self.key_next:
+                self.key_next[-1] = not self.key_next[-1]
             self._descend(event)
-
-    def _node(self, event: yaml.NodeEvent) -> Iterator[str]:
-        keys = self.open[-1] if self.open else None
-        if keys is None:
-            return
-        if self.key_next[-1]:
-            yield from self._key(event, keys)
-        self.key_next[-1] = not self.key_next[-1]
 
     def _key(self, event: yaml.NodeEvent, keys: set[str]) -> Iterator[str]:
         if not isinstance(event, yaml.ScalarEvent) or not _is_string(event):

@@ -89,6 +89,10 @@ def test_a_block_that_readers_could_take_in_two_ways_is_malformed(block: str, fa
         f" ---\n{GOOD}---\n",
         f"\u00a0\n---\n{GOOD}---\n",
         f"\ufeff\ufeff---\n{GOOD}---\n",
+        '\n---\n"\\u0069d": b\n---\n',
+        "\n---\n? id\n: b\n---\n",
+        "\n---\n!!str id: b\n---\n",
+        "\n---\nx: &y b\n&z id: *y\n---\n",
     ],
 )
 def test_a_second_or_a_misplaced_block_makes_a_document_malformed(text: str) -> None:
