@@ -13,6 +13,7 @@ from grammar.document import Document, Section
 from grammar.edits import AppendToFile, AppendToSection, CreateDocument, CurateList, Edit, ReplaceSection
 from grammar.frontmatter_block import IDENTITY_KEYS, ambiguous_scalars
 from grammar.kinds.declaration import Kind
+from grammar.lines import split_any_lines
 from grammar.lookup import find_section
 from grammar.pieces import pieces_of
 from grammar.refusals import (
@@ -177,14 +178,26 @@ def _headings(document: Document) -> dict[Anchor, set[str]]:
 
 def _check_strays(before: Document, after: Document) -> None:
     """Refuse to lose or to add an anchor that stands where none belongs."""
-    gone = {stray for stray in _strays(before) if stray not in after.text}
-    added = _strays(after) - _strays(before)
+    old, new = _strays(before), _strays(after)
+    gone, added = old - new, new - old
+    if gone:
+        # One that has become code, or stands in a list now, isn't lost.
+        mentioned = _mentioned(after)
+        gone = {stray for stray in gone if _from_comment(stray) not in mentioned}
     if gone or added:
         raise AnchorChangedError(
             f"The result would {'lose' if gone else 'add'} an anchor comment that names no section.",
             hint="Anchor comments stand on the line right after an H2 heading and nowhere else.",
             details={"anchors": sorted(gone or added)},
         )
+
+
+def _mentioned(document: Document) -> set[str]:
+    return {_from_comment(line) for line in split_any_lines(document.text) if "@anchor" in line}
+
+
+def _from_comment(line: str) -> str:
+    return line[max(line.find("<!--"), 0) :].strip()
 
 
 def _strays(document: Document) -> set[str]:

@@ -145,6 +145,18 @@ def test_an_anchor_that_stands_astray_is_neither_added_nor_lost_but_may_be_mende
     assert refusal(TEXT.replace("## C\n", "## C\n<!-- @anchor: c v1 -->\n"), before=astray) is None
 
 
+def test_thousands_of_anchors_astray_are_compared_in_bounded_time() -> None:
+    astray = TEXT + "".join(f"<!-- @anchor: a{number} -->\n" for number in range(20_000))
+    assert refusal(astray + "more\n", before=astray) is None
+    assert refusal(astray.replace(" -->", "  -->"), before=astray) is AnchorChangedError
+
+
+def test_an_anchor_astray_may_become_code_or_move_into_a_list() -> None:
+    astray = TEXT.replace("\nfree\n", "\n<!-- @anchor: c v1 -->\n")
+    for words in ("```\n<!-- @anchor: c v1 -->\n```\n", "- <!-- @anchor: c v1 -->\n"):
+        assert refusal(TEXT.replace("\nfree\n", "\n" + words), before=astray) is None
+
+
 def test_what_was_wrong_with_the_anchors_already_is_no_reason_to_refuse() -> None:
     astray = TEXT.replace("## C\n", "## C\n\n<!-- @anchor: c v1 -->\n")
     assert refusal(astray.replace("Lead", "Led"), before=astray) is None
