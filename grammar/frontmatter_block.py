@@ -32,6 +32,8 @@ _AMBIGUOUS = re.compile(
 )
 _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_DEPTH = 40
+_BASE_SIXTY = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
+_MAX_NUMBER_LENGTH = 100
 _EMPTY: Mapping[str, object] = MappingProxyType({})
 
 
@@ -143,8 +145,16 @@ def _node_doubts(event: yaml.NodeEvent) -> Iterator[str]:
         yield f"it holds an alias (*{event.anchor})"
     elif event.anchor:
         yield f"it holds an anchor (&{event.anchor})"
+    if isinstance(event, yaml.ScalarEvent) and _is_endless_number(event):
+        yield "it holds a number that is too long"
     if getattr(event, "tag", None):
         yield f"it holds a tag ({event.tag})"  # type: ignore[attr-defined]
+
+
+def _is_endless_number(event: yaml.ScalarEvent) -> bool:
+    # To work out a number to the base of sixty takes time that grows with the square of its length.
+    is_long = not event.style and len(event.value) > _MAX_NUMBER_LENGTH
+    return is_long and _BASE_SIXTY.fullmatch(event.value) is not None
 
 
 class _KeyWalk:

@@ -68,6 +68,8 @@ def plain(value: object) -> object:
         ("\ufeffid: a\n", "byte order mark"),
         ('id: a\nx: "\n----\n"\n', "dashes"),
         ('id: a\nx: "\n---\u00a0\n"\n', "dashes"),
+        ("x: 1" + ":1" * 500_000 + "\n", "too long"),
+        ("x: [1" + ":1" * 60 + ".5]\n", "too long"),
         ("x: " + "[" * 60 + "]" * 60 + "\n", "deeply"),
     ],
 )
@@ -207,3 +209,8 @@ def test_the_same_identity_in_other_words_is_the_same_identity(block: str) -> No
 def test_no_edit_makes_the_frontmatter_malformed(text: str) -> None:
     with pytest.raises(MalformedDocumentError):
         apply(parse(with_block(GOOD)), WriteFile(text))
+
+
+def test_a_long_text_of_digits_and_colons_is_no_number() -> None:
+    block = f"{GOOD}x: '{':'.join('1' * 200)}'\ny: at {':'.join('1' * 200)}\n"
+    assert not parse(with_block(block)).problems
