@@ -64,6 +64,7 @@ def _merge(words: str, op: MergeItems, newline: str) -> str:
     if not sources or into in sources or len(set(sources)) != len(sources):
         raise InvalidInputError(
             "A merge needs one item to merge into and at least one other, each named once.",
+            hint="Give the item that stays as `into` and at least one that goes into it as a source.",
             details={"items": listing(items)},
         )
     chosen = [items[into].text, *(items[source].text for source in sources)]

@@ -100,8 +100,9 @@ def test_a_token_is_found_whatever_mark_comes_after_it(text: str) -> None:
 
 def test_an_empty_match_or_no_operation_is_refused() -> None:
     for ops in ((), (PruneItem(" "),), (AppendItem(" \n"),), (MergeItems('1: "I', ()),)):
-        with pytest.raises(InvalidInputError):
+        with pytest.raises(InvalidInputError) as caught:
             curate(LIST, *ops)
+        assert caught.value.hint
 
 
 def test_an_item_leaves_no_gap() -> None:
