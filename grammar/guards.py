@@ -4,7 +4,9 @@ They know nothing of how an edit is made. They read the text before and the text
 anchors and their headings, the identity, the Change Log, and for an edit of one section all bytes outside it.
 """
 
+import re
 from collections import Counter
+from collections.abc import Callable
 
 from grammar.body import layout_of
 from grammar.canonical import canonical
@@ -23,9 +25,11 @@ from grammar.refusals import (
     MalformedDocumentError,
     PatchConflictError,
 )
-from grammar.values import Anchor
+from grammar.values import Anchor, Heading
 
 _ABSENT = object()
+_SECTION_LEVEL = 2
+_MARKS = re.compile(r"[\W_]+")
 _HINT_OPEN = "Close every fence, HTML comment and HTML tag in the new text."
 
 
@@ -150,16 +154,10 @@ def _check_headings_of_anchors(before: Document, after: Document) -> None:
 
     A heading may be reworded: then its old words stand nowhere else, and its new ones are new.
     """
-    old = _headings(before)
-    old_words = {section.heading.text for section in before.sections}
-    new_words = {section.heading.text for section in after.sections}
-    moved = [
-        section.name
-        for section in after.sections
-        if section.anchor in old
-        and section.heading.text not in old[section.anchor]
-        and (section.heading.text in old_words or old[section.anchor] & new_words)
-    ]
+    if _heads(before) == _heads(after):
+        return
+    # To the letter first, for "C" and "C++" are two headings; then by their words, for "c" and "C" are one.
+    moved = _moved(before, after, _text) or _moved(before, after, _words)
     if moved:
         raise AnchorChangedError(
             f"The result would move an anchor to another heading: {', '.join(moved)}.",
@@ -168,12 +166,38 @@ def _check_headings_of_anchors(before: Document, after: Document) -> None:
         )
 
 
-def _headings(document: Document) -> dict[Anchor, set[str]]:
-    found: dict[Anchor, set[str]] = {}
-    for section in document.sections:
+def _heads(document: Document) -> list[tuple[Anchor | None, str]]:
+    return [(section.anchor, section.heading.text) for section in document.sections]
+
+
+def _moved(before: Document, after: Document, said_by: Callable[[Heading], str]) -> list[str]:
+    own: dict[Anchor, set[str]] = {}
+    for section in before.sections:
         if section.anchor:
-            found.setdefault(section.anchor, set()).add(section.heading.text)
-    return found
+            own.setdefault(section.anchor, set()).add(said_by(section.heading))
+    old = {said_by(section.heading) for section in before.sections}
+    new = {said_by(section.heading) for section in after.sections}
+    # A section's old heading may also have become a heading of another level.
+    new |= _outside_sections(after, said_by) - _outside_sections(before, said_by)
+    return [
+        section.name
+        for section in after.sections
+        if section.anchor in own
+        and (said := said_by(section.heading)) not in own[section.anchor]
+        and (said in old or own[section.anchor] & new)
+    ]
+
+
+def _outside_sections(document: Document, said_by: Callable[[Heading], str]) -> set[str]:
+    return {said_by(heading) for heading in document.headings if heading.level != _SECTION_LEVEL}
+
+
+def _text(heading: Heading) -> str:
+    return heading.text
+
+
+def _words(heading: Heading) -> str:
+    return _MARKS.sub(" ", heading.text).strip().casefold() or heading.text
 
 
 def _check_strays(before: Document, after: Document) -> None:

@@ -123,6 +123,10 @@ def swapped(first: str, second: str) -> str:
         swapped("@anchor: a v1", "@anchor: b v1"),
         swapped("## A\n", "## B\n"),
         TEXT.replace("## A\n", "## A\n\n## Decoy\n"),
+        TEXT.replace("## A\n", "## a\n\n## Decoy\n"),
+        TEXT.replace("## A\n", "## **A**:\n\n## Decoy\n"),
+        TEXT.replace("## A\n", "### A\n\n## Decoy\n"),
+        TEXT.replace("## A\n", "# A\n\n## Decoy\n"),
         TEXT.replace("## B\n", "## C\n").replace("## C\n\nfree", "## B2\n\nfree"),
         TEXT.replace("<!-- @anchor: b v1 -->\n", "").replace("## C\n", "## C\n<!-- @anchor: b v1 -->\n"),
     ],
@@ -131,8 +135,15 @@ def test_no_anchor_moves_to_another_heading(after: str) -> None:
     assert refusal(after) is AnchorChangedError
 
 
+def test_headings_that_differ_only_in_their_marks_are_two_headings() -> None:
+    marked = TEXT.replace("## A\n", "## C++\n").replace("## B\n", "## C--\n")
+    after = marked.replace("C++", "\0").replace("C--", "C++").replace("\0", "C--")
+    assert refusal(after, before=marked) is AnchorChangedError
+
+
 def test_a_heading_may_be_reworded_and_sections_may_change_places() -> None:
-    assert refusal(TEXT.replace("## A\n", "## Alpha\n")) is None
+    for words in ("Alpha", "a", "**A**"):
+        assert refusal(TEXT.replace("## A\n", f"## {words}\n")) is None
     first, second = TEXT.index("## A"), TEXT.index("## B")
     third = TEXT.index("## C")
     assert refusal(TEXT[:first] + TEXT[second:third] + TEXT[first:second] + TEXT[third:]) is None
