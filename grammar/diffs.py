@@ -1,6 +1,7 @@
 """Unified diffs of two texts, with counts."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -53,7 +54,20 @@ def _middle(old: list[str], new: list[str]) -> list[Opcode]:
     # The matcher's time grows with the product; beyond this a plain replacement is the better answer.
     if len(old) * len(new) > _MAX_COMPARISONS or not old or not new:
         return [("replace", 0, len(old), 0, len(new))]
-    return list(SequenceMatcher(None, old, new, autojunk=False).get_opcodes())
+    return list(SequenceMatcher(_too_common(old, new), old, new, autojunk=False).get_opcodes())
+
+
+def _too_common(old: list[str], new: list[str]) -> Callable[[str], bool] | None:
+    """Tell which lines may only be matched beside others; None where all may be.
+
+    The matcher looks at all pairs of equal lines again for every stretch that it finds, so a line that stands
+    in hundreds of places would keep it busy for minutes.
+    """
+    counts = Counter(new)
+    pairs = sum(counts[line] for line in old)
+    if pairs * min(len(old), len(new)) <= _MAX_COMPARISONS:
+        return None
+    return lambda line: counts[line] > 1
 
 
 def _groups(opcodes: list[Opcode]) -> Iterator[list[Opcode]]:

@@ -24,9 +24,16 @@ _STRAY_CLOSING = re.compile(r"^(?:-{3,}|\.{3})[^\S\n]*$", re.MULTILINE)
 _IDENTITY_LINE = re.compile(
     rf"""(?:^|[{{,?])[^\S\n]*["']?(?:{"|".join(IDENTITY_KEYS)})["']?[^\S\n]*:""", re.MULTILINE
 )
+_LOOKS_LIKE_AN_END = re.compile(r"^-{3,}[^\S\n]*$", re.MULTILINE)
 _ODD_LINE_ENDS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+# Words for true and false, and whatever could be a number but a plain one in decimal.
+_AMBIGUOUS = re.compile(
+    r"y|n|yes|no|on|off|(?!-?(?:0|[1-9][0-9]*)\Z)[-+.]{0,2}[0-9][0-9a-fox_.:+-]*", re.IGNORECASE
+)
 _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_DEPTH = 40
+_BASE_SIXTY = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
+_MAX_NUMBER_LENGTH = 100
 _EMPTY: Mapping[str, object] = MappingProxyType({})
 
 
@@ -57,7 +64,21 @@ def find_second_block(text: str, start: int) -> Span | None:
 
 
 def _names_identity(raw: str) -> bool:
-    return _IDENTITY_LINE.search(raw) is not None
+    return _IDENTITY_LINE.search(raw) is not None or any(key in IDENTITY_KEYS for key in _keys(raw))
+
+
+def _keys(raw: str) -> Iterator[str]:
+    """Go through the keys that YAML finds, however they are spelled, until it finds a fault."""
+    walk = _KeyWalk()
+    try:
+        for event in yaml.parse(raw, Loader=_LOADER):
+            if walk.at_key and isinstance(event, yaml.ScalarEvent):
+                yield event.value
+            walk.go_past(event)
+            if len(walk.open) > _MAX_DEPTH:
+                return
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return
 
 
 @lru_cache(maxsize=256)
@@ -81,6 +102,10 @@ def _doubts(raw: str) -> Iterator[str]:
         yield "it holds a tab"
     if _ODD_LINE_ENDS.search(raw):
         yield "it holds a line separator that not every reader takes for one"
+    if raw.startswith("\ufeff"):
+        yield "it begins with a byte order mark, which some readers take for a part of the first key"
+    if _LOOKS_LIKE_AN_END.search(raw):
+        yield "it holds a line of dashes that some readers take for its end"
     if "\0" in raw:
         yield "it holds a NUL"
         return
@@ -120,8 +145,16 @@ def _node_doubts(event: yaml.NodeEvent) -> Iterator[str]:
         yield f"it holds an alias (*{event.anchor})"
     elif event.anchor:
         yield f"it holds an anchor (&{event.anchor})"
+    if isinstance(event, yaml.ScalarEvent) and _is_endless_number(event):
+        yield "it holds a number that is too long"
     if getattr(event, "tag", None):
         yield f"it holds a tag ({event.tag})"  # type: ignore[attr-defined]
+
+
+def _is_endless_number(event: yaml.ScalarEvent) -> bool:
+    # To work out a number to the base of sixty takes time that grows with the square of its length.
+    is_long = not event.style and len(event.value) > _MAX_NUMBER_LENGTH
+    return is_long and _BASE_SIXTY.fullmatch(event.value) is not None
 
 
 class _KeyWalk:
@@ -132,21 +165,27 @@ class _KeyWalk:
         self.open: list[set[str] | None] = []
         self.key_next: list[bool] = []
 
+    @property
+    def at_key(self) -> bool:
+        """Whether the next node is a key."""
+        return bool(self.open) and self.open[-1] is not None and self.key_next[-1]
+
     def doubts(self, event: yaml.Event) -> Iterator[str]:
+        """Say what is doubtful about an event that is a key; then go past it."""
+        keys = self.open[-1] if self.open else None
+        if keys is not None and self.key_next[-1] and isinstance(event, yaml.NodeEvent):
+            yield from self._key(event, keys)
+        self.go_past(event)
+
+    def go_past(self, event: yaml.Event) -> None:
+        """Take an event in."""
         if isinstance(event, yaml.CollectionEndEvent):
             self.open.pop()
             self.key_next.pop()
         elif isinstance(event, yaml.NodeEvent):
-            yield from self._node(event)
+            if self.key_next:
+                self.key_next[-1] = not self.key_next[-1]
             self._descend(event)
-
-    def _node(self, event: yaml.NodeEvent) -> Iterator[str]:
-        keys = self.open[-1] if self.open else None
-        if keys is None:
-            return
-        if self.key_next[-1]:
-            yield from self._key(event, keys)
-        self.key_next[-1] = not self.key_next[-1]
 
     def _key(self, event: yaml.NodeEvent, keys: set[str]) -> Iterator[str]:
         if not isinstance(event, yaml.ScalarEvent) or not _is_string(event):
@@ -170,6 +209,23 @@ def _is_string(event: yaml.ScalarEvent) -> bool:
         return True
     tag = yaml.resolver.Resolver().resolve(yaml.ScalarNode, event.value, (True, False))  # type: ignore[no-untyped-call]
     return bool(tag == _STRING_TAG)
+
+
+def ambiguous_scalars(raw: str, key: str) -> tuple[str, ...]:
+    """List what stands unquoted in a key's value and is one thing to YAML 1.1, another to YAML 1.2."""
+    root = yaml.compose(raw, Loader=_LOADER)
+    pairs = root.value if isinstance(root, yaml.MappingNode) else []
+    return tuple(text for name, node in pairs if name.value == key for text in _ambiguous(node))
+
+
+def _ambiguous(node: yaml.Node) -> Iterator[str]:
+    if isinstance(node, yaml.ScalarNode):
+        if not node.style and _AMBIGUOUS.fullmatch(node.value):
+            yield node.value
+        return
+    for child in node.value:
+        for inner in child if isinstance(child, tuple) else (child,):
+            yield from _ambiguous(inner)
 
 
 _STRING_TAG = "tag:yaml.org,2002:str"

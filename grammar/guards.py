@@ -4,15 +4,18 @@ They know nothing of how an edit is made. They read the text before and the text
 anchors and their headings, the identity, the Change Log, and for an edit of one section all bytes outside it.
 """
 
+import re
 from collections import Counter
+from collections.abc import Callable
 
 from grammar.body import layout_of
 from grammar.canonical import canonical
 from grammar.change_log import change_logs, refuse_rewriting
 from grammar.document import Document, Section
 from grammar.edits import AppendToFile, AppendToSection, CreateDocument, CurateList, Edit, ReplaceSection
-from grammar.frontmatter_block import IDENTITY_KEYS
+from grammar.frontmatter_block import IDENTITY_KEYS, ambiguous_scalars
 from grammar.kinds.declaration import Kind
+from grammar.lines import split_any_lines
 from grammar.lookup import find_section
 from grammar.pieces import pieces_of
 from grammar.refusals import (
@@ -22,9 +25,11 @@ from grammar.refusals import (
     MalformedDocumentError,
     PatchConflictError,
 )
-from grammar.values import Anchor
+from grammar.values import Anchor, Heading
 
 _ABSENT = object()
+_SECTION_LEVEL = 2
+_MARKS = re.compile(r"[\W_]+")
 _HINT_OPEN = "Close every fence, HTML comment and HTML tag in the new text."
 
 
@@ -72,13 +77,25 @@ def _check_frontmatter(before: Document | None, after: Document) -> None:
 
 def _check_identity(before: Document, after: Document) -> None:
     old, new = before.values, after.values
-    changed = [key for key in IDENTITY_KEYS if not _same(old.get(key, _ABSENT), new.get(key, _ABSENT))]
+    changed = [
+        key
+        for key in IDENTITY_KEYS
+        if not _same(old.get(key, _ABSENT), new.get(key, _ABSENT)) or _reads_differently(before, after, key)
+    ]
     if changed:
         raise IdentityChangedError(
             f"The result would change the identity of the document: {', '.join(changed)}.",
             hint="Keep id, user_id, schema and participants as they are; all other keys are free.",
             details={"keys": changed},
         )
+
+
+def _reads_differently(before: Document, after: Document, key: str) -> bool:
+    """Tell whether a value that this reader finds unchanged is another one to a reader of other YAML."""
+    old, new = before.frontmatter, after.frontmatter
+    if old is None or new is None or old.raw == new.raw:
+        return False
+    return ambiguous_scalars(old.raw, key) != ambiguous_scalars(new.raw, key)
 
 
 def _same(before: object, after: object) -> bool:
@@ -137,16 +154,10 @@ def _check_headings_of_anchors(before: Document, after: Document) -> None:
 
     A heading may be reworded: then its old words stand nowhere else, and its new ones are new.
     """
-    old = _headings(before)
-    old_words = {section.heading.text for section in before.sections}
-    new_words = {section.heading.text for section in after.sections}
-    moved = [
-        section.name
-        for section in after.sections
-        if section.anchor in old
-        and section.heading.text not in old[section.anchor]
-        and (section.heading.text in old_words or old[section.anchor] & new_words)
-    ]
+    if _heads(before) == _heads(after):
+        return
+    # To the letter first, for "C" and "C++" are two headings; then by their words, for "c" and "C" are one.
+    moved = _moved(before, after, _text) or _moved(before, after, _words)
     if moved:
         raise AnchorChangedError(
             f"The result would move an anchor to another heading: {', '.join(moved)}.",
@@ -155,24 +166,62 @@ def _check_headings_of_anchors(before: Document, after: Document) -> None:
         )
 
 
-def _headings(document: Document) -> dict[Anchor, set[str]]:
-    found: dict[Anchor, set[str]] = {}
-    for section in document.sections:
+def _heads(document: Document) -> list[tuple[Anchor | None, str]]:
+    return [(section.anchor, section.heading.text) for section in document.sections]
+
+
+def _moved(before: Document, after: Document, said_by: Callable[[Heading], str]) -> list[str]:
+    own: dict[Anchor, set[str]] = {}
+    for section in before.sections:
         if section.anchor:
-            found.setdefault(section.anchor, set()).add(section.heading.text)
-    return found
+            own.setdefault(section.anchor, set()).add(said_by(section.heading))
+    old = {said_by(section.heading) for section in before.sections}
+    new = {said_by(section.heading) for section in after.sections}
+    # A section's old heading may also have become a heading of another level.
+    new |= _outside_sections(after, said_by) - _outside_sections(before, said_by)
+    return [
+        section.name
+        for section in after.sections
+        if section.anchor in own
+        and (said := said_by(section.heading)) not in own[section.anchor]
+        and (said in old or own[section.anchor] & new)
+    ]
+
+
+def _outside_sections(document: Document, said_by: Callable[[Heading], str]) -> set[str]:
+    return {said_by(heading) for heading in document.headings if heading.level != _SECTION_LEVEL}
+
+
+def _text(heading: Heading) -> str:
+    return heading.text
+
+
+def _words(heading: Heading) -> str:
+    return _MARKS.sub(" ", heading.text).strip().casefold() or heading.text
 
 
 def _check_strays(before: Document, after: Document) -> None:
     """Refuse to lose or to add an anchor that stands where none belongs."""
-    gone = {stray for stray in _strays(before) if stray not in after.text}
-    added = _strays(after) - _strays(before)
+    old, new = _strays(before), _strays(after)
+    gone, added = old - new, new - old
+    if gone:
+        # One that has become code, or stands in a list now, isn't lost.
+        mentioned = _mentioned(after)
+        gone = {stray for stray in gone if _from_comment(stray) not in mentioned}
     if gone or added:
         raise AnchorChangedError(
             f"The result would {'lose' if gone else 'add'} an anchor comment that names no section.",
             hint="Anchor comments stand on the line right after an H2 heading and nowhere else.",
             details={"anchors": sorted(gone or added)},
         )
+
+
+def _mentioned(document: Document) -> set[str]:
+    return {_from_comment(line) for line in split_any_lines(document.text) if "@anchor" in line}
+
+
+def _from_comment(line: str) -> str:
+    return line[max(line.find("<!--"), 0) :].strip()
 
 
 def _strays(document: Document) -> set[str]:

@@ -57,7 +57,8 @@ def _by_token(items: Sequence[ListItem], wanted: str) -> list[int]:
     token = _TOKEN.fullmatch(wanted)
     if token is None:
         return []
-    exact = re.compile(rf"(?<![\w:-]){re.escape(token[1])}(?![\w-])")
+    # What goes on after a dot or a colon is a longer token; a mark that ends a sentence is none of it.
+    exact = re.compile(rf"(?<![\w:-]){re.escape(token[1])}(?![\w-]|[^\s(),;\w]+\w)")
     return [position for position, item in enumerate(items) if exact.search(item.text)]
 
 

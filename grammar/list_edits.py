@@ -17,6 +17,7 @@ from grammar.refusals import InvalidInputError, PatchConflictError
 from grammar.section_edits import join_below, with_body_words
 from grammar.values import ListItem
 
+_ITEM_START = re.compile(r" {0,3}(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t\r\n]|\Z)")
 _BULLET = re.compile(r"\A[-+*][ \t]+(?=\S)")
 
 
@@ -63,6 +64,7 @@ def _merge(words: str, op: MergeItems, newline: str) -> str:
     if not sources or into in sources or len(set(sources)) != len(sources):
         raise InvalidInputError(
             "A merge needs one item to merge into and at least one other, each named once.",
+            hint="Give the item that stays as `into` and at least one that goes into it as a source.",
             details={"items": listing(items)},
         )
     chosen = [items[into].text, *(items[source].text for source in sources)]
@@ -97,9 +99,16 @@ def _without(words: str, items: Sequence[ListItem], gone: set[int]) -> str:
 
 def _cut(words: str, item: ListItem) -> str:
     """Cut an item out together with the blank lines after it; those before it stay as the new gap."""
-    layout = layout_of(words[item.span.end :])
-    after = layout.words + layout.trail if layout.words else ""
-    return words[: item.span.start] + after
+    above, layout = words[: item.span.start], layout_of(words[item.span.end :])
+    if not layout.words:
+        return above
+    # Where none stand before it, words that aren't in the list would run together without those after it.
+    gap = "" if _ends_blank(above) or _ITEM_START.match(layout.words) else layout.lead
+    return above + gap + layout.words + layout.trail
+
+
+def _ends_blank(above: str) -> bool:
+    return not flat(above)[:-1].rpartition("\n")[2].strip(" \t")
 
 
 def _item_text(text: str) -> str:

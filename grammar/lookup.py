@@ -7,6 +7,8 @@ from grammar.refusals import AnchorAmbiguousError, AnchorNotFoundError
 
 _ANCHOR_NAME = re.compile(r"(?:@anchor:\s*)?([A-Za-z0-9][A-Za-z0-9_-]*)(?:\s+v([0-9]{1,9}))?")
 
+_MAX_LISTED = 40
+
 
 def find_section(document: Document, name: str) -> Section:
     """Find a section by `concerns v1`, by `concerns` where that is enough, else by its heading."""
@@ -51,5 +53,6 @@ def _by_heading(document: Document, name: str) -> list[Section]:
 def _listing(sections: tuple[Section, ...]) -> str:
     if not sections:
         return "The document has no sections; write the file, or append to it."
-    names = ", ".join(f"{section.name!r} (line {section.line})" for section in sections)
-    return f"There are: {names}."
+    names = ", ".join(f"{section.name!r} (line {section.line})" for section in sections[:_MAX_LISTED])
+    more = len(sections) - _MAX_LISTED
+    return f"There are: {names}{f', and {more} more' if more > 0 else ''}."

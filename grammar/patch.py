@@ -1,11 +1,12 @@
 """Applying a unified diff: every hunk where it says, or at the one other place where its lines stand."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from grammar.diff_reading import Change, read_diff
 from grammar.lines import split_any_lines, split_lines, without_line_end
 from grammar.refusals import PatchConflictError
 
+_SEARCH_LIMIT_LINES = 5_000_000
 _NEAREST_LIMIT_LINES = 20_000
 _NEAREST_LIMIT_SOURCE = 40
 
@@ -41,14 +42,25 @@ def _patched_lines(
 ) -> list[str]:
     keys = [key(line) for line in lines]
     result: list[str] = []
-    done, drift = 0, 0
+    done, drift, searched = 0, 0, 0
     for change in changes:
         source = [key(line) for line in change.source]
         start = _place(keys, source, change, done, drift)
+        searched += len(keys) * (start != change.at + drift)
+        if searched > _SEARCH_LIMIT_LINES:
+            raise _too_far_off(change)
         result.extend(lines[done:start])
         result.extend(_changed(lines, start, change, added))
         done, drift = start + len(source), start - change.at
     return result + lines[done:]
+
+
+def _too_far_off(change: Change) -> PatchConflictError:
+    return PatchConflictError(
+        f"Too many hunks up to hunk {change.number} are not at the lines they say.",
+        hint="Read the file again and make the diff anew.",
+        details={"hunk": change.number},
+    )
 
 
 def _changed(lines: list[str], start: int, change: Change, added: Callable[[str], str]) -> list[str]:
@@ -69,7 +81,7 @@ def _place(keys: list[str], source: list[str], change: Change, done: int, drift:
         return _place_without_context(keys, change)
     if expected >= done and keys[expected : expected + len(source)] == source:
         return expected
-    places = [place for place in _places(keys, source) if place >= done]
+    places = list(_places(keys, source, done))
     if len(places) == 1:
         return places[0]
     raise _misfit(keys, source, change, places)
@@ -85,13 +97,27 @@ def _place_without_context(keys: list[str], change: Change) -> int:
     )
 
 
-def _places(keys: list[str], source: list[str]) -> list[int]:
-    last = len(keys) - len(source)
-    return [
-        place
-        for place, line in enumerate(keys)
-        if place <= last and line == source[0] and keys[place : place + len(source)] == source
-    ]
+def _places(keys: list[str], source: list[str], start: int) -> Iterator[int]:
+    """Find every place by Knuth, Morris and Pratt: lines that are all alike must not take forever."""
+    borders = _borders(source)
+    matched = 0
+    for position in range(start, len(keys)):
+        while matched and (matched == len(source) or keys[position] != source[matched]):
+            matched = borders[matched - 1]
+        matched += keys[position] == source[matched]
+        if matched == len(source):
+            yield position + 1 - matched
+
+
+def _borders(source: list[str]) -> list[int]:
+    """For each beginning of the lines tell how many of its last lines are its first ones too."""
+    borders = [0]
+    for line in source[1:]:
+        matched = borders[-1]
+        while matched and line != source[matched]:
+            matched = borders[matched - 1]
+        borders.append(matched + (line == source[matched]))
+    return borders
 
 
 def _misfit(keys: list[str], source: list[str], change: Change, places: list[int]) -> PatchConflictError:

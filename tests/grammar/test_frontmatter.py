@@ -65,6 +65,11 @@ def plain(value: object) -> object:
         ("id: a\x85user_id: b\n", "line separator"),
         ("id: a\0\n", "NUL"),
         ("id: \ud800\n", "surrogate"),
+        ("\ufeffid: a\n", "byte order mark"),
+        ('id: a\nx: "\n----\n"\n', "dashes"),
+        ('id: a\nx: "\n---\u00a0\n"\n', "dashes"),
+        ("x: 1" + ":1" * 500_000 + "\n", "too long"),
+        ("x: [1" + ":1" * 60 + ".5]\n", "too long"),
         ("x: " + "[" * 60 + "]" * 60 + "\n", "deeply"),
     ],
 )
@@ -86,6 +91,10 @@ def test_a_block_that_readers_could_take_in_two_ways_is_malformed(block: str, fa
         f" ---\n{GOOD}---\n",
         f"\u00a0\n---\n{GOOD}---\n",
         f"\ufeff\ufeff---\n{GOOD}---\n",
+        '\n---\n"\\u0069d": b\n---\n',
+        "\n---\n? id\n: b\n---\n",
+        "\n---\n!!str id: b\n---\n",
+        "\n---\nx: &y b\n&z id: *y\n---\n",
     ],
 )
 def test_a_second_or_a_misplaced_block_makes_a_document_malformed(text: str) -> None:
@@ -149,6 +158,24 @@ def test_no_edit_changes_the_identity(block: str) -> None:
         apply(parse(with_block(GOOD)), WriteFile(with_block(block)))
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("id: on", "id: yes"),
+        ("schema: 8", "schema: 010"),
+        ("schema: 90", "schema: 1:30"),
+        ("schema: 10", "schema: 1_0"),
+        ("id: 1e3", "id: '1e3'"),
+        ("id: 0o17", "id: '0o17'"),
+        ("participants: [a, {b: on}]", "participants: [a, {b: true}]"),
+    ],
+)
+def test_no_edit_changes_the_identity_for_a_reader_of_newer_yaml(old: str, new: str) -> None:
+    for before, after in ((old, new), (new, old)):
+        with pytest.raises(IdentityChangedError):
+            apply(parse(with_block(before + "\n")), WriteFile(with_block(after + "\n")))
+
+
 @pytest.mark.parametrize("participants", ["[b, a]", "[a]", "a", "[a, b, c]", "['a', 1]", "{a: b}"])
 def test_no_edit_changes_the_participants(participants: str) -> None:
     before = parse(with_block(GOOD + "participants: [a, b]\n"))
@@ -182,3 +209,8 @@ def test_the_same_identity_in_other_words_is_the_same_identity(block: str) -> No
 def test_no_edit_makes_the_frontmatter_malformed(text: str) -> None:
     with pytest.raises(MalformedDocumentError):
         apply(parse(with_block(GOOD)), WriteFile(text))
+
+
+def test_a_long_text_of_digits_and_colons_is_no_number() -> None:
+    block = f"{GOOD}x: '{':'.join('1' * 200)}'\ny: at {':'.join('1' * 200)}\n"
+    assert not parse(with_block(block)).problems

@@ -123,6 +123,10 @@ def swapped(first: str, second: str) -> str:
         swapped("@anchor: a v1", "@anchor: b v1"),
         swapped("## A\n", "## B\n"),
         TEXT.replace("## A\n", "## A\n\n## Decoy\n"),
+        TEXT.replace("## A\n", "## a\n\n## Decoy\n"),
+        TEXT.replace("## A\n", "## **A**:\n\n## Decoy\n"),
+        TEXT.replace("## A\n", "### A\n\n## Decoy\n"),
+        TEXT.replace("## A\n", "# A\n\n## Decoy\n"),
         TEXT.replace("## B\n", "## C\n").replace("## C\n\nfree", "## B2\n\nfree"),
         TEXT.replace("<!-- @anchor: b v1 -->\n", "").replace("## C\n", "## C\n<!-- @anchor: b v1 -->\n"),
     ],
@@ -131,8 +135,15 @@ def test_no_anchor_moves_to_another_heading(after: str) -> None:
     assert refusal(after) is AnchorChangedError
 
 
+def test_headings_that_differ_only_in_their_marks_are_two_headings() -> None:
+    marked = TEXT.replace("## A\n", "## C++\n").replace("## B\n", "## C--\n")
+    after = marked.replace("C++", "\0").replace("C--", "C++").replace("\0", "C--")
+    assert refusal(after, before=marked) is AnchorChangedError
+
+
 def test_a_heading_may_be_reworded_and_sections_may_change_places() -> None:
-    assert refusal(TEXT.replace("## A\n", "## Alpha\n")) is None
+    for words in ("Alpha", "a", "**A**"):
+        assert refusal(TEXT.replace("## A\n", f"## {words}\n")) is None
     first, second = TEXT.index("## A"), TEXT.index("## B")
     third = TEXT.index("## C")
     assert refusal(TEXT[:first] + TEXT[second:third] + TEXT[first:second] + TEXT[third:]) is None
@@ -143,6 +154,18 @@ def test_an_anchor_that_stands_astray_is_neither_added_nor_lost_but_may_be_mende
     assert refusal(astray) is AnchorChangedError
     assert refusal(TEXT, before=astray) is AnchorChangedError
     assert refusal(TEXT.replace("## C\n", "## C\n<!-- @anchor: c v1 -->\n"), before=astray) is None
+
+
+def test_thousands_of_anchors_astray_are_compared_in_bounded_time() -> None:
+    astray = TEXT + "".join(f"<!-- @anchor: a{number} -->\n" for number in range(20_000))
+    assert refusal(astray + "more\n", before=astray) is None
+    assert refusal(astray.replace(" -->", "  -->"), before=astray) is AnchorChangedError
+
+
+def test_an_anchor_astray_may_become_code_or_move_into_a_list() -> None:
+    astray = TEXT.replace("\nfree\n", "\n<!-- @anchor: c v1 -->\n")
+    for words in ("```\n<!-- @anchor: c v1 -->\n```\n", "- <!-- @anchor: c v1 -->\n"):
+        assert refusal(TEXT.replace("\nfree\n", "\n" + words), before=astray) is None
 
 
 def test_what_was_wrong_with_the_anchors_already_is_no_reason_to_refuse() -> None:

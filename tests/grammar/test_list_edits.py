@@ -85,16 +85,44 @@ def test_a_match_that_is_not_exact_finds_nothing_and_lists_the_items(match: str)
     assert caught.value.details["items"][2] == "3: 3 cups of tea"
 
 
+@pytest.mark.parametrize("longer", ["ev:s1.2", "ev:s1:2", "ev:s1/2", "ev:s1..2"])
+def test_the_beginning_of_a_token_is_not_the_token(longer: str) -> None:
+    with pytest.raises(ItemNotFoundError):
+        curate(f"- x ({longer})\n", PruneItem("ev:s1"))
+
+
+@pytest.mark.parametrize(
+    "text", ["x (ev:s1)", "ev:s1. Then x", "x (ev:s1, ev:s2)", "ev:s1,ev:s2", "as ev:s1: x"]
+)
+def test_a_token_is_found_whatever_mark_comes_after_it(text: str) -> None:
+    assert curate(f"- {text}\n- y\n", PruneItem("ev:s1")) == "- y\n"
+
+
 def test_an_empty_match_or_no_operation_is_refused() -> None:
     for ops in ((), (PruneItem(" "),), (AppendItem(" \n"),), (MergeItems('1: "I', ()),)):
-        with pytest.raises(InvalidInputError):
+        with pytest.raises(InvalidInputError) as caught:
             curate(LIST, *ops)
+        assert caught.value.hint
 
 
 def test_an_item_leaves_no_gap() -> None:
     assert curate("- a\n\n- b\n\n- c\n", PruneItem("b")) == "- a\n\n- c\n"
     assert curate("words\n\n- a\n\nwords\n", PruneItem("a")) == "words\n\nwords\n"
     assert curate("- a\n", PruneItem("a")) == ""
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_what_stood_around_an_item_does_not_run_together(newline: str) -> None:
+    for body, left in (
+        ("words\n- a\n\nother words\n", "words\n\nother words\n"),
+        ("- b\n- a\n\nwords\n", "- b\n\nwords\n"),
+        ("- b\n- a\n\n- c\n", "- b\n- c\n"),
+        ("words\n- a\n\n===\n", "words\n\n===\n"),
+        ("- a\n\nwords\n", "words\n"),
+    ):
+        text = (HEAD + body).replace("\n", newline)
+        after = apply(parse(text), CurateList("evidence", (PruneItem("a"),))).text
+        assert after == (HEAD + left).replace("\n", newline)
 
 
 def test_a_merge_keeps_every_word_where_no_text_is_given() -> None:

@@ -168,6 +168,43 @@ def test_a_long_text_that_changed_throughout_is_compared_in_bounded_time() -> No
     assert (diff.added, diff.removed) == (30_000, 30_000)
 
 
+def test_lines_that_stand_in_many_places_are_compared_in_bounded_time() -> None:
+    before = "".join(f"same\nline {number}\n" for number in range(1_000))
+    after = before.replace("line", "words")
+    assert patched(before, unified_diff(before, after).text, "\n") == after
+
+
+def test_a_hunk_of_lines_all_alike_is_looked_for_in_bounded_time() -> None:
+    alike = " x\n" * 100_000
+    with pytest.raises(PatchConflictError, match="matches nowhere"):
+        patched("x\n" * 200_000, f"@@ -1,100001 +1,100000 @@\n{alike}-y\n", "\n")
+
+
+def test_thousands_of_hunks_in_the_wrong_place_are_refused_in_bounded_time() -> None:
+    text = "".join(f"{number}\n" for number in range(100_000))
+    hunks = "".join(f"@@ -1 +1 @@\n-{number}\n+x\n" for number in range(0, 100_000, 7))
+    with pytest.raises(PatchConflictError, match="Too many hunks"):
+        patched(text, hunks, "\n")
+
+
+@given(st.lists(st.sampled_from("ab"), max_size=14), st.lists(st.sampled_from("ab"), min_size=1, max_size=5))
+def test_a_hunk_applies_at_exactly_those_other_places_where_its_lines_stand(
+    keys: list[str], source: list[str]
+) -> None:
+    places = [at for at in range(len(keys)) if keys[at : at + len(source)] == source]
+    minus = "".join(f"-{line}\n" for line in source)
+    diff = f"@@ -99,{len(source)} +99,1 @@\n{minus}+c\n"
+    text = "".join(f"{line}\n" for line in keys)
+    if len(places) == 1:
+        rest = [*keys[: places[0]], "c", *keys[places[0] + len(source) :]]
+        assert patched(text, diff, "\n") == "".join(f"{line}\n" for line in rest)
+        return
+    with pytest.raises(PatchConflictError) as caught:
+        patched(text, diff, "\n")
+    if places:
+        assert caught.value.details["lines"] == [place + 1 for place in places]
+
+
 def test_the_diff_of_an_edit_makes_the_same_edit() -> None:
     before = parse("# T\r\n\r\nwords\r\n")
     applied = apply(before, WriteFile("# T\r\n\r\nother"))

@@ -146,6 +146,14 @@ def test_a_target_that_is_not_there_is_refused_and_lists_what_is() -> None:
     assert "'a v1'" in caught.value.hint
 
 
+def test_a_refusal_lists_so_many_sections_as_can_be_read() -> None:
+    text = "".join(f"## S{number}\n\n" for number in range(1_000))
+    with pytest.raises(AnchorNotFoundError) as caught:
+        apply(parse(text), ReplaceSection("nothing", "x"))
+    assert "'S39'" in caught.value.hint
+    assert caught.value.hint.endswith(", and 960 more.")
+
+
 @pytest.mark.parametrize("name", ["a v2", "A v1", "", "a v1 x", "## A", "a  v01x"])
 def test_a_name_that_is_nearly_right_is_not_found(name: str) -> None:
     with pytest.raises(AnchorNotFoundError):
