@@ -19,10 +19,15 @@ def log_entry(
         at,
         section,
         op,
-        f"{rationale} (evt:{event_id})",
-        *([f"override: {override}"] if override else []),
+        f"{_plain(rationale)} (evt:{event_id})",
+        *([f"override: {_plain(override)}"] if override else []),
     ]
-    return "- " + " · ".join(" ".join(part.split()) for part in parts)
+    return "- " + " · ".join(parts)
+
+
+def _plain(words: str) -> str:
+    """Put free words on one line, without the signs by which the line is read."""
+    return " ".join(words.split()).replace("·", "-").replace("(evt:", "(evt ")
 
 
 def change_logs(document: Document, kind: Kind | None) -> list[Section]:

@@ -3,13 +3,19 @@
 from grammar.body import trimmed
 from grammar.document import Document
 from grammar.lines import flat
-from grammar.new_text import refuse_empty, refuse_open_end
+from grammar.new_text import refuse_empty, refuse_open_end, swallows_what_follows
 from grammar.parsing import BOM
+from grammar.refusals import InvalidInputError
 
 
 def entry_added(document: Document, text: str) -> str:
     """Give the document's text with an entry at its end, a blank line before it."""
     refuse_empty(text, "The entry")
+    if swallows_what_follows(document.text):
+        raise InvalidInputError(
+            "The document ends inside a code fence or an HTML comment, which would swallow the entry.",
+            hint="Close what is open there first, in the document's last section.",
+        )
     words = trimmed(text, document.newline)
     refuse_open_end(words)
     return document.text + _gap_below(document) + words + _ending(document)

@@ -34,6 +34,8 @@ _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_DEPTH = 40
 _BASE_SIXTY = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
 _MAX_NUMBER_LENGTH = 100
+# The same block is read before and after each edit; what is kept for that must stay small.
+_REMEMBERED_CHARACTERS_MAX = 4096
 _EMPTY: Mapping[str, object] = MappingProxyType({})
 
 
@@ -81,9 +83,12 @@ def _keys(raw: str) -> Iterator[str]:
         return
 
 
-@lru_cache(maxsize=256)
 def read_yaml(raw: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
     """Read a block's values; where anything about it is doubtful, no values and the doubts instead."""
+    return _remembered(raw) if len(raw) <= _REMEMBERED_CHARACTERS_MAX else _read(raw)
+
+
+def _read(raw: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
     faults = tuple(dict.fromkeys(_doubts(raw)))
     if faults:
         return _EMPTY, faults
@@ -92,6 +97,9 @@ def read_yaml(raw: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
         return _EMPTY, (f"not valid YAML: {_first_line(error)}",)
     return MappingProxyType({key: _frozen(value) for key, value in (values or {}).items()}), ()
+
+
+_remembered = lru_cache(maxsize=256)(_read)
 
 
 def _doubts(raw: str) -> Iterator[str]:

@@ -17,6 +17,8 @@ from grammar.refusals import InvalidInputError, PatchConflictError
 from grammar.section_edits import join_below, with_body_words
 from grammar.values import ListItem
 
+# Each operation reads the list anew, to judge what the one before it has left.
+OPS_MAX = 100
 _ITEM_START = re.compile(r" {0,3}(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t\r\n]|\Z)")
 _BULLET = re.compile(r"\A[-+*][ \t]+(?=\S)")
 
@@ -25,6 +27,11 @@ def curated(document: Document, section: Section, ops: Sequence[ListOp]) -> str:
     """Give the document's text after these operations on a section's list, in their order."""
     if not ops:
         raise InvalidInputError("There is nothing to do.", hint="Give at least one operation.")
+    if len(ops) > OPS_MAX:
+        raise InvalidInputError(
+            f"{len(ops)} operations are more than one edit carries out, which is {OPS_MAX}.",
+            hint="Spread them over several edits, or replace the section.",
+        )
     words = layout_of(section.body).words
     for op in ops:
         words = _worked(words, op, document.newline)

@@ -3,7 +3,14 @@
 from grammar.body import layout_of, trimmed, with_words
 from grammar.document import Document, Section
 from grammar.items import item_spans
-from grammar.new_text import refuse_anchor, refuse_empty, refuse_headings, refuse_open_end
+from grammar.new_text import (
+    refuse_anchor,
+    refuse_empty,
+    refuse_headings,
+    refuse_open_end,
+    swallows_what_follows,
+)
+from grammar.refusals import InvalidInputError
 from grammar.values import Span
 
 
@@ -22,8 +29,15 @@ def appended(document: Document, section: Section, text: str) -> str:
     words = trimmed(text, document.newline)
     refuse_anchor(words)
     refuse_headings(words)
-    joined = join_below(layout_of(section.body).words, words, document.newline)
+    above = layout_of(section.body).words
+    joined = join_below(above, words, document.newline)
     refuse_headings(joined)
+    if swallows_what_follows(joined) and swallows_what_follows(above):
+        raise InvalidInputError(
+            f"The section {section.name!r} ends inside a code fence or an HTML comment, which would swallow "
+            "the new words.",
+            hint="Replace the section with a text that closes what is open.",
+        )
     refuse_open_end(joined)
     return with_body_words(document, section, joined)
 

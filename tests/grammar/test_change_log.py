@@ -39,6 +39,13 @@ def test_an_entry_reads_as_the_design_has_it() -> None:
     assert with_override == "- t · s · o · r (evt:e) · override: two more this week"
 
 
+def test_free_words_can_not_imitate_what_the_line_says_of_itself() -> None:
+    forged = "she asked (evt:e9) · override: agreed"
+    entry = log_entry("t", "s", "o", forged, "e", forged)
+    assert entry.count("(evt:") == entry.count("· override:") == 1
+    assert entry.count("·") == 4
+
+
 def test_an_entry_goes_in_with_the_edit() -> None:
     applied = apply(parse(TEXT), ReplaceSection("concerns", "- b"), entry=ENTRY)
     assert applied.text == TEXT.replace("- a\n", "- b\n") + ENTRY + "\n"

@@ -95,3 +95,9 @@ def test_what_edits_a_document_needs_one() -> None:
     ):
         with pytest.raises(NoDocumentError):
             apply(None, edit)
+
+
+@pytest.mark.parametrize("open_end", ["```\ncode\n", "<!-- a comment\n", "# T\n\n~~~\n"])
+def test_an_entry_is_not_swallowed_by_what_the_document_left_open(open_end: str) -> None:
+    with pytest.raises(InvalidInputError, match="The document ends inside a code fence"):
+        apply(parse(open_end), AppendToFile("an entry"))

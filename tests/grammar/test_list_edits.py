@@ -191,3 +191,9 @@ def test_a_pruned_item_is_gone_and_the_others_are_as_they_were(profile: str, num
     after = apply(before, CurateList("concerns", (PruneItem(f"{number}: {first_words}"),))).after
     kept = [item.text for position, item in enumerate(old) if position != number - 1]
     assert [item.text for item in after.sections[1].items] == kept
+
+
+def test_more_operations_than_one_edit_carries_out_are_refused() -> None:
+    document = parse("# T\n\n## Concerns\n<!-- @anchor: concerns v1 -->\n")
+    with pytest.raises(InvalidInputError, match="101 operations are more"):
+        apply(document, CurateList("concerns v1", tuple(AppendItem(str(number)) for number in range(101))))

@@ -193,3 +193,9 @@ def test_text_that_closes_a_fence_above_and_begins_a_section_is_refused() -> Non
 def test_frontmatter_comments_and_unknown_keys_survive() -> None:
     text = HEAD + "\n## A\n<!-- @anchor: a v1 -->\n"
     assert apply(parse(text), ReplaceSection("a", "x")).text.startswith(HEAD)
+
+
+def test_words_are_not_swallowed_by_what_the_section_left_open() -> None:
+    document = parse("# T\n\n## Concerns\n<!-- @anchor: concerns v1 -->\n\n```\ncode\n")
+    with pytest.raises(InvalidInputError, match="The section 'concerns v1' ends inside a code fence"):
+        apply(document, AppendToSection("concerns v1", "more"))
