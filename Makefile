@@ -37,9 +37,10 @@ format: .venv/ready ## Format and fix what can be fixed mechanically
 .PHONY: soak
 soak: .venv/ready ## The long versions of the tests that kill, race and tamper (ten minutes)
 	@GARDEN_TEST_KILLS=25 GARDEN_TEST_RESTARTS=50 GARDEN_TEST_KEYS=1000 GARDEN_TEST_READS=100000 \
-		GARDEN_TEST_SWAPS=200000 \
-		$(PY) -m pytest -n $(WORKERS) tests/crash tests/events/test_server_restarts.py \
-		tests/events/test_idempotency.py tests/events/test_tenancy.py tests/garden/test_swapped_links.py $(ARGS)
+		GARDEN_TEST_SWAPS=200000 GARDEN_HYPOTHESIS=nightly \
+		$(PY) -m pytest -n $(WORKERS) tests/grammar/test_random_edits.py tests/crash \
+		tests/events/test_server_restarts.py tests/events/test_idempotency.py tests/events/test_tenancy.py \
+		tests/garden/test_swapped_links.py $(ARGS)
 
 .PHONY: nightly
 nightly: .venv/ready ## Put a hundred thousand random documents to each property of the grammar

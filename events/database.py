@@ -44,10 +44,17 @@ class ServerFacts:
 def connection(url: str, **options: Any) -> Iterator[Connection]:
     """Open one connection in autocommit mode; whatever cuts it off becomes `unavailable`."""
     try:
-        options = {"connect_timeout": CONNECT_SECONDS_MAX, "application_name": "memory-garden", **options}
-        with psycopg.connect(url, autocommit=True, **options) as opened:
+        with _connect(url, options) as opened:
             yield opened
     except psycopg.OperationalError as error:
+        raise unavailable(error) from None
+
+
+def _connect(url: str, options: dict[str, Any]) -> Connection:
+    options = {"connect_timeout": CONNECT_SECONDS_MAX, "application_name": "memory-garden", **options}
+    try:
+        return psycopg.connect(url, autocommit=True, **options)
+    except psycopg.ProgrammingError as error:
         raise unavailable(error) from None
 
 

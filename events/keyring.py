@@ -75,6 +75,10 @@ class Keyring:
         version = self.versions[-1]
         return Seal(self._mac(version, purpose, values), version)
 
+    def has(self, version: int) -> bool:
+        """Whether the key of that version is here."""
+        return version in self._keys
+
     def holds(self, seal: Seal, purpose: str, *values: object) -> bool:
         """Whether the seal was made over these values for this purpose, compared in constant time."""
         if seal.version not in self._keys:

@@ -1,13 +1,13 @@
 """Bringing a database to the schema this version works with: numbered SQL files, forward only.
 
-Each file runs in a transaction of its own, together with the row that records it and under a lock that ends
-with the transaction, so that any number of processes may start on an empty database at once, and any of them
-may be killed.
+Each file runs in a transaction with the row that records it, under a lock that ends with it: any number of
+processes may start on an empty database at once, and any of them may be killed.
 """
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -57,10 +57,8 @@ class MigrationStatus:
 @cache
 def shipped_migrations() -> tuple[Migration, ...]:
     """Read the migrations that came with this version."""
-    folder = resources.files("migrations")
-    return parse_migrations(
-        (entry.name, entry.read_text("utf-8")) for entry in folder.iterdir() if entry.name.endswith(".sql")
-    )
+    files = (entry for entry in resources.files("migrations").iterdir() if entry.name.endswith(".sql"))
+    return parse_migrations((file.name, file.read_text("utf-8")) for file in files)
 
 
 def parse_migrations(files: Iterable[tuple[str, str]]) -> tuple[Migration, ...]:
@@ -80,8 +78,7 @@ def parse_migrations(files: Iterable[tuple[str, str]]) -> tuple[Migration, ...]:
 def status(connection: Connection, migrations: Sequence[Migration] | None = None) -> list[MigrationStatus]:
     """Compare a database with the migration files, and refuse one that doesn't fit to them."""
     migrations = shipped_migrations() if migrations is None else migrations
-    applied = _applied(connection)
-    _refuse_unknown(applied, migrations)
+    _refuse_unknown(applied := _applied(connection), migrations)
     return [MigrationStatus(each.version, each.name, _applied_at(each, applied)) for each in migrations]
 
 
@@ -90,7 +87,7 @@ def migrate(connection: Connection, migrations: Sequence[Migration] | None = Non
     migrations = shipped_migrations() if migrations is None else migrations
     mine: set[int] = set()
     while _missing(connection, migrations):
-        with connection.transaction():
+        with _explained("The migrations"), connection.transaction():
             connection.execute(statements(_SQL)["lock"], [_LOCK_KEY])
             connection.execute(statements(_SQL)["prepare"])
             # Whoever held the lock before may have applied some of it, or all.
@@ -106,32 +103,33 @@ def _missing(connection: Connection, migrations: Sequence[Migration]) -> list[Mi
 
 
 def _apply(connection: Connection, migration: Migration) -> None:
-    name = f"{migration.version:04d}_{migration.name}"
-    try:
+    with _explained(f"Migration {migration.version:04d}_{migration.name}"):
         connection.execute(migration.sql.encode())
-        connection.execute(
-            statements(_SQL)["record"], [migration.version, migration.name, migration.checksum]
-        )
+        values = (migration.version, migration.name, migration.checksum)
+        connection.execute(statements(_SQL)["record"], values)
+
+
+@contextmanager
+def _explained(what: str) -> Iterator[None]:
+    try:
+        yield
     except psycopg.OperationalError:
         raise
     except psycopg.Error as error:
         raise MigrationError(
-            f"Migration {name} failed and left nothing behind: {error}",
-            hint="Check that the database role may create schemas, tables and roles.",
+            f"{what} failed and left nothing behind: {error}",
+            hint="The login must be able to write, and to create schemas, tables and roles.",
         ) from error
 
 
 def _applied(connection: Connection) -> dict[int, tuple[str, str, datetime]]:
-    prepared = connection.execute(statements(_SQL)["is_prepared"]).fetchone()
-    if prepared is None or not prepared[0]:
+    if connection.execute(statements(_SQL)["is_prepared"]).fetchone() != (True,):
         return {}
     return {row[0]: (row[1], row[2], row[3]) for row in connection.execute(statements(_SQL)["applied"])}
 
 
 def _applied_at(migration: Migration, applied: dict[int, tuple[str, str, datetime]]) -> datetime | None:
-    if migration.version not in applied:
-        return None
-    name, checksum, applied_at = applied[migration.version]
+    name, checksum, applied_at = applied.get(migration.version, ("", migration.checksum, None))
     if checksum != migration.checksum:
         raise MigrationError(
             f"Migration {migration.version:04d}_{name}.sql was changed after this database had applied it.",

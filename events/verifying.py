@@ -106,6 +106,9 @@ def _rows(snapshot: Snapshot, stream: str) -> Iterator[Row]:
 def _check_row(row: Row, tail: _Tail, keys: Keyring) -> None:
     if row["sequence"] != tail.sequence + 1:
         raise _FaultFoundError(f"event {tail.sequence + 1} of the stream is missing", row)
+    version = row["integrity_salt_version"]
+    if version is not None and not keys.has(version):
+        raise _FaultFoundError(f"it was sealed with key version {version}, which is not among the keys", row)
     is_annotation = "annotation_id" in row
     holds = annotation_holds if is_annotation else chain_holds
     if not holds(row, tail.chain, keys):

@@ -43,12 +43,14 @@ def _greet_redis(url: str) -> None:
 
 def _greet_rabbitmq(url: str) -> None:
     from pika import BlockingConnection, URLParameters
+    from pika.adapters.utils.connection_workflow import AMQPConnectorException
     from pika.exceptions import AMQPError
 
     try:
         parameters = URLParameters(url)
         parameters.connection_attempts = 1
         parameters.socket_timeout = parameters.blocked_connection_timeout = _SECONDS_MAX
+        parameters.stack_timeout = _SECONDS_MAX
         BlockingConnection(parameters).close()
-    except (AMQPError, OSError, ValueError) as error:
+    except (AMQPError, AMQPConnectorException, OSError, ValueError) as error:
         raise BrokerUnavailableError(url, error) from None

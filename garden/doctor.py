@@ -14,7 +14,7 @@ from garden.broker import greet
 from garden.ground import database_url
 from garden.home import Home, open_home
 from garden.keys import KeySource
-from garden.settings import Loaded, redacted
+from garden.settings import FILE_NAME, Loaded, redacted
 from garden.settings_view import unknown_variables
 from grammar.errors import GardenError
 
@@ -22,6 +22,7 @@ T = TypeVar("T")
 Status = Literal["ok", "warning", "failed", "skipped"]
 
 _OLDEST_PYTHON = (3, 11)
+_SECRET_SETTINGS = {"integrity_keys", "database_url", "broker_url"}
 _CLOCK_SECONDS_WARN = 2
 _CLOCK_SECONDS_FAIL = 60
 _OLDEST_PLAUSIBLE_YEAR = 2025
@@ -102,6 +103,8 @@ def _permissions(patient: _Patient) -> str:
     private = {home.users: 0o077, home.history: 0o077}
     if home.keys_file.exists():
         private[home.keys_file] = 0o077
+    if _SECRET_SETTINGS & patient.loaded.file_values.keys():
+        private[home.path / FILE_NAME] = 0o077
     for path, forbidden in (passages | private).items():
         status = path.stat()
         if status.st_mode & forbidden:

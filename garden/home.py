@@ -8,6 +8,7 @@ Creating it is idempotent and safe to interrupt or to race: every step either ha
 """
 
 import json
+import os
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from garden.statefiles import (
 from grammar.errors import GardenError
 
 LAYOUT = 1
+_PATH_BYTES_MAX = 900
 _OWN_NAMES = {"users", "history", ".garden", "garden.toml"}
 
 
@@ -93,6 +95,7 @@ def ensure_home(path: Path) -> Home:
 
 
 def _create(path: Path) -> Home:
+    _refuse_impossible_path(path)
     _refuse_foreign_folder(path)
     home = Home(path, uuid.uuid4(), LAYOUT)
     try:
@@ -118,6 +121,16 @@ def _fill(home: Home) -> None:
         write_private_file(home.keys_file, Keyring.generate().render().encode())
     identity = {"id": str(home.id), "layout": home.layout}
     write_private_file(_identity_file(home.path), (json.dumps(identity) + "\n").encode())
+
+
+def _refuse_impossible_path(path: Path) -> None:
+    """Refuse what Postgres could not work in before anything is made of it."""
+    if not str(path).isprintable() or len(os.fsencode(path)) > _PATH_BYTES_MAX:
+        raise HomeError(
+            "A garden home's path holds no control characters or broken ones, and has "
+            f"{_PATH_BYTES_MAX} bytes at most.",
+            hint="Choose another folder with GARDEN_HOME or --home.",
+        )
 
 
 def _refuse_foreign_folder(path: Path) -> None:

@@ -1,6 +1,6 @@
 """Where the integrity keys are found: in the environment, or in the home's key file; and their rotation."""
 
-from events.keyring import Keyring
+from events.keyring import Keyring, KeyringError
 from garden.home import Home
 from garden.settings import Settings
 from garden.statefiles import exclusive_lock, write_private_file
@@ -39,6 +39,11 @@ class KeySource:
                 "The integrity keys can't be read from .garden/keys.",
                 hint="Put the file back from a backup, or set GARDEN_INTEGRITY_KEYS.",
             ) from None
+        except KeyringError as error:
+            raise KeysUnavailableError(
+                f"The integrity keys in .garden/keys are damaged: {error.message}",
+                hint="Put the file back from a backup. Without its keys, what they sealed can't be verified.",
+            ) from None
         return self._keyring
 
 
@@ -46,7 +51,7 @@ def rotate_keys(settings: Settings, home: Home) -> Keyring:
     """Add a fresh key that signs from now on; the older ones stay, to verify what they have signed."""
     if settings.integrity_keys is not None:
         raise KeysUnavailableError(
-            "The integrity keys come from GARDEN_INTEGRITY_KEYS, which only you can change.",
+            "The integrity keys come from the settings (GARDEN_INTEGRITY_KEYS), which only you can change.",
             hint="Append ',VERSION:KEY' with a higher version to it, and restart the processes one by one.",
         )
     with exclusive_lock(home.state / "keys.lock", timeout_seconds=10):

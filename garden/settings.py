@@ -156,7 +156,7 @@ def closest(name: str, known: Iterable[str]) -> str:
 
 def _read_file(path: Path) -> dict[str, Any]:
     try:
-        values = tomllib.loads(path.read_text("utf-8"))
+        values = tomllib.loads(path.read_text("utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -180,6 +180,8 @@ def _sentence(location: tuple[int | str, ...], kind: str, value: Any, complaint:
     dotted = ".".join(path)
     if kind == "extra_forbidden":
         known = [".".join(each) for each in setting_paths()]
+        if os.environ.get(variable_name(*path)):
+            return f"{variable_name(*path)} is set but is no setting{closest(dotted, known)}"
         return f"{FILE_NAME} sets '{dotted}', which is no setting{closest(dotted, known)}"
     name = variable_name(*path)
     place = name if os.environ.get(name) else f"{dotted} in {FILE_NAME}"

@@ -13,6 +13,12 @@ from grammar.errors import GardenError
 _NEW = ".new-"
 
 
+class StateFileError(GardenError):
+    """A file that the service keeps for itself can't be written."""
+
+    code = "unavailable"
+
+
 class LockTimeoutError(GardenError):
     """Another process of this home has held a lock for longer than anyone should wait."""
 
@@ -29,18 +35,19 @@ def make_private_folder(path: Path) -> None:
 
 def write_private_file(path: Path, content: bytes) -> None:
     """Replace a file in one step: after a crash it holds the old content or the new, and nothing between."""
-    fresh = path.with_name(f"{_NEW}{path.name}-{secrets.token_hex(4)}")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-    except BaseException:
-        fresh.unlink(missing_ok=True)
-        raise
-    sync_folder(path.parent)
+    with _explained(path):
+        fresh = path.with_name(f"{_NEW}{path.name}-{secrets.token_hex(4)}")
+        descriptor = _open_own(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(path)
+        except BaseException:
+            fresh.unlink(missing_ok=True)
+            raise
+        sync_folder(path.parent)
 
 
 def sync_folder(path: Path) -> None:
@@ -64,12 +71,33 @@ def exclusive_lock(path: Path, *, timeout_seconds: float) -> Iterator[int]:
 
     A child that inherits the descriptor keeps the lock for as long as it lives, even past the parent.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    with _explained(path):
+        descriptor = _open_own(path, os.O_RDWR | os.O_CREAT)
     try:
         _acquire(descriptor, path, timeout_seconds)
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _open_own(path: Path, flags: int) -> int:
+    """Open or make a private file that belongs to whom its folder does, also where root is the caller."""
+    descriptor = os.open(path, flags | os.O_NOFOLLOW, 0o600)
+    owner = path.parent.stat()
+    if os.geteuid() == 0 and os.fstat(descriptor).st_uid != owner.st_uid:
+        os.fchown(descriptor, owner.st_uid, owner.st_gid)
+    return descriptor
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StateFileError(
+            f"{path} can't be written: {error.strerror}.",
+            hint="Look for a full or read-only disk, and for a file that belongs to another user.",
+        ) from None
 
 
 def _acquire(descriptor: int, path: Path, timeout_seconds: float) -> None:

@@ -9,6 +9,13 @@ from events.verifying import Verdict, Verifier
 from garden.ground import prepare
 from garden.keys import KeySource
 from garden.settings import Settings
+from grammar.errors import GardenError
+
+
+class UserUnknownError(GardenError):
+    """Nothing was ever recorded for such a user."""
+
+    code = "not_found"
 
 
 def verify_accounts(settings: Settings, user_id: str | None = None) -> Iterator[tuple[str, Verdict]]:
@@ -16,5 +23,11 @@ def verify_accounts(settings: Settings, user_id: str | None = None) -> Iterator[
     ground = prepare(settings)
     with Pool(ground.database_url) as pool:
         verifier = Verifier(EventReader(pool), KeySource(settings, ground.home))
-        for each in [user_id] if user_id is not None else Maintenance(pool).users():
+        users = Maintenance(pool).users()
+        if user_id is not None and user_id not in users:
+            raise UserUnknownError(
+                f"The account knows no user {user_id!r}.",
+                hint="'garden keys verify' checks every user there is.",
+            )
+        for each in users if user_id is None else [user_id]:
             yield each, verifier.user(each)

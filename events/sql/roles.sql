@@ -1,7 +1,15 @@
 -- What an administrator runs where the garden's own login may not create roles.
 
 -- name: prepare
-create role garden_reader nologin;
-create role garden_service nologin;
-create role garden_maintainer nologin;
+do $$
+declare
+    wanted text;
+begin
+    foreach wanted in array array['garden_reader', 'garden_service', 'garden_maintainer'] loop
+        if not exists (select from pg_roles where rolname = wanted) then
+            execute format('create role %I nologin', wanted);
+        end if;
+    end loop;
+end
+$$;
 grant garden_reader, garden_service, garden_maintainer to {login};

@@ -1,6 +1,8 @@
 """The command `garden` and its subcommands."""
 
+import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,13 +33,23 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text
 
 def main() -> None:
     """Run the command; 0 is success, 1 a problem that the message explains, 2 a misuse of the command."""
-    try:
-        app()
-    except GardenError as error:
-        from garden.cli.render import show_error
+    with ExitStack() as stack:
+        # A closed stream is None here, and printing to it an error that nobody could read.
+        sys.stdout = sys.stdout or stack.enter_context(Path(os.devnull).open("w"))
+        sys.stderr = sys.stderr or stack.enter_context(Path(os.devnull).open("w"))
+        try:
+            app()
+        except GardenError as error:
+            _fail(error.message, error.hint)
+        except OSError as error:
+            _fail(str(error), "")
 
-        show_error(error.message, error.hint)
-        sys.exit(1)
+
+def _fail(message: str, hint: str) -> None:
+    from garden.cli.render import show_error
+
+    show_error(message, hint)
+    sys.exit(1)
 
 
 def _show_version(wanted: bool) -> None:
@@ -50,14 +62,15 @@ def _show_version(wanted: bool) -> None:
 def _root(
     context: typer.Context,
     home: Annotated[
-        Path | None,
+        str | None,
         typer.Option(metavar="FOLDER", help="The garden home; else GARDEN_HOME, else ~/memory-garden."),
     ] = None,
     _version: Annotated[
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_show_version)
     ] = False,
 ) -> None:
-    context.obj = home
+    # An empty word counts as none, as an empty variable does: nobody who wrote "$UNSET" meant this folder.
+    context.obj = Path(home) if home else None
 
 
 @app.command()
@@ -259,6 +272,8 @@ def verify(
             show_verdict(user_id, verdict)
     if as_json:
         show_json(shown)
+    elif not shown:
+        print("There are no events yet.")
     if faults:
         raise typer.Exit(1)
 
@@ -267,7 +282,7 @@ def _login(settings: "Settings") -> str:
     from urllib.parse import unquote, urlsplit
 
     url = settings.database_url.get_secret_value() if settings.database_url else ""
-    return unquote(urlsplit(url).username or "") or "garden"
+    return unquote(urlsplit(url).username or "") or "postgres"
 
 
 def _load(context: typer.Context) -> "Loaded":

@@ -5,6 +5,7 @@ import secrets
 import shutil
 import tempfile
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from garden.embedded.account import Account
@@ -18,6 +19,7 @@ PORT = 5432
 _SOCKET_NAME = f".s.PGSQL.{PORT}"
 # The kernel's limit is 108 bytes with the final NUL on Linux and 104 on macOS.
 _SOCKET_PATH_BYTES_MAX = 103
+_UNFIT_BYTES = {*b',"', *range(0x20), *range(0x7F, 0x100)}
 _LOG_BYTES_MAX = 4 * 1024 * 1024
 # A collation that no operating system's update can change.
 _INITDB = ("-U", SUPERUSER, "-E", "UTF8", "--auth=peer", "--locale=C",
@@ -41,7 +43,6 @@ class Cluster:
     """The folder of one embedded database."""
 
     data: Path
-    home_name: str
 
     @property
     def exists(self) -> bool:
@@ -82,8 +83,14 @@ class Cluster:
         sync_folder(self.data.parent)
 
     def configure(self, account: Account) -> None:
-        """Write the configuration for the folder's present place and the accounts that may connect."""
+        """Write the configuration for the folder's present place and the accounts that may connect.
+
+        What is left of an earlier socket goes: its lock may name a process that is another's by now, or, in a
+        copy of a home, the original's server, and Postgres would wait for that one to end.
+        """
         socket_folder = self._socket_folder(account)
+        for left in (_SOCKET_NAME, f"{_SOCKET_NAME}.lock"):
+            (socket_folder / left).unlink(missing_ok=True)
         callers = sorted({account.name, "root"})
         self._write("pg_hba.conf", "local all all peer map=garden\n", account)
         self._write("pg_ident.conf", "".join(f'garden "{name}" all\n' for name in callers), account)
@@ -133,11 +140,19 @@ class Cluster:
             self._distant_socket_folder.rmdir()
 
     @property
+    def _is_fit_for_a_socket(self) -> bool:
+        """Whether a socket can be in the folder: a client takes a comma for the end of a path."""
+        path = os.fsencode(self.data / _SOCKET_NAME)
+        return len(path) <= _SOCKET_PATH_BYTES_MAX and not set(path) & _UNFIT_BYTES
+
+    @property
     def _distant_socket_folder(self) -> Path:
-        return Path(tempfile.gettempdir()) / f"garden-{self.home_name}"
+        # Named after the place, since a copy of a home has the home's id too.
+        name = sha256(os.fsencode(self.data.resolve())).hexdigest()[:24]
+        return Path(tempfile.gettempdir()) / f"garden-{name}"
 
     def _socket_folder(self, account: Account) -> Path:
-        if len(os.fsencode(self.data / _SOCKET_NAME)) <= _SOCKET_PATH_BYTES_MAX:
+        if self._is_fit_for_a_socket:
             return self.data
         folder = self._distant_socket_folder
         if not folder.exists():
@@ -152,7 +167,7 @@ class Cluster:
         return folder
 
     def _write(self, name: str, text: str, account: Account) -> None:
-        write_private_file(self.data / name, text.encode())
+        write_private_file(self.data / name, os.fsencode(text))
         os.chown(self.data / name, account.uid, account.gid)
 
 

@@ -20,6 +20,7 @@ from garden.statefiles import exclusive_lock
 
 _SECONDS_MAX = 60
 _POLL_SECONDS = 0.02
+_UNREACHABLE_SECONDS_MAX = 3
 # Server processes of a killed postmaster notice within moments and leave; until then it can't be replaced.
 _WORTH_ANOTHER_TRY = ("still in use", "another postmaster", "another server", "shutting down")
 
@@ -35,11 +36,20 @@ class _Postmaster:
 
     @classmethod
     def read(cls, data: Path) -> "_Postmaster | None":
-        """Read the file; None where there is none or where its writer has not come to its end."""
+        """Read the file; None where there is none or where its writer has not come to its end.
+
+        The folders named in it are those of the start. In a home that was moved since, the socket has moved
+        along; in a copy of a home they are those of the original, whose server is not ours.
+        """
         with suppress(OSError, ValueError):
-            lines = (data / "postmaster.pid").read_text("utf-8").splitlines()
+            lines = (data / "postmaster.pid").read_text("utf-8", "surrogateescape").splitlines()
             if len(lines) >= 8:
-                return cls(int(lines[0]), int(lines[3]), Path(lines[4]), lines[7].strip())
+                started_in, socket_folder = Path(lines[1]), Path(lines[4])
+                if socket_folder == started_in:
+                    socket_folder = data
+                elif started_in != data.resolve():
+                    return None
+                return cls(int(lines[0]), int(lines[3]), socket_folder, lines[7].strip())
         return None
 
     def is_ready(self) -> bool:
@@ -64,14 +74,14 @@ class EmbeddedPostgres:
     @property
     def cluster(self) -> Cluster:
         """The server's database folder."""
-        return Cluster(self.home.state / "postgres", self.home.id.hex)
+        return Cluster(self.home.state / "postgres")
 
     def url(self) -> str | None:
         """Give the running server's address, or None where none is running."""
         postmaster = _Postmaster.read(self.cluster.data)
         if postmaster is None or not postmaster.is_ready():
             return None
-        folder = quote(str(postmaster.socket_folder), safe="")
+        folder = quote(os.fsencode(postmaster.socket_folder), safe="")
         return f"postgresql://{SUPERUSER}@/{DATABASE}?host={folder}&port={postmaster.port}"
 
     def ensure_running(self) -> str:
@@ -88,10 +98,10 @@ class EmbeddedPostgres:
         Running transactions are aborted in good order; immediately, as a crash would end them.
         """
         with self._lock():
-            if not self.cluster.exists or _Postmaster.read(self.cluster.data) is None:
+            if not self.cluster.exists or not self._is_coming_up():
                 return False
             done = self._control(self._programs(), "stop", "-m", "immediate" if immediately else "fast")
-            if done.returncode != 0 and _Postmaster.read(self.cluster.data) is not None:
+            if done.returncode != 0 and self._is_coming_up():
                 raise EmbeddedPostgresError(
                     f"The embedded Postgres did not stop: {done.stdout.strip()}", hint="Try once more."
                 )
@@ -115,12 +125,15 @@ class EmbeddedPostgres:
         if not self.cluster.exists:
             self.cluster.create(programs, lock)
         deadline = time.monotonic() + _SECONDS_MAX
+        patience = time.monotonic() + _UNREACHABLE_SECONDS_MAX
         while time.monotonic() < deadline:
             url = self.url()
             if url is not None:
                 return url
             if not self._is_coming_up():
                 self._launch(programs)
+            elif time.monotonic() > patience and self._is_unreachable():
+                self._control(programs, "stop", "-m", "fast")
             time.sleep(_POLL_SECONDS)
         log = self.cluster.log_since(0)
         raise EmbeddedPostgresError(
@@ -157,17 +170,22 @@ class EmbeddedPostgres:
             pid_file.unlink(missing_ok=True)
         return False
 
+    def _is_unreachable(self) -> bool:
+        """Whether our server is up and yet nobody can get to it, because its socket is gone."""
+        postmaster = _Postmaster.read(self.cluster.data)
+        if postmaster is not None:
+            return postmaster.status == "ready" and not postmaster.is_ready()
+        return True
+
     def _launch(self, programs: Programs) -> None:
         self.cluster.configure(programs.account)
         log_start = self.cluster.log_bytes()
         done = self._control(programs, "start", "-l", "server.log")
         killed = done.returncode < 0
-        log = self.cluster.log_since(log_start)
+        log = self.cluster.log_since(log_start) or done.stdout.strip()
         if done.returncode == 0 or killed or any(sign in log for sign in _WORTH_ANOTHER_TRY):
             return
-        raise EmbeddedPostgresError(
-            f"The embedded Postgres could not be started.\n{log or done.stdout.strip()}", hint=_hint(log)
-        )
+        raise EmbeddedPostgresError(f"The embedded Postgres could not be started.\n{log}", hint=_hint(log))
 
 
 def _serves(pid: int, data: Path) -> bool:

@@ -73,12 +73,12 @@ def test_a_seal_of_a_key_that_is_gone_does_not_hold(account: Account) -> None:
     kept = account.keyring.rotated().rotated()
     newest_only = ",".join(kept.render().splitlines()[1:])
     account.keyring = Keyring.parse(newest_only)
-    assert len(account.faults()) == 1
+    assert account.faults() == [f"{NOTES}:1: it was sealed with key version 1, which is not among the keys"]
 
 
 def test_keys_from_the_environment_are_not_rotated_here(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GARDEN_INTEGRITY_KEYS", Keyring.generate().render().strip())
-    with pytest.raises(KeysUnavailableError, match="come from GARDEN_INTEGRITY_KEYS") as refusal:
+    with pytest.raises(KeysUnavailableError, match="come from the settings") as refusal:
         rotate_keys(load_settings(home.path).settings, home)
     assert "restart" in refusal.value.hint
 
@@ -106,4 +106,7 @@ def test_the_command_lists_rotates_and_verifies(home: Home, database: str) -> No
     bad = garden("keys", "verify", "--user", "ada", home=home.path, env=env)
     assert bad.returncode == 1
     assert NOTES in bad.stdout
+    unknown = garden("keys", "verify", "--user", "Ada", home=home.path, env=env)
+    assert unknown.returncode == 1
+    assert "knows no user 'Ada'" in unknown.stderr
     assert secret not in listed + rotated + again + good.stdout + bad.stdout + bad.stderr

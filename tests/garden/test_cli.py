@@ -141,6 +141,38 @@ def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_closed_stream_is_no_error(folder: Path, closed: str) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"$@" {closed}', "sh", *command("config")],
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_empty_home_on_the_command_line_counts_as_none(folder: Path) -> None:
+    shown = garden("--home", "", "config", "--json", home=folder / "home").stdout
+    (home,) = [row for row in json.loads(shown) if row["name"] == "home"]
+    assert (home["value"], home["origin"]) == (str(folder / "home"), "environment")
+
+
+def test_a_full_device_is_told_in_one_line(folder: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command("config"),
+            env=environment(folder),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+
+
 def test_the_demo_ends_well_and_leaves_nothing_behind(folder: Path) -> None:
     done = garden("demo", home=folder / "home", env={"TMPDIR": str(folder)})
     assert done.returncode == 0, done.stdout + done.stderr

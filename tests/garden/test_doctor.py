@@ -47,6 +47,15 @@ def test_what_others_can_read_is_found(healthy: Home, place: str) -> None:
     assert finding.hint.startswith("chmod go-rwx")
 
 
+def test_secrets_in_a_settings_file_that_others_can_read_are_found(healthy: Home) -> None:
+    file = healthy.path / "garden.toml"
+    file.write_text(f'database_url = "{os.environ["GARDEN_DATABASE_URL"]}"\n')
+    file.chmod(0o644)
+    assert examined(healthy.path)["permissions"].status == "failed"
+    file.chmod(0o600)
+    assert examined(healthy.path)["permissions"].status == "ok"
+
+
 def test_a_disk_below_the_limit_is_found(healthy: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GARDEN_LIMITS_FREE_DISK_BYTES", str(1 << 60))
     assert examined(healthy.path)["disk"].status == "failed"

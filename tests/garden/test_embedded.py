@@ -219,6 +219,45 @@ def test_a_home_that_was_moved_brings_its_database_along(home: Home) -> None:
     assert ask(EmbeddedPostgres(ensure_home(moved)).ensure_running(), b"select n from kept") == 42
 
 
+def test_a_home_moved_while_its_server_runs_finds_it_again(home: Home) -> None:
+    EmbeddedPostgres(home).ensure_running()
+    pid = postmaster(home).pid
+    moved = ensure_home(home.path.rename(home.path.with_name("moved")))
+    assert ask(EmbeddedPostgres(moved).ensure_running()) == 1
+    assert postmaster(moved).pid == pid
+
+
+def test_a_copy_of_a_home_neither_uses_nor_stops_the_server_of_the_original(home: Home) -> None:
+    url = EmbeddedPostgres(home).ensure_running()
+    with connection(url) as opened:
+        opened.execute("create table kept as select 42 as n")
+        opened.execute("checkpoint")
+    copied = home.path.with_name("copy")
+    subprocess.run(["cp", "-a", home.path, copied], check=True)
+    copy = EmbeddedPostgres(ensure_home(copied))
+    assert copy.url() is None
+    assert not copy.stop()
+    assert ask(url, b"select n from kept") == 42
+    own = copy.ensure_running()
+    assert own != url
+    assert ask(own, b"show data_directory") == str(copied / ".garden/postgres")
+    assert copy.stop()
+    assert ask(url) == 1
+
+
+def test_a_server_whose_socket_is_gone_is_replaced(home: Home) -> None:
+    EmbeddedPostgres(home).ensure_running()
+    pid = postmaster(home).pid
+    (home.state / "postgres/.s.PGSQL.5432").unlink()
+    assert ask(EmbeddedPostgres(home).ensure_running()) == 1
+    assert postmaster(home).pid != pid
+
+
+@pytest.mark.parametrize("name", ["com,ma", 'dq"', "gärten", "a\\b", "$(x)`y`", "it's"])
+def test_a_home_with_an_unusual_name_works(folder: Path, name: str) -> None:
+    assert ask(EmbeddedPostgres(ensure_home(folder / name)).ensure_running()) == 1
+
+
 def test_a_database_folder_of_another_version_is_refused_with_both_numbers(home: Home) -> None:
     EmbeddedPostgres(home).ensure_running()
     EmbeddedPostgres(home).stop()

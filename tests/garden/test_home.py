@@ -97,6 +97,15 @@ def test_settings_may_be_in_place_before_the_home_is(folder: Path) -> None:
     assert ensure_home(folder).path == folder
 
 
+@pytest.mark.parametrize("name", ["new\nline", "tab\t", "x" * 200 + "/" + "y" * 200 + "/" + "z" * 600])
+def test_a_path_that_postgres_could_not_work_in_is_refused_before_anything_is_made(
+    folder: Path, name: str
+) -> None:
+    with pytest.raises(HomeError, match="holds no control characters"):
+        ensure_home(folder / name)
+    assert list(folder.iterdir()) == []
+
+
 @pytest.mark.parametrize("place", ["/proc/garden", "/dev/null/garden", "/dev/null"])
 def test_a_place_where_nothing_can_be_created_is_an_error_with_a_hint(place: str) -> None:
     with pytest.raises(HomeError) as refusal:

@@ -338,10 +338,16 @@ def known(component: str) -> bool:
     return component != "" and all(character in ALPHABET + "-_.TZ" for character in component)
 
 
+COPY_SHAPE = (
+    "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{6}[.][0-9]{6}Z-"
+    "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}[.]md"
+)
+
+
 def component_shape(component: str, index: int) -> str:
     stem = component.removesuffix(".md")
     suffix = ".md" if stem != component else ""
-    if index in {2, 4} and re.fullmatch(r"[0-9-]{10}T[0-9]{6}\.[0-9]{6}Z-[0-9a-f-]{36}\.md", component):
+    if index in {2, 4} and re.fullmatch(COPY_SHAPE, component):
         return "copy"
     if index == 1 and component in {"parts", "relationships"}:
         return "group"

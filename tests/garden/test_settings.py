@@ -140,6 +140,19 @@ def test_an_address_is_shown_without_its_password(url: str, shown: str) -> None:
     assert redacted(url) == shown
 
 
+def test_a_misspelt_limit_names_the_variable_and_not_a_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GARDEN_LIMITS_READ_LINE", "3")
+    with pytest.raises(SettingsError, match="GARDEN_LIMITS_READ_LINE is set but is no setting"):
+        load_settings(folder)
+
+
+def test_a_file_that_begins_with_a_byte_order_mark_is_read(folder: Path) -> None:
+    (folder / "garden.toml").write_text('log_level = "debug"\n', "utf-8-sig")
+    assert load_settings(folder).settings.log_level == "debug"
+
+
 def test_a_misspelt_variable_is_pointed_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GARDEN_DATABSE_URL", "postgresql://x")
     assert unknown_variables() == [

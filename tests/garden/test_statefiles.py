@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from garden.statefiles import LockTimeoutError, exclusive_lock, write_private_file
+from garden.statefiles import LockTimeoutError, StateFileError, exclusive_lock, write_private_file
 
 _HOLD = """
 import sys
@@ -36,7 +36,7 @@ def test_a_write_that_fails_leaves_the_old_content_alone(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full_disk)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(StateFileError, match="No space left"):
         write_private_file(target, b"new")
     assert target.read_bytes() == b"old"
     assert list(folder.iterdir()) == [target]
