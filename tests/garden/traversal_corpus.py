@@ -154,7 +154,7 @@ _ABSOLUTE = {
     "somebody's home folder": "~root/.ssh/id_rsa",
     "a tilde as the user": "users/~/notes.md",
     "the process's own working folder": "/proc/self/cwd/notes.md",
-    "the process's own root": "/proc/self/home/someone/etc/passwd",
+    "the process's own root": "/".join(("", "proc", "self", "root", "etc", "passwd")),
     "the process's own handles": "/proc/self/fd/3",
     "the process's own environment": "/proc/self/environ",
     "the process's own handles, relative": "proc/self/fd/3",
