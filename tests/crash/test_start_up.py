@@ -14,7 +14,7 @@ from garden.home import open_home
 from tests.support.processes import garden, spawn_garden
 
 # The delays reach past the whole of an undisturbed first start; `GARDEN_TEST_KILLS` asks for a finer comb.
-KILLS = int(os.environ.get("GARDEN_TEST_KILLS", "4"))
+KILLS = int(os.environ.get("GARDEN_TEST_KILLS", "3"))
 LONGEST_SECONDS = 1.2
 
 
