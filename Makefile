@@ -16,7 +16,7 @@ setup: .venv/ready ## Build the virtual environment from the pinned packages
 
 .PHONY: test
 test: .venv/ready ## Run every test, on an embedded Postgres of its own
-	@$(PY) -m pytest -n $(WORKERS) $(ARGS)
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 .PHONY: demo
 demo: .venv/ready ## See it work, on a throw-away garden home
@@ -38,13 +38,13 @@ format: .venv/ready ## Format and fix what can be fixed mechanically
 soak: .venv/ready ## The long versions of the tests that kill, race and tamper (ten minutes)
 	@GARDEN_TEST_KILLS=25 GARDEN_TEST_RESTARTS=50 GARDEN_TEST_KEYS=1000 GARDEN_TEST_READS=100000 \
 		GARDEN_TEST_SWAPS=200000 GARDEN_HYPOTHESIS=nightly \
-		$(PY) -m pytest -n $(WORKERS) tests/grammar/test_random_edits.py tests/crash \
+		$(PY) -m pytest -n $(WORKERS) --dist worksteal tests/grammar/test_random_edits.py tests/crash \
 		tests/events/test_server_restarts.py tests/events/test_idempotency.py tests/events/test_tenancy.py \
 		tests/garden/test_swapped_links.py $(ARGS)
 
 .PHONY: nightly
 nightly: .venv/ready ## Put a hundred thousand random documents to each property of the grammar
-	@GARDEN_HYPOTHESIS=nightly $(PY) -m pytest tests/grammar -n $(WORKERS) $(ARGS)
+	@GARDEN_HYPOTHESIS=nightly $(PY) -m pytest -n $(WORKERS) --dist worksteal tests/grammar $(ARGS)
 
 .PHONY: docs
 docs: .venv/ready ## Write the pages that are made from code
