@@ -14,7 +14,6 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
-FIRST = frozenset({Status.PENDING, Status.COMMITTED})
 WAYS = frozenset(
     {
         (Status.PENDING, Status.WRITTEN),

@@ -60,6 +60,9 @@ class _Postmaster:
             client.settimeout(1)
             try:
                 client.connect(str(self.socket_folder / f".s.PGSQL.{self.port}"))
+            except (BlockingIOError, TimeoutError):
+                # A full queue is that of a living server, however busy it is.
+                return True
             except OSError:
                 return False
             return True
@@ -132,6 +135,7 @@ class EmbeddedPostgres:
                 return url
             if not self._is_coming_up():
                 self._launch(programs)
+                patience = time.monotonic() + _UNREACHABLE_SECONDS_MAX
             elif time.monotonic() > patience and self._is_unreachable():
                 self._control(programs, "stop", "-m", "fast")
             time.sleep(_POLL_SECONDS)

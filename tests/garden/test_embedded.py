@@ -1,5 +1,7 @@
+import errno
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -243,6 +245,31 @@ def test_a_copy_of_a_home_neither_uses_nor_stops_the_server_of_the_original(home
     assert ask(own, b"show data_directory") == str(copied / ".garden/postgres")
     assert copy.stop()
     assert ask(url) == 1
+
+
+def test_a_server_too_busy_to_take_a_connection_is_left_alone(home: Home) -> None:
+    url = EmbeddedPostgres(home).ensure_running()
+    server = postmaster(home)
+    server.suspend()
+    waiting = [socket.socket(socket.AF_UNIX) for _ in range(2000)]
+    try:
+        assert queue_is_full(waiting, home.state / "postgres/.s.PGSQL.5432")
+        assert EmbeddedPostgres(home).url() == url
+    finally:
+        for each in waiting:
+            each.close()
+        server.resume()
+    assert ask(url) == 1
+    assert postmaster(home).pid == server.pid
+
+
+def queue_is_full(clients: list[socket.socket], path: Path) -> bool:
+    """Connect one client after the other, until the server's queue takes no more."""
+    for client in clients:
+        client.setblocking(False)
+        if client.connect_ex(str(path)) == errno.EAGAIN:
+            return True
+    return False
 
 
 def test_a_server_whose_socket_is_gone_is_replaced(home: Home) -> None:
