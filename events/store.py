@@ -113,6 +113,7 @@ class EventStore:
             caller=opening.caller,
             path=opening.path,
             head=Head() if row["version"] is None else head_of(row),
+            damage=row["damage"],
             request=opening.request,
             keys=keys,
             now=self._now,

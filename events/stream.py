@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from psycopg import errors
@@ -28,6 +28,13 @@ _HEAD_ONLY = (
 _TICK = timedelta(microseconds=1)
 
 
+class EventName(NamedTuple):
+    """An event's id and the time that it carries."""
+
+    event_id: UUID
+    at: datetime
+
+
 class LockedStream:
     """What stands in the account of one stream, and the steps that may follow, each one round trip."""
 
@@ -39,6 +46,7 @@ class LockedStream:
         caller: Caller,
         path: str,
         head: Head,
+        damage: Mapping[str, Any] | None,
         request: Request | None,
         keys: Keyring,
         now: Callable[[], datetime],
@@ -46,6 +54,7 @@ class LockedStream:
         self.caller = caller
         self.path = path
         self.head = head
+        self.damage = damage
         self.request = request
         self.earlier: Earlier | None = None
         self._connection = connection
@@ -53,10 +62,15 @@ class LockedStream:
         self._keys = keys
         self._now = now
 
-    def begin(self, statement: Statement, change: Change) -> Event:
+    def next_name(self) -> EventName:
+        """Name the next event before it is made, for texts that speak of it."""
+        at = self._moment()
+        return EventName(uuid7(at), at)
+
+    def begin(self, statement: Statement, change: Change, name: EventName | None = None) -> Event:
         """Record durably what is about to happen: enough to finish or to undo it without this process."""
         self._require_nothing_open()
-        event = self._next_event(statement, change, Status.PENDING)
+        event = self._next_event(statement, change, Status.PENDING, name=name)
         self._add(event, self._extended(event, open_event_id=event.event_id), response=None, lock=None)
         return event
 
@@ -80,15 +94,22 @@ class LockedStream:
         """Say that a change did not happen, and why; its request may be sent again."""
         return self._end(event, None, self._moved(event, Status.FAILED, error), None, keep=keep)
 
-    def record(self, statement: Statement, change: Change | None = None) -> Event:
+    def record(
+        self,
+        statement: Statement,
+        change: Change | None = None,
+        *,
+        name: EventName | None = None,
+        by: Caller | None = None,
+    ) -> Event:
         """Record what has already happened, committed at once: something said, or an edit from outside.
 
         Something said ends the stream's use, and the lock goes back with it; a change adopted from outside is
-        followed by the one that found it.
+        followed by the one that found it. `by` names who did it, where that is not the caller.
         """
         if change is not None:
             self._require_nothing_open()
-        event = self._next_event(statement, change, Status.COMMITTED)
+        event = self._next_event(statement, change, Status.COMMITTED, name=name, by=by)
         head = _advanced(self._extended(event), event)
         response = {"eventId": str(event.event_id)} if change is None else None
         self._add(event, head, response, self._lock if change is None else None)
@@ -194,17 +215,25 @@ class LockedStream:
             self._lock = None
         return ended
 
-    def _next_event(self, statement: Statement, change: Change | None, status: Status) -> Event:
-        at = self._moment()
+    def _next_event(
+        self,
+        statement: Statement,
+        change: Change | None,
+        status: Status,
+        *,
+        name: EventName | None = None,
+        by: Caller | None = None,
+    ) -> Event:
+        event_id, at = name or self.next_name()
         is_committed = status is Status.COMMITTED
         adopts = change is not None and is_committed
         event = Event(
             user_id=self.caller.user_id,
-            event_id=uuid7(at),
+            event_id=event_id,
             stream=self.path,
             sequence=self.head.tail_sequence + 1,
             statement=statement,
-            caller=self.caller,
+            caller=by or self.caller,
             # The request belongs to the edit that was asked for, not to the one it found and adopted.
             idempotency_key=None if adopts or self.request is None else self.request.key,
             created_at=at,

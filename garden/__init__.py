@@ -1,8 +1,24 @@
 """Memory Garden, the application.
 
-Everything that has effects lives here: settings, the garden home on disk, the embedded database, the
-command line, and in time the write path, the tools and the other surfaces. It stands on `events`, `lint` and
-`grammar`, and nothing below imports it.
+Everything that has effects lives here: settings, the garden home on disk, the embedded database, the write
+path, the tools and the surfaces. It stands on `events`, `lint` and `grammar`, and nothing below imports it.
+
+    with garden.open(home="my-garden") as opened:
+        session = opened.session("ada", "companion")
+        session.fs.append("users/ada/notes.md", "Laughed about the deadline today.")
 """
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from garden.application import Garden
+
 __version__ = "0.1.0"
+
+
+def open(home: str | Path | None = None) -> "Garden":  # noqa: A001 - read as garden.open
+    """Open the garden in this folder, or in the one that the settings name; what is missing is made."""
+    from garden.application import open_garden
+
+    return open_garden(home)

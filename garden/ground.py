@@ -12,7 +12,7 @@ from garden.settings import Settings
 Progress = Callable[[str], None]
 
 
-def _silent(_step: str) -> None:
+def silent(_step: str) -> None:
     """Report nothing."""
 
 
@@ -25,10 +25,9 @@ class Ground:
     applied: tuple[MigrationStatus, ...]
 
 
-def prepare(settings: Settings, report: Progress = _silent) -> Ground:
+def prepare(settings: Settings, report: Progress = silent) -> Ground:
     """Make everything ready for use, creating, starting and migrating only what is not so already."""
     home = ensure_home(settings.home)
-    report(f"Garden home: {home.path}")
     url = database_url(settings, home, report)
     with connection(url) as opened:
         applied = tuple(migrate(opened))
@@ -37,7 +36,7 @@ def prepare(settings: Settings, report: Progress = _silent) -> Ground:
     return Ground(home, url, applied)
 
 
-def database_url(settings: Settings, home: Home, report: Progress = _silent) -> str:
+def database_url(settings: Settings, home: Home, report: Progress = silent) -> str:
     """Give the address of the database: the configured one, or the embedded one, started if need be."""
     if settings.database_url is not None:
         return settings.database_url.get_secret_value()

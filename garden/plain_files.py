@@ -61,10 +61,10 @@ def check_type(status: os.stat_result, *, folder: bool) -> None:
         raise ForeignFileError("something stands there that is no plain file")
 
 
-def check_content(content: bytes) -> str:
+def check_content(content: bytes, bytes_max: int = SIZE_MAX_BYTES) -> str:
     """Give the text of a document's bytes, every line end as it is."""
-    if len(content) > SIZE_MAX_BYTES:
-        raise FileTooLargeError(SIZE_MAX_BYTES)
+    if len(content) > bytes_max:
+        raise FileTooLargeError(bytes_max)
     zero = content.find(0)
     if zero >= 0:
         raise NotTextError("a zero byte", zero)

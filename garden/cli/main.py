@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import garden
+from garden.cli import tending
+from garden.cli.common import AsJson, load
 from grammar.errors import GardenError
 
 if TYPE_CHECKING:
     from events.migrations import MigrationStatus
-    from garden.settings import Loaded, Settings
+    from garden.settings import Settings
 
 app = typer.Typer(
     name="garden",
@@ -27,8 +29,9 @@ database = typer.Typer(no_args_is_help=True, help="Start, stop or find the embed
 app.add_typer(database, name="database")
 keys = typer.Typer(no_args_is_help=True, help="List, rotate and verify with the integrity keys.")
 app.add_typer(keys, name="keys")
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+app.command()(tending.call)
+app.command()(tending.plant)
+app.command("import")(tending.import_folder)
 
 
 def main() -> None:
@@ -84,7 +87,7 @@ def init(context: typer.Context, as_json: AsJson = False) -> None:
     from garden.cli.render import show_json, show_progress
     from garden.ground import prepare
 
-    ground = prepare(_load(context).settings, show_progress)
+    ground = prepare(load(context).settings, show_progress)
     if as_json:
         show_json({"home": ground.home.path, "id": ground.home.id, "layout": ground.home.layout})
     else:
@@ -104,7 +107,7 @@ def config(context: typer.Context, as_json: AsJson = False) -> None:
     from garden.cli.render import show_json, show_table
     from garden.settings_view import setting_rows, unknown_variables
 
-    rows = setting_rows(_load(context))
+    rows = setting_rows(load(context))
     if as_json:
         show_json([asdict(row) for row in rows])
         return
@@ -131,7 +134,7 @@ def migrate(
     """
     from garden.cli.render import show_progress
 
-    settings = _load(context).settings
+    settings = load(context).settings
     if print_roles:
         from events.roles import preparation
 
@@ -165,7 +168,7 @@ def doctor(context: typer.Context, as_json: AsJson = False) -> None:
     from garden.doctor import examine
 
     findings = []
-    for finding in examine(_load(context)):
+    for finding in examine(load(context)):
         findings.append(finding)
         if not as_json:
             show_finding(finding)
@@ -191,7 +194,7 @@ def start(context: typer.Context) -> None:
     from garden.cli.render import show_progress
     from garden.ground import prepare
 
-    prepare(_load(context).settings, show_progress)
+    prepare(load(context).settings, show_progress)
 
 
 @database.command()
@@ -200,7 +203,7 @@ def stop(context: typer.Context) -> None:
     from garden.embedded import EmbeddedPostgres
     from garden.home import open_home
 
-    stopped = EmbeddedPostgres(open_home(_load(context).settings.home)).stop()
+    stopped = EmbeddedPostgres(open_home(load(context).settings.home)).stop()
     print("Stopped." if stopped else "It was not running.")
 
 
@@ -214,7 +217,7 @@ def url(context: typer.Context) -> None:
     from garden.ground import database_url
     from garden.home import open_home
 
-    settings = _load(context).settings
+    settings = load(context).settings
     print(database_url(settings, open_home(settings.home), show_progress))
 
 
@@ -225,7 +228,7 @@ def list_keys(context: typer.Context, as_json: AsJson = False) -> None:
     from garden.home import open_home
     from garden.keys import KeySource
 
-    settings = _load(context).settings
+    settings = load(context).settings
     *older, newest = KeySource(settings, open_home(settings.home))().versions
     rows = [(version, "verifies") for version in older] + [(newest, "signs")]
     if as_json:
@@ -243,7 +246,7 @@ def rotate(context: typer.Context) -> None:
     from garden.home import open_home
     from garden.keys import rotate_keys
 
-    settings = _load(context).settings
+    settings = load(context).settings
     print(f"Version {rotate_keys(settings, open_home(settings.home)).versions[-1]} signs from now on.")
 
 
@@ -265,7 +268,7 @@ def verify(
 
     faults = False
     shown = []
-    for user_id, verdict in verify_accounts(_load(context).settings, user):
+    for user_id, verdict in verify_accounts(load(context).settings, user):
         faults = faults or not verdict.holds
         shown.append({"user": user_id, **asdict(verdict)})
         if not as_json:
@@ -283,15 +286,6 @@ def _login(settings: "Settings") -> str:
 
     url = settings.database_url.get_secret_value() if settings.database_url else ""
     return unquote(urlsplit(url).username or "") or "postgres"
-
-
-def _load(context: typer.Context) -> "Loaded":
-    from garden.logs import configure_logs
-    from garden.settings import load_settings
-
-    loaded = load_settings(context.obj)
-    configure_logs(loaded.settings.log_level, loaded.settings.log_format)
-    return loaded
 
 
 def _show_migrations(stands: "list[MigrationStatus]", *, as_json: bool) -> None:

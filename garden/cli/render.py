@@ -2,18 +2,23 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
 from events.verifying import Verdict
 from garden.doctor import Finding
+from garden.importing import Imported
 
 # Wide enough that a column is never cut where nobody's window limits it.
 _UNLIMITED_WIDTH = 10_000
+
+Thing = TypeVar("Thing")
 
 _COLOURS = {"ok": "green", "warning": "yellow", "failed": "bold red", "skipped": "dim"}
 
@@ -51,6 +56,28 @@ def show_verdict(user_id: str, verdict: Verdict) -> None:
     for fault in verdict.faults:
         place = f"{fault.stream or 'journal'}, event {fault.event_id} ({fault.sequence})"
         console.print(Text(f"{'':<8}{place}: {fault.message}"), soft_wrap=True)
+
+
+def tracked(things: Sequence[Thing], what: str) -> Iterable[Thing]:
+    """Go through things with a bar on standard error that shows how far it has come."""
+    console = _console(sys.stderr)
+    return track(things, what, console=console, transient=True, disable=not sys.stderr.isatty())
+
+
+def show_import(done: Sequence[Imported]) -> None:
+    """Print what was refused and why, and how much of everything there was."""
+    console = _console(sys.stdout)
+    for each in done:
+        if each.outcome == "refused":
+            console.print(
+                Text.assemble(("refused ", _COLOURS["failed"]), f"{each.file}: {each.message}"),
+                soft_wrap=True,
+            )
+            console.print(Text(f"{'':<8}→ {each.hint}", style="dim"), soft_wrap=True)
+    counts = Counter(each.outcome for each in done)
+    console.print(
+        f"{counts['imported']} imported, {counts['unchanged']} here already, {counts['refused']} refused."
+    )
 
 
 def show_progress(step: str) -> None:

@@ -1,0 +1,116 @@
+"""Drift: a file that is not what the account believes, because somebody edited it outside the tools.
+
+The edit is recorded as an event of its own before anything else is, so that the account stays unbroken.
+Where it took away what tools hold on to, the event says what, and tools leave the document alone until that
+is back.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from events.reading import EventReader, Query
+from events.records import Caller, Change, Event, Statement
+from events.saga import Status
+from events.stream import LockedStream
+from garden.documents import Documents, Standing
+from garden.files import FileText
+from garden.paths import GardenPath
+from garden.planning import entity_of
+from grammar.canonical import canonical
+from grammar.document import Document
+from grammar.frontmatter_block import IDENTITY_KEYS
+from grammar.parsing import parse
+from grammar.splice import splice_between
+
+ADOPTED_TYPE = "external_edit"
+_RECENT_EVENTS = 20
+
+
+class Adoption:
+    """Takes edits from outside into the account."""
+
+    def __init__(self, reader: EventReader, documents: Documents) -> None:
+        self._reader = reader
+        self._documents = documents
+
+    def adopt(self, stream: LockedStream, path: GardenPath, file: FileText) -> Event | None:
+        """Record how a document came to be what it is now, unless that is known."""
+        head = stream.head
+        if file.hash == head.raw_hash:
+            return None
+        user_id = path.user_id
+        old = self._reader.text_at(user_id, path.text, head.version) if head.version else None
+        standing = self._documents.standing(path, file)
+        failed = self._failed_with(user_id, path, file.hash)
+        damage = damage_between(parse(old) if old is not None else None, standing, stream.damage)
+        statement = Statement(
+            type=ADOPTED_TYPE,
+            op=ADOPTED_TYPE,
+            tool="garden",
+            path=path.text,
+            entity=entity_of(path),
+            rationale=_story(old, failed),
+            edit={"failedEvent": str(failed)} if failed else None,
+            lint={
+                "counts": standing.report.counts,
+                "blocked": list(standing.report.blocked_reasons),
+                "damage": damage,
+            },
+        )
+        change = Change(
+            splice=splice_between(old or "", file.text),
+            before_hash=head.content_hash,
+            before_raw_hash=head.raw_hash,
+            intended_hash=standing.document.hash,
+            intended_raw_hash=file.hash,
+            sealed_text=canonical(file.text),
+        )
+        stream.damage = damage
+        return stream.record(statement, change, by=Caller(user_id, "external", role="person"))
+
+    def _failed_with(self, user_id: str, path: GardenPath, raw_hash: str) -> UUID | None:
+        """Find the failed event that meant to write this: its writer woke up after it was given up."""
+        page = self._reader.query(user_id, Query(path=path.text, limit=_RECENT_EVENTS))
+        return next(
+            (
+                event.event_id
+                for event in page.events
+                if event.status is Status.FAILED and event.intended_raw_hash == raw_hash
+            ),
+            None,
+        )
+
+
+def damage_between(
+    before: Document | None, after: Standing, known: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
+    """Tell which anchors and identity values are gone; what was gone already stays so until it is back."""
+    known = known or {}
+    anchors = {str(section.anchor) for section in before.sections if section.anchor} if before else set()
+    identity = (
+        {key: _plain(before.values[key]) for key in IDENTITY_KEYS if key in before.values} if before else {}
+    )
+    wanted_anchors = anchors | set(known.get("anchors", []))
+    wanted_identity = identity | dict(known.get("identity", {}))
+    there = {str(section.anchor) for section in after.document.sections if section.anchor}
+    values = after.document.values
+    damage = {
+        "anchors": sorted(wanted_anchors - there),
+        "identity": {
+            key: value for key, value in wanted_identity.items() if _plain(values.get(key)) != value
+        },
+    }
+    return damage if any(damage.values()) else None
+
+
+def _plain(value: object) -> object:
+    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _story(old: str | None, failed: UUID | None) -> str:
+    if failed:
+        return "A write that had been given up reached the file after all."
+    if old is None:
+        return "The document was begun outside the tools."
+    return "The document was edited outside the tools."

@@ -1,0 +1,1 @@
+"""The tools: each a declaration in one registry, from which every surface is made."""

@@ -1,0 +1,282 @@
+"""The tools of the account: `events.log` says something, `events.query` looks up what happened."""
+
+import json
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import AfterValidator, AwareDatetime, Field, StrictInt
+
+from events.idempotency import request as identified
+from events.reading import PAGE_EVENTS_DEFAULT, PAGE_EVENTS_MAX, Query
+from events.records import Event, Statement
+from garden.paths import GardenPath, parse_path
+from garden.planning import entity_of
+from garden.tools.declaration import TENDERS, Call, Reply, Tool, Traits
+from garden.tools.places import file_to_read
+from garden.tools.wire import Correlated, Label, Line, Request, Wire, payload_of
+
+DETAILS_CHARACTERS_MAX = 64 * 1024
+Hash = Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
+
+
+def _bounded(details: dict[str, Any]) -> dict[str, Any]:
+    if len(json.dumps(details)) > DETAILS_CHARACTERS_MAX:
+        raise ValueError(f"must be at most {DETAILS_CHARACTERS_MAX} characters of JSON")
+    return details
+
+
+class LogRequest(Correlated):
+    """What is to be recorded that is no change by itself."""
+
+    type: Label = Field(description="What it is: observation, decision, profile_update, ...")
+    op: Label = Field("note", description="What was done: note, replace_section, append_item, ...")
+    file_path: str | None = Field(None, description="The document that it speaks of.")
+    section_anchor: Line | None = Field(None, description="The section that it speaks of.")
+    before_hash: Hash | None = Field(None, description="What it hashed to before.")
+    after_hash: Hash | None = Field(None, description="What it hashed to afterwards.")
+    details: Annotated[dict[str, Any], AfterValidator(_bounded)] | None = Field(
+        None, description="Whatever else is to be kept, as a JSON object."
+    )
+
+
+class LoggedEvent(Wire):
+    """Where it is recorded."""
+
+    event_id: UUID
+
+
+class QueryRequest(Request):
+    """Which events are wanted; what is not given does not narrow the search."""
+
+    path: str | None = Field(None, description="Of this document.")
+    section_anchor: str | None = Field(None, description="Of this section: concerns v1.")
+    type: str | None = Field(
+        None, description="Of this type: profile_update, observation, external_edit, ..."
+    )
+    op: str | None = Field(None, description="With this op: replace_section, append_item, ...")
+    status: Literal["pending", "written", "committed", "failed"] | None = None
+    since: AwareDatetime | None = Field(None, description="From this time on, as in 2026-11-18T08:25:00Z.")
+    until: AwareDatetime | None = Field(None, description="Before this time.")
+    actor: str | None = Field(None, description="By this actor.")
+    tool_call_id: str | None = None
+    transaction_id: str | None = None
+    agent_action_id: str | None = None
+    text: str | None = Field(None, description="With all of these words in a rationale.")
+    limit: Annotated[StrictInt, Field(ge=1, le=PAGE_EVENTS_MAX)] = Field(
+        PAGE_EVENTS_DEFAULT, description="So many at once."
+    )
+    cursor: str | None = Field(None, description="meta.cursor of the page before, for the next one.")
+
+
+class SpliceView(Wire):
+    """The change: so many bytes into the old text, take out, put in."""
+
+    offset: int
+    removed: str
+    inserted: str
+
+
+class AnnotationView(Wire):
+    """What was said about an event later."""
+
+    type: str
+    op: str
+    rationale: str | None
+    evidence_refs: tuple[str, ...]
+    details: dict[str, Any] | None
+    actor: str
+    created_at: datetime
+
+
+class EventView(Wire):
+    """One event."""
+
+    event_id: UUID
+    type: str
+    op: str
+    tool: str
+    status: Literal["pending", "written", "committed", "failed"]
+    path: str | None
+    entity: str | None
+    section_anchor: str | None
+    rationale: str | None
+    override_rationale: str | None
+    evidence_refs: tuple[str, ...]
+    edit: dict[str, Any] | None
+    splice: SpliceView | None
+    document_version: int | None
+    before_hash: str | None
+    intended_hash: str | None
+    after_hash: str | None
+    lint: dict[str, Any] | None
+    error: dict[str, Any] | None
+    actor: str
+    role: str
+    tool_call_id: str | None
+    transaction_id: str | None
+    agent_action_id: str | None
+    idempotency_key: str | None
+    created_at: datetime
+    written_at: datetime | None
+    committed_at: datetime | None
+    failed_at: datetime | None
+    sequence: int
+    line_hash: str | None
+    chain_hash: str
+    integrity_salt_version: int
+    annotations: tuple[AnnotationView, ...]
+
+
+class Rows(Wire):
+    """The events found, newest first."""
+
+    rows: tuple[EventView, ...]
+
+
+def log(call: Call, request: LogRequest) -> Reply:
+    """Record what is no change; where a write recorded it already, as an annotation of that event."""
+    path = file_to_read(call.caller, request.file_path) if request.file_path is not None else None
+    asked = identified(
+        call.caller.user_id,
+        "events.log",
+        path.text if path else "",
+        payload_of(request),
+        key=request.idempotency_key,
+        tool_call_id=call.caller.tool_call_id,
+    )
+    logged = call.services.account.log(call.caller, _statement(call, request, path), asked)
+    meta: dict[str, Any] = {"eventId": str(logged.event_id)}
+    if logged.is_annotation:
+        meta["annotated"] = True
+    if logged.replayed:
+        meta["replayed"] = True
+        meta["hint"] = (
+            "This was recorded before; a different idempotencyKey has the same words recorded again."
+        )
+    return Reply(LoggedEvent(event_id=logged.event_id), meta)
+
+
+def _statement(call: Call, request: LogRequest, path: GardenPath | None) -> Statement:
+    told = {
+        "beforeHash": request.before_hash,
+        "afterHash": request.after_hash,
+        "details": request.details,
+    }
+    return Statement(
+        type=request.type,
+        op=request.op,
+        tool="events.log",
+        path=path.text if path else None,
+        entity=entity_of(path) if path else call.caller.user_id,
+        section_anchor=request.section_anchor,
+        rationale=request.rationale,
+        override_rationale=request.override_rationale,
+        evidence_refs=request.evidence_refs,
+        edit={key: value for key, value in told.items() if value is not None} or None,
+        lint=_lint(call, path) if path else None,
+    )
+
+
+def _lint(call: Call, path: GardenPath) -> dict[str, Any]:
+    report = call.services.documents.standing(path, call.services.files.read(path)).report
+    return {"counts": report.counts, "blocked": report.blocked}
+
+
+def query(call: Call, request: QueryRequest) -> Reply:
+    """Find events, newest first."""
+    asked = Query(**request.model_dump(by_alias=False))
+    if asked.path is not None:
+        parse_path(asked.path, owner=call.caller.user_id)
+    reader = call.services.reader
+    page = reader.query(call.caller.user_id, asked)
+    said: dict[UUID, list[AnnotationView]] = {}
+    for each in (
+        reader.annotations(call.caller.user_id, [event.event_id for event in page.events])
+        if page.events
+        else []
+    ):
+        said.setdefault(each.event_id, []).append(
+            AnnotationView(
+                type=each.type,
+                op=each.op,
+                rationale=each.rationale,
+                evidence_refs=each.evidence_refs,
+                details=dict(each.details) if each.details else None,
+                actor=each.caller.actor,
+                created_at=each.created_at,
+            )
+        )
+    rows = tuple(event_view(event, tuple(said.get(event.event_id, ()))) for event in page.events)
+    return Reply(Rows(rows=rows), {"cursor": page.cursor} if page.cursor else {})
+
+
+def event_view(event: Event, annotations: tuple[AnnotationView, ...]) -> EventView:
+    """Show an event as it travels."""
+    said, caller, splice = event.statement, event.caller, event.splice
+    return EventView(
+        event_id=event.event_id,
+        type=said.type,
+        op=said.op,
+        tool=said.tool,
+        status=event.status.value,
+        path=said.path,
+        entity=said.entity,
+        section_anchor=said.section_anchor,
+        rationale=said.rationale,
+        override_rationale=said.override_rationale,
+        evidence_refs=said.evidence_refs,
+        edit=dict(said.edit) if said.edit else None,
+        splice=SpliceView(offset=splice.offset, removed=splice.removed, inserted=splice.inserted)
+        if splice
+        else None,
+        document_version=event.document_version,
+        before_hash=event.before_hash,
+        intended_hash=event.intended_hash,
+        after_hash=event.after_hash,
+        lint=dict(said.lint) if said.lint else None,
+        error=dict(event.error) if event.error else None,
+        actor=caller.actor,
+        role=caller.role,
+        tool_call_id=caller.tool_call_id,
+        transaction_id=caller.transaction_id,
+        agent_action_id=caller.agent_action_id,
+        idempotency_key=event.idempotency_key,
+        created_at=event.created_at,
+        written_at=event.written_at,
+        committed_at=event.committed_at,
+        failed_at=event.failed_at,
+        sequence=event.sequence,
+        line_hash=event.line_hash.hex() if event.line_hash else None,
+        chain_hash=event.chain.mac.hex(),
+        integrity_salt_version=event.chain.version,
+        annotations=annotations,
+    )
+
+
+TOOLS: tuple[Tool[Any], ...] = (
+    Tool(
+        "events.log",
+        "Record an observation",
+        "Records an observation, a decision or anything else that is no change of a document.",
+        "Edits record themselves. Where toolCallId, transactionId or agentActionId and filePath name an "
+        "edit that "
+        "was recorded, this becomes an annotation of it, and its eventId is returned.",
+        LogRequest,
+        LoggedEvent,
+        log,
+        Traits(writes=True, roles=TENDERS, cost="light"),
+        {"type": "observation", "rationale": "She laughed about the deadline, for the first time."},
+    ),
+    Tool(
+        "events.query",
+        "Look up what happened",
+        "Finds events, newest first: what changed, when, by whom and why.",
+        "All filters narrow the search. meta.cursor, where there is one, asks for the next page.",
+        QueryRequest,
+        Rows,
+        query,
+        Traits(cost="light"),
+        {"path": "users/ada/notes.md", "status": "committed", "limit": 10},
+    ),
+)

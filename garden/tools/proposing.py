@@ -1,0 +1,78 @@
+"""`propose_change`: what an edit would do, told before it is done. Nothing is recorded."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from garden.planning import Plan
+from garden.tools.declaration import TENDERS, Call, Reply, Tool, Traits
+from garden.tools.understanding import find_tool, understood
+from garden.tools.wire import Request, Wire
+from grammar.errors import GardenError
+
+
+class NotAnEditError(GardenError):
+    """A tool that edits no document has nothing to preview."""
+
+    code = "invalid_input"
+
+
+class ProposeRequest(Request):
+    """Which call is to be previewed."""
+
+    tool: str = Field(description="The tool that would be called: md.patch_section, for example.")
+    args: dict[str, Any] = Field(description="Its arguments, as they would be sent.")
+
+
+class Proposal(Wire):
+    """What the call would do."""
+
+    diff: str
+    safety_report: str
+    requires_approval: Literal[False] = False
+
+
+def propose(call: Call, request: ProposeRequest) -> Reply:
+    """Plan a call as the tool itself would, and show the outcome."""
+    tool = find_tool(call.tools, request.tool)
+    if tool.edits is None:
+        names = ", ".join(name for name, each in call.tools.items() if each.edits)
+        raise NotAnEditError(
+            f"{tool.name} edits no document, so there is nothing to preview.", hint=f"There is for: {names}."
+        )
+    intent = tool.edits.intent(call, understood(tool, request.args))
+    plan = call.services.writing.preview(call.caller, intent, may_exceed=True)
+    diff = plan.applied.diff(intent.path.text)
+    meta = {"documentHash": plan.after.document.hash, "linesAdded": diff.added, "linesRemoved": diff.removed}
+    return Reply(Proposal(diff=diff.text, safety_report=_safety(plan)), meta)
+
+
+def _safety(plan: Plan) -> str:
+    if plan.unchanged:
+        return "Allowed, and nothing would change."
+    needs_reason = plan.comparison.exceeded and not plan.intent.override_rationale
+    verdict = (
+        "Needs an overrideRationale: a soft cap would be exceeded."
+        if needs_reason
+        else "Allowed by every hard block."
+    )
+    return "\n".join([verdict, *(f"- {finding}" for finding in plan.comparison.worse)])
+
+
+TOOLS: tuple[Tool[Any], ...] = (
+    Tool(
+        "propose_change",
+        "Preview an edit",
+        "Shows what an edit would change and whether anything speaks against it, and changes nothing.",
+        "Give the tool and its arguments as you would send them. A refusal is the one the real call "
+        "would get.",
+        ProposeRequest,
+        Proposal,
+        propose,
+        Traits(roles=TENDERS),
+        {
+            "tool": "fs.append",
+            "args": {"path": "users/ada/notes.md", "text": "2026-11-18: slept well."},
+        },
+    ),
+)

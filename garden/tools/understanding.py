@@ -1,0 +1,113 @@
+"""From a caller's words to a tool and a request it takes, or a refusal that says what is wrong with them."""
+
+import difflib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic.alias_generators import to_camel
+
+from garden.tools.declaration import Tool
+from grammar.errors import GardenError
+
+_DELETING = re.compile(
+    r"delete|remove|unlink|rmdir|destroy|erase|(?:^|[._])(?:rm|del)(?:[._]|$)", re.IGNORECASE
+)
+_PROBLEMS_MAX = 10
+_NAME_CHARACTERS_MAX = 100
+
+
+class UnknownToolError(GardenError):
+    """There is no such tool."""
+
+    code = "unknown_tool"
+
+
+class DeleteNotAllowedError(GardenError):
+    """No tool deletes anything."""
+
+    code = "delete_not_allowed"
+
+
+class InvalidRequestError(GardenError):
+    """The arguments are not those that the tool takes."""
+
+    code = "invalid_input"
+
+
+def find_tool(tools: Mapping[str, Tool[Any]], name: str) -> Tool[Any]:
+    """Find a tool by its name; over some surfaces the dot is an underscore."""
+    found = tools.get(name) or next(
+        (tool for each, tool in tools.items() if each.replace(".", "_") == name), None
+    )
+    if found is not None:
+        return found
+    if _DELETING.search(name):
+        raise DeleteNotAllowedError(
+            "No tool deletes a document, and none ever will.",
+            hint="To let go of words, replace the section or prune the list; earlier versions stay in "
+            "the history.",
+        )
+    close = difflib.get_close_matches(name[:_NAME_CHARACTERS_MAX], tools, n=3, cutoff=0.5)
+    raise UnknownToolError(
+        "There is no such tool.",
+        hint=f"Did you mean {' or '.join(close)}?" if close else "tools.list names them all.",
+        details={"tools": list(tools)},
+    )
+
+
+def understood(tool: Tool[Any], args: object) -> Any:
+    """Make a request of a call's arguments."""
+    if not isinstance(args, Mapping):
+        raise InvalidRequestError("The arguments must be a JSON object.", hint=_hint(tool))
+    fields = _flattened(tool, args)
+    try:
+        return tool.request.model_validate(fields)
+    except ValidationError as error:
+        problems = [_problem(each) for each in error.errors(include_input=False, include_url=False)]
+        shown = "; ".join(f"{each['field']}: {each['problem']}" for each in problems[:_PROBLEMS_MAX])
+        raise InvalidRequestError(
+            f"{tool.name} can't take these arguments: {shown}.",
+            hint=_hint(tool),
+            details={"problems": problems},
+        ) from None
+
+
+def _flattened(tool: Tool[Any], args: Mapping[Any, Any]) -> dict[str, Any]:
+    """Put the fields of `opts` beside the others, all of them in the wire's spelling."""
+    options = args.get("opts", {})
+    if options is None:
+        options = {}
+    if not isinstance(options, Mapping):
+        raise InvalidRequestError("opts must be a JSON object.", hint=_hint(tool))
+    known = {to_camel(name) for name in tool.request.model_fields}
+    fields: dict[str, Any] = {}
+    for name, value in [*((n, v) for n, v in args.items() if n != "opts"), *options.items()]:
+        key = str(name)
+        camel = to_camel(key) if to_camel(key) in known else key
+        if camel in fields:
+            raise InvalidRequestError(
+                f"{tool.name} can't take these arguments: {camel} is given twice.",
+                hint="Give each field once.",
+            )
+        fields[camel] = value
+    return fields
+
+
+def _problem(error: Mapping[str, Any]) -> dict[str, str]:
+    field = ".".join(str(part) for part in error["loc"] if "[" not in str(part))
+    kind = error["type"]
+    if kind == "extra_forbidden":
+        return {"field": field, "problem": "there is no such field"}
+    if kind == "missing":
+        return {"field": field, "problem": "it is missing"}
+    message = str(error["msg"]).removeprefix("Value error, ")
+    return {"field": field or "the request", "problem": message[:1].lower() + message[1:]}
+
+
+def _hint(tool: Tool[Any]) -> str:
+    fields = tool.request.model_fields
+    required = [to_camel(name) for name, field in fields.items() if field.is_required()]
+    needs = f"{tool.name} needs {', '.join(required)}" if required else f"{tool.name} needs no field"
+    return f"{needs}; tools.help with this tool's name shows every field and an example."

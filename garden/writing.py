@@ -1,0 +1,221 @@
+"""The write path: the one way in which anything below `users/` is changed.
+
+1. Open: take the document's lock, learn what the account believes of it.
+2. Plan: settle what a crash left, adopt what an edit from outside changed, apply the edit in memory.
+3. Intend: record durably what is about to happen.
+4. Write: replace the file in one step, durably; the version replaced goes to the history.
+5. Seal: record that it happened, and the answer; the lock goes back with it.
+
+A refusal happens before the third step, and leaves nothing behind but an adopted edit from outside.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+from uuid import UUID
+
+from events.database import DatabaseUnavailableError
+from events.idempotency import Earlier, InProgressError, Request
+from events.records import Caller, Event
+from events.store import EventStore
+from events.stream import LockedStream
+from garden.documents import Documents, Standing
+from garden.drift import Adoption
+from garden.file_errors import FileMissingError
+from garden.files import FileText, GardenFiles
+from garden.paths import GardenPath
+from garden.planning import DocumentDamagedError, Intent, Plan, Planner
+from garden.settling import NOTHING_HASH, Settlement
+from grammar.errors import GardenError
+
+Answer = Callable[[Plan], Any]
+
+
+class OutcomeUnknownError(GardenError):
+    """The change was written, and whether the account knows could not be learnt."""
+
+    code: ClassVar[str] = "unavailable"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of an intent: the answer for its caller, and what else there is to tell."""
+
+    result: Any
+    event_id: UUID | None = None
+    replayed: bool = False
+    unchanged: bool = False
+    warnings: tuple[str, ...] = ()
+    hint: str | None = None
+    also: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A document under its lock; `standing` is None where there is no file."""
+
+    standing: Standing | None
+    adopted: Event | None
+
+
+class WritePath:
+    """Carries intents out, each through the same steps."""
+
+    def __init__(
+        self,
+        account: EventStore,
+        files: GardenFiles,
+        documents: Documents,
+        planner: Planner,
+        settlement: Settlement,
+        adoption: Adoption,
+    ) -> None:
+        self._account = account
+        self._files = files
+        self._documents = documents
+        self._planner = planner
+        self._settlement = settlement
+        self._adoption = adoption
+
+    def write(self, caller: Caller, intent: Intent, request: Request | None, answer: Answer) -> Outcome:
+        """Carry an intent through all steps; success means that it survives whatever happens next."""
+        with self._account.document(caller, intent.path.text, request) as stream:
+            earlier = self.settled(stream, intent.path)
+            if earlier is not None:
+                return replayed(earlier, stream.head.content_hash)
+            opened = self.opened(stream, intent.path)
+            name = stream.next_name()
+            plan = self._planner.plan(intent, opened.standing, name, stream.damage)
+            outcome = _outcome(plan, answer(plan), opened.adopted)
+            if plan.unchanged:
+                return replace(outcome, unchanged=True)
+            response = as_response(outcome, plan.after.document.hash)
+            statement = plan.statement
+            statement = replace(statement, edit={**(statement.edit or {}), "answer": response})
+            event = stream.begin(statement, plan.change(stream.head), name)
+            with failing(stream, event):
+                self._replace(plan, event)
+            with saying_what_is_known(event):
+                stream.finish(event, {**response, "eventId": str(event.event_id)})
+        self._documents.keep(plan.after)
+        return replace(outcome, event_id=event.event_id)
+
+    def preview(self, caller: Caller, intent: Intent, *, may_exceed: bool = False) -> Plan:
+        """Take the first half of the way: plan, and record nothing."""
+        with self._account.document(caller, intent.path.text) as stream:
+            standing = self.looked_at(stream, intent.path).standing
+            return self._planner.plan(
+                intent, standing, stream.next_name(), stream.damage, may_exceed=may_exceed
+            )
+
+    def settled(self, stream: LockedStream, path: GardenPath) -> Earlier | None:
+        """End what a crash left open; gives the earlier request of the same key that has an answer."""
+        self._settlement.settle(stream, path)
+        if stream.earlier is not None and stream.earlier.response is None:
+            raise InProgressError(
+                "The same request is being carried out.", hint="Send it again in a moment to have its answer."
+            )
+        return stream.earlier
+
+    def opened(self, stream: LockedStream, path: GardenPath) -> Opened:
+        """Read a document under its lock, and take into the account what was edited outside."""
+        file = self._read(stream, path)
+        if file is None:
+            return Opened(None, None)
+        adopted = self._adoption.adopt(stream, path, file)
+        return Opened(self._documents.standing(path, file), adopted)
+
+    def looked_at(self, stream: LockedStream, path: GardenPath) -> Opened:
+        """Read a document under its lock, and record nothing."""
+        file = self._read(stream, path)
+        return Opened(None if file is None else self._documents.standing(path, file), None)
+
+    def _read(self, stream: LockedStream, path: GardenPath) -> FileText | None:
+        try:
+            return self._files.read(path)
+        except FileMissingError:
+            if stream.head.raw_hash in {None, NOTHING_HASH}:
+                return None
+        raise DocumentDamagedError(
+            f"The file of this document is missing, and the account holds version {stream.head.version} "
+            "of it.",
+            hint="Put the file back; its last version can be rebuilt with 'garden restore'.",
+            details={"version": stream.head.version, "contentHash": stream.head.content_hash},
+        )
+
+    def _replace(self, plan: Plan, event: Event) -> None:
+        path = plan.intent.path
+        self._files.replace(
+            path,
+            plan.after.text.encode(),
+            expected=plan.before.raw_hash if plan.before else None,
+            keep_previous=path.copy_of(event.created_at, event.event_id) if plan.keeps_copy else None,
+        )
+
+
+@contextmanager
+def failing(stream: LockedStream, *events: Event) -> Iterator[None]:
+    """Say that a change did not happen where the files refuse it."""
+    try:
+        yield
+    except GardenError as error:
+        # Where even that can't be recorded, whoever opens the document next settles it.
+        with suppress(GardenError):
+            for event in events:
+                stream.fail(event, {"code": error.code, "message": error.message}, keep=True)
+        raise
+
+
+@contextmanager
+def saying_what_is_known(event: Event) -> Iterator[None]:
+    """Tell a caller who can't be told more that the change is safe, and how to learn the rest."""
+    try:
+        yield
+    except DatabaseUnavailableError:
+        raise OutcomeUnknownError(
+            "The change was recorded and written, but the database went away before it was sealed.",
+            hint="It will be sealed when the document is next opened. Send the same request again to "
+            "have its answer.",
+            details={"eventId": str(event.event_id)},
+        ) from None
+
+
+def as_response(outcome: Outcome, content_hash: str) -> dict[str, Any]:
+    """Write an outcome as it is remembered for a request that comes again."""
+    return {
+        "result": outcome.result,
+        "warnings": list(outcome.warnings),
+        "also": dict(outcome.also),
+        "contentHash": content_hash,
+    }
+
+
+def replayed(earlier: Earlier, content_hash: str | None) -> Outcome:
+    """Answer a request that was carried out before, and say so."""
+    response = earlier.response or {}
+    warnings = list(response.get("warnings", []))
+    if response.get("contentHash") != content_hash:
+        warnings.insert(
+            0,
+            "The document has changed since this request was carried out, and it was not carried out again.",
+        )
+    return Outcome(
+        response.get("result"),
+        earlier.event_id,
+        replayed=True,
+        warnings=tuple(warnings),
+        hint="This answer is from before; a different idempotencyKey has the same words recorded again.",
+        also=response.get("also", {}),
+    )
+
+
+def _outcome(plan: Plan, result: Any, adopted: Event | None) -> Outcome:
+    warnings = [str(finding) for finding in plan.comparison.worse]
+    also: dict[str, Any] = {"documentHash": plan.after.document.hash}
+    if adopted is not None:
+        warnings.insert(
+            0, "The file had been edited outside the tools; that edit is now part of the account."
+        )
+        also["adoptedEventId"] = str(adopted.event_id)
+    return Outcome(result, warnings=tuple(warnings), also=also)
