@@ -42,7 +42,7 @@ class Imported:
 
 
 def files_in(source: Path) -> list[Path]:
-    """Find every file in the users' folders, in order; hidden ones are left out, and those beside the folders."""
+    """Find every file in the users' folders, in order; hidden ones and those beside them are left out."""
     if not source.is_dir():
         raise SourceError(
             "There is no folder to import from at this place.",
