@@ -5,7 +5,7 @@ import sys
 
 from benchmarks.ratios import Ratio
 
-MEASUREMENTS = ("grammar", "lint", "start_up", "events")
+MEASUREMENTS = ("grammar", "lint", "start_up", "events", "writing")
 
 
 def main(names: list[str]) -> int:

@@ -6,9 +6,7 @@ so the figures say how much of the bare insert was waiting for the disk.
 
 import os
 import secrets
-import statistics
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -18,7 +16,7 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg.rows import DictRow, dict_row
 
-from benchmarks.ratios import Ratio
+from benchmarks.ratios import Ratio, Stopwatch, micro
 from events.database import connection
 from events.idempotency import Request
 from events.keyring import Keyring
@@ -29,7 +27,7 @@ from events.records import Caller, Change, Event, Statement
 from events.rows import event_row, parameters
 from events.statements import statements
 from events.store import EventStore
-from garden.demo import throw_away_home
+from garden.demo.throw_away import throw_away_home
 from garden.embedded import EmbeddedPostgres
 from grammar.splice import Splice
 from tests.support.many_events import fill
@@ -96,42 +94,12 @@ def _database(server: str, name: str, events: int = 0) -> str:
     return url
 
 
-class _Stopwatch:
-    """Times taken in turns, so that all see the same disk and the same neighbours."""
-
-    def __init__(self) -> None:
-        self._seconds: defaultdict[str, list[float]] = defaultdict(list)
-
-    def take(self, name: str, action: Callable[[], Result]) -> Result:
-        started = time.perf_counter()
-        result = action()
-        self._seconds[name].append(time.perf_counter() - started)
-        return result
-
-    def warmed_up(self) -> None:
-        self._seconds.clear()
-
-    def median(self, *names: str) -> float:
-        """The median of what these took together, round by round."""
-        rounds = zip(*(self._seconds[name] for name in names), strict=True)
-        return float(statistics.median([sum(each) for each in rounds]))
-
-    def ratio(self, title: str, ours: str, *theirs: str, at_most: float, of_which: str = "") -> Ratio:
-        dividend, divisor = self.median(ours), self.median(*theirs)
-        took = f"{_micro(dividend)} / {_micro(divisor)} µs{of_which}"
-        return Ratio(title, dividend / divisor, at_most, detail=took)
-
-
 def _sql(name: str) -> bytes:
     return named_sql(__file__)[name].encode()
 
 
-def _micro(seconds: float) -> str:
-    return f"{seconds * 1e6:.0f}"
-
-
 def _writing(url: str) -> Iterator[Ratio]:
-    keys, watch = Keyring.generate(), _Stopwatch()
+    keys, watch = Keyring.generate(), Stopwatch()
     with Pool(url) as pool, _superuser(url) as opened, _superuser(url) as not_waiting:
         store, reader, bare = EventStore(pool, lambda: keys), EventReader(pool), _BareTable(opened)
         not_waiting.execute("set synchronous_commit = off")
@@ -141,13 +109,13 @@ def _writing(url: str) -> Iterator[Ratio]:
             _log(store, reader, bare, watch)
             _edit(store, bare, bare.through(not_waiting), watch)
     disk = watch.median("insert") - watch.median("insert, not waiting for the disk")
-    waiting = f", the disk {_micro(disk)} µs of it"
+    waiting = f", the disk {micro(disk)} µs of it"
     yield watch.ratio("events.log / bare insert", "log", "insert of log", at_most=1.3, of_which=waiting)
     yield watch.ratio("begin of an edit / bare insert", "begin", "insert", at_most=1.3, of_which=waiting)
     yield watch.ratio("a whole edit / bare insert and bare update", "edit", "insert", "update", at_most=1.3)
 
 
-def _log(store: EventStore, reader: EventReader, bare: "_BareTable", watch: _Stopwatch) -> None:
+def _log(store: EventStore, reader: EventReader, bare: "_BareTable", watch: Stopwatch) -> None:
     logged = watch.take("log", partial(store.log, _CALLER, _NOTE, _request()))
     event = reader.event(_CALLER.user_id, logged.event_id)
     if event is None:
@@ -155,14 +123,14 @@ def _log(store: EventStore, reader: EventReader, bare: "_BareTable", watch: _Sto
     watch.take("insert of log", partial(bare.insert, parameters(event_row(event))))
 
 
-def _edit(store: EventStore, bare: "_BareTable", not_waiting: "_BareTable", watch: _Stopwatch) -> None:
+def _edit(store: EventStore, bare: "_BareTable", not_waiting: "_BareTable", watch: Stopwatch) -> None:
     row = parameters(event_row(watch.take("edit", partial(_whole_edit, store, _request(), watch))))
     place = watch.take("insert", partial(bare.insert, row))
     watch.take("update", partial(bare.update, row, place))
     watch.take("insert, not waiting for the disk", partial(not_waiting.insert, row))
 
 
-def _whole_edit(store: EventStore, request: Request, watch: _Stopwatch) -> Event:
+def _whole_edit(store: EventStore, request: Request, watch: Stopwatch) -> Event:
     with store.document(_CALLER, _PATH, request) as stream:
         change = _change(stream.head.version, stream.head.raw_hash)
         event = watch.take("begin", partial(stream.begin, _EDIT, change))
@@ -214,7 +182,7 @@ class _BareTable:
 
 
 def _row_level_security(url: str) -> Iterator[Ratio]:
-    watch = _Stopwatch()
+    watch = Stopwatch()
     with Pool(url) as pool, Pool(url, size_max=1) as nobodys, Pool(url, size_max=1) as somebodys:
         readers = {
             "as production": EventReader(pool),
@@ -276,7 +244,7 @@ def _growth(few: str, many: str) -> Iterator[Ratio]:
     }
     with Pool(few) as small, Pool(many) as large:
         for title, query in asked.items():
-            watch = _Stopwatch()
+            watch = Stopwatch()
             for number in range(_GROWTH_ROUNDS):
                 for name, pool, events in (("few", small, _FEW_EVENTS), ("many", large, _MANY_EVENTS)):
                     users = events // _EVENTS_OF_A_USER

@@ -3,8 +3,11 @@
 import statistics
 import time
 import timeit
+from collections import defaultdict
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+Result = TypeVar("Result")
 
 
 class Ratio(NamedTuple):
@@ -37,3 +40,34 @@ def once(work: Callable[[], object]) -> float:
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
+
+
+class Stopwatch:
+    """Times taken in turns, so that all see the same disk and the same neighbours."""
+
+    def __init__(self) -> None:
+        self._seconds: defaultdict[str, list[float]] = defaultdict(list)
+
+    def take(self, name: str, action: Callable[[], Result]) -> Result:
+        started = time.perf_counter()
+        result = action()
+        self._seconds[name].append(time.perf_counter() - started)
+        return result
+
+    def warmed_up(self) -> None:
+        self._seconds.clear()
+
+    def median(self, *names: str) -> float:
+        """The median of what these took together, round by round."""
+        rounds = zip(*(self._seconds[name] for name in names), strict=True)
+        return float(statistics.median([sum(each) for each in rounds]))
+
+    def ratio(self, title: str, ours: str, *theirs: str, at_most: float, of_which: str = "") -> Ratio:
+        dividend, divisor = self.median(ours), self.median(*theirs)
+        took = f"{micro(dividend)} / {micro(divisor)} µs{of_which}"
+        return Ratio(title, dividend / divisor, at_most, detail=took)
+
+
+def micro(seconds: float) -> str:
+    """Write seconds as microseconds."""
+    return f"{seconds * 1e6:.0f}"

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 
 from benchmarks.ratios import Ratio, median_seconds, once
-from garden.demo import throw_away_home
+from garden.demo.throw_away import throw_away_home
 from garden.embedded import EmbeddedPostgres
 
 _INTERPRETER_ROUNDS = 15

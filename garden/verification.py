@@ -1,4 +1,4 @@
-"""Checking the accounts of users against the keys that are in force."""
+"""Checking the accounts of users against the keys that are in force, and the files against the accounts."""
 
 from collections.abc import Iterator
 
@@ -6,8 +6,10 @@ from events.maintenance import Maintenance
 from events.pool import Pool
 from events.reading import EventReader
 from events.verifying import Verdict, Verifier
+from garden.files import GardenFiles
 from garden.ground import prepare
 from garden.keys import KeySource
+from garden.paths import GardenPath
 from garden.settings import Settings
 from grammar.errors import GardenError
 
@@ -31,3 +33,12 @@ def verify_accounts(settings: Settings, user_id: str | None = None) -> Iterator[
             )
         for each in users if user_id is None else [user_id]:
             yield each, verifier.user(each)
+
+
+def unmatched(files: GardenFiles, reader: EventReader, user_id: str) -> Iterator[str]:
+    """Name every document of a user that is not, byte for byte, what its events say."""
+    for path in files.documents(GardenPath(f"users/{user_id}")):
+        head = reader.head(user_id, path.text)
+        text = files.read(path).text
+        if head is None or head.version == 0 or reader.text_at(user_id, path.text, head.version) != text:
+            yield path.text

@@ -180,11 +180,16 @@ def doctor(context: typer.Context, as_json: AsJson = False) -> None:
 
 @app.command()
 def demo() -> None:
-    """See the garden at work, on a throw-away home."""
-    from garden.cli.render import show_finding
-    from garden.demo import run
+    """See the garden at work, on a throw-away home.
 
-    if not run(print, show_finding):
+    Imports two fictional people's gardens, tends them as a companion agent would, edits a file behind the
+    tools' back, tries what is not allowed, and proves at the end that every file is what its events say. Exit
+    code 1 if anything is not as told.
+    """
+    from garden.cli.render import Terminal
+    from garden.demo.story import tell
+
+    if not tell(Terminal()):
         raise typer.Exit(1)
 
 

@@ -80,6 +80,32 @@ def show_import(done: Sequence[Imported]) -> None:
     )
 
 
+class Terminal:
+    """Shows the demonstration."""
+
+    def __init__(self) -> None:
+        self._console = _console(sys.stdout)
+
+    def scene(self, title: str) -> None:
+        """Print a heading."""
+        self._console.print(Text(f"\n{title}", style="bold cyan"), soft_wrap=True)
+
+    def step(self, told: str, *, held: bool) -> None:
+        """Print what was done, with a mark that says whether it went as told."""
+        mark = ("  ✓ ", "green") if held else ("  ✗ ", "bold red")
+        self._console.print(Text.assemble(mark, told), soft_wrap=True)
+
+    def text(self, text: str) -> None:
+        """Print lines; those of a diff in its colours."""
+        for line in text.splitlines():
+            style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "dim")
+            self._console.print(Text(f"    {line}", style=style), soft_wrap=True)
+
+    def table(self, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+        """Print rows in columns."""
+        show_table(headings, rows)
+
+
 def show_progress(step: str) -> None:
     """Say on standard error what is being done."""
     _console(sys.stderr).print(Text(step, style="dim"), soft_wrap=True)

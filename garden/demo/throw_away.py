@@ -1,0 +1,20 @@
+"""A garden home for a moment."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from garden.embedded import EmbeddedPostgres
+from garden.home import Home, ensure_home
+
+
+@contextmanager
+def throw_away_home() -> Iterator[Home]:
+    """Give a fresh home; on leaving, its server is stopped and the folder removed."""
+    with tempfile.TemporaryDirectory(prefix="garden-demo-") as folder:
+        home = ensure_home(Path(folder) / "home")
+        try:
+            yield home
+        finally:
+            EmbeddedPostgres(home).stop()
