@@ -94,11 +94,7 @@ def identity_by_path(path: GardenPath) -> dict[str, object]:
 
 def identity_for_new(path: GardenPath, participants: Iterable[str] = ()) -> dict[str, object]:
     """Make the frontmatter of a new document at this path."""
-    owner = path.entity_id or path.user_id
-    identity: dict[str, object] = {
-        "id": f"{owner}-notes" if path.document_name == "notes" else owner,
-        "user_id": path.user_id,
-    }
+    identity: dict[str, object] = {"id": path.entity_id or path.user_id, "user_id": path.user_id}
     if path.kind == "relationship_profile":
         identity["participants"] = list(participants)
     return identity

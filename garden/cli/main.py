@@ -29,9 +29,6 @@ database = typer.Typer(no_args_is_help=True, help="Start, stop or find the embed
 app.add_typer(database, name="database")
 keys = typer.Typer(no_args_is_help=True, help="List, rotate and verify with the integrity keys.")
 app.add_typer(keys, name="keys")
-app.command()(tending.call)
-app.command()(tending.plant)
-app.command("import")(tending.import_folder)
 
 
 def main() -> None:
@@ -191,6 +188,11 @@ def demo() -> None:
 
     if not tell(Terminal()):
         raise typer.Exit(1)
+
+
+app.command()(tending.call)
+app.command()(tending.plant)
+app.command("import")(tending.import_folder)
 
 
 @database.command()

@@ -159,7 +159,9 @@ def import_folder(
     actor: Actor = "operator",
     as_json: AsJson = False,
 ) -> None:
-    """Bring a tree of gardens in, each document through the write path.
+    """Bring gardens in from elsewhere.
+
+    Takes a tree laid out like users/; each document goes through the write path.
 
     What is here already and the same is passed over, so an interrupted import goes on where it was when it is
     started again. What is here and different is never overwritten. Exit code 1 if anything was refused; the

@@ -21,8 +21,7 @@ SAMPLES = Path(__file__).parents[2] / "sample_users"
 USER = "tilda-quill"
 PROFILE = f"users/{USER}/parts/the-inspector/profile.md"
 NOTES = f"users/{USER}/notes.md"
-_EVENTS_SHOWN = 12
-_DIFF_LINES_SHOWN = 14
+_EVENTS_SHOWN = 8
 
 
 def tell(audience: Audience) -> bool:
@@ -72,7 +71,7 @@ def _update_a_section(stage: Stage, session: Session) -> None:
     }
     preview = session.call("propose_change", {"tool": "md.patch_section", "args": change})
     diff = (stage.accepted("propose_change shows what would happen", preview) or {}).get("diff", "")
-    stage.audience.text("\n".join(diff.splitlines()[:_DIFF_LINES_SHOWN]))
+    stage.audience.text("\n".join(line for line in diff.splitlines() if line[:1] in "+-@"))
     stage.accepted(
         "md.patch_section, with its Change Log line in the same write",
         session.call("md.patch_section", change),

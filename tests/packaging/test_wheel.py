@@ -31,7 +31,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-PACKAGES = ("garden", "grammar", "events", "lint", "migrations")
+PACKAGES = ("garden", "grammar", "events", "lint", "migrations", "sample_users")
 
 
 def test_it_holds_every_file_of_the_packages(wheel: Path) -> None:
@@ -46,22 +46,32 @@ def test_it_holds_every_file_of_the_packages(wheel: Path) -> None:
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
 
-def test_it_works_away_from_the_checkout(
-    wheel: Path, tmp_path: Path, folder: Path, empty_database: str
-) -> None:
-    zipfile.ZipFile(wheel).extractall(tmp_path)
-    environment = os.environ | {
-        "PYTHONPATH": str(tmp_path),
-        "GARDEN_HOME": str(folder / "home"),
-        "GARDEN_DATABASE_URL": empty_database,
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", _RUN_FROM, tmp_path, "init"],
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("installed")
+    zipfile.ZipFile(wheel).extractall(target)
+    return target
+
+
+def run(installed: Path, folder: Path, *words: str, **more: str) -> "subprocess.CompletedProcess[str]":
+    environment = os.environ | {"PYTHONPATH": str(installed), "GARDEN_HOME": str(folder / "home"), **more}
+    return subprocess.run(
+        [sys.executable, "-c", _RUN_FROM, installed, *words],
         cwd=folder,
         env=environment,
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def test_it_works_away_from_the_checkout(installed: Path, folder: Path, empty_database: str) -> None:
+    done = run(installed, folder, "init", GARDEN_DATABASE_URL=empty_database)
     assert done.returncode == 0, done.stderr
     assert "Applied migration 0001" in done.stderr
+
+
+def test_its_demonstration_works_away_from_the_checkout(installed: Path, folder: Path) -> None:
+    done = run(installed, folder, "demo", TMPDIR=str(folder))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "24 documents imported" in done.stdout
