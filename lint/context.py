@@ -40,11 +40,6 @@ class Context:
         return flat(self.text)
 
     @cached_property
-    def lowered(self) -> str:
-        """The text in lower case, to ask whether a word is in it; its offsets may differ."""
-        return self.text.lower()
-
-    @cached_property
     def is_printable(self) -> bool:
         """Whether no character but line ends is a control, a format character or an odd space."""
         return self.text.replace("\n", "").isprintable()

@@ -32,8 +32,9 @@ from lint.anchors import Fault
 from lint.context import Context
 from lint.finding import Hit, Severity
 from lint.rule import Rule
+from lint.signs import Signs
 
-_SIGNS = ("<tool", "<function", "<invoke", "<system", "<|", "[inst]", "<<sys>>", "[tool_call")
+_SIGNS = Signs(("<tool", "<function", "<invoke", "<system", "<|", "[inst]", "<<sys>>", "[tool_call"))
 _MARK = re.compile(
     r"<(?:tool_(?:calls?|results?|response|use)|function_(?:calls?|results?|response)|invoke|system(?:[-_]\w+)?)\b[^<>\n]{0,200}>"
     r"|<\|(?:im_start|im_end|system|user|assistant|endoftext|start_header_id|end_header_id|eot_id|channel|message)\b[^<>\n]{0,40}\|>"
@@ -47,7 +48,7 @@ def check(context: Context) -> Iterator[Hit]:
     for stray in context.strays:
         if stray.fault is Fault.FORGED:
             yield Hit(stray.offset, "This looks like an anchor, but is none.", stray.name)
-    if any(sign in context.lowered for sign in _SIGNS):
+    if _SIGNS.found_in(context.text):
         for match in _MARK.finditer(context.text):
             yield Hit(match.start(), "This looks like a mark of a conversation with tools.", match[0])
 

@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from lint.context import Context
 from lint.finding import Hit, Severity
 from lint.rule import Rule
+from lint.signs import Signs
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +98,14 @@ _PHRASES = (
     ),
 )
 
+_SIGNS = Signs(sign for phrase in _PHRASES for group in phrase.signs for sign in group)
+
 
 def check(context: Context) -> Iterator[Hit]:
     """Find phrases that speak to an agent."""
-    for phrase in _PHRASES:
-        if all(any(sign in context.lowered for sign in group) for group in phrase.signs):
+    there = _SIGNS.found_in(context.text)
+    for phrase in _PHRASES if there else ():
+        if not any(there.isdisjoint(group) for group in phrase.signs):
             for match in phrase.pattern.finditer(context.text):
                 yield Hit(match.start(), f"This reads like an instruction: it {phrase.what}.", match[0])
 

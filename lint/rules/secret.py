@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from lint.context import Context
 from lint.finding import Hit, Severity
 from lint.rule import Rule
+from lint.signs import Signs
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,8 @@ _SHAPES = (
     ),
 )
 
+_SIGNS = Signs(sign for shape in _SHAPES for sign in shape.signs)
+
 
 def check(context: Context) -> Iterator[Hit]:
     """Find what looks like a secret, each stretch of text once."""
@@ -98,8 +101,9 @@ def check(context: Context) -> Iterator[Hit]:
 
 
 def _found(context: Context) -> Iterator[tuple[int, int, str]]:
-    for shape in _SHAPES:
-        if any(sign in context.lowered for sign in shape.signs):
+    there = _SIGNS.found_in(context.text)
+    for shape in _SHAPES if there else ():
+        if not there.isdisjoint(shape.signs):
             for match in shape.pattern.finditer(context.text):
                 yield *match.span(), shape.what
 
