@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from grammar.body import layout_of
-from grammar.change_log import change_logs, find_change_log, logged, refuse_rewriting
+from grammar.change_log import change_logs, find_change_log, logged, refuse_rewriting, with_line
 from grammar.diffs import Diff, unified_diff
 from grammar.document import Document, Section
 from grammar.edits import (
@@ -78,10 +78,33 @@ def apply(
     section = find_section(document, edit.section) if document and isinstance(edit, SectionEdit) else None
     if document is not None and section is not None:
         _refuse_rewriting_the_log(document, section, edit, kind)
-    after = parse(_edited(document, section, edit))
+    text = _edited(document, section, edit)
+    if document is not None and section is not None and entry is not None and text != document.text:
+        log = find_change_log(document, kind)
+        if log is not None and log != section:
+            return _both(document, section, edit, text, log, entry, kind)
+    after = parse(text)
     check(document, after, edit, kind)
     with_entry = _with_entry(document, after, kind, entry)
     return Applied(document, with_entry or after, section.name if section else None, with_entry is not None)
+
+
+def _both(
+    document: Document,
+    section: Section,
+    edit: Edit,
+    text: str,
+    log: Section,
+    entry: str,
+    kind: Kind | None,
+) -> Applied:
+    """Put the edit of a section and its Change Log line into one text, so that it is read only once."""
+    body = with_line(document, log, entry)
+    moved = len(text) - len(document.text) if log.span.start > section.span.start else 0
+    start, end = log.body_span.start + moved, log.body_span.end + moved
+    after = parse(text[:start] + body + text[end:])
+    check(document, after, edit, kind, log=log, log_body=body)
+    return Applied(document, after, section.name, logged=True)
 
 
 def _edited(document: Document | None, section: Section | None, edit: Edit) -> str:

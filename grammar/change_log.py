@@ -5,7 +5,7 @@ from grammar.document import Document, Section
 from grammar.kinds.declaration import Kind
 from grammar.new_text import refuse_anchor, refuse_open_end
 from grammar.refusals import ChangeLogIsAppendOnlyError
-from grammar.section_edits import join_below, with_body_words
+from grammar.section_edits import body_around, join_below
 from grammar.values import Anchor
 
 USUAL_ANCHOR_ID = "change_log"
@@ -52,10 +52,16 @@ def _is_usual(anchor: Anchor) -> bool:
 
 def logged(document: Document, log: Section, entry: str) -> str:
     """Give the document's text with a line more in its Change Log."""
+    start, end = log.body_span
+    return document.text[:start] + with_line(document, log, entry) + document.text[end:]
+
+
+def with_line(document: Document, log: Section, entry: str) -> str:
+    """Give the Change Log's body with a line more."""
     refuse_anchor(entry)
     words = join_below(layout_of(log.body).words, entry, document.newline)
     refuse_open_end(words)
-    return with_body_words(document, log, words)
+    return body_around(document, log, words)
 
 
 def refuse_rewriting() -> ChangeLogIsAppendOnlyError:

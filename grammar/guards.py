@@ -6,7 +6,7 @@ anchors and their headings, the identity, the Change Log, and for an edit of one
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from grammar.body import layout_of
 from grammar.canonical import canonical
@@ -33,8 +33,20 @@ _MARKS = re.compile(r"[\W_]+")
 _HINT_OPEN = "Close every fence, HTML comment and HTML tag in the new text."
 
 
-def check(before: Document | None, after: Document, edit: Edit, kind: Kind | None = None) -> None:
-    """Refuse a result that does what no edit may do; `before` is None where a document begins."""
+def check(
+    before: Document | None,
+    after: Document,
+    edit: Edit,
+    kind: Kind | None = None,
+    *,
+    log: Section | None = None,
+    log_body: str = "",
+) -> None:
+    """Refuse a result that does what no edit may do; `before` is None where a document begins.
+
+    `log` is the Change Log where an edit of another section brought a line for it, `log_body` what its body
+    must be then, to the letter.
+    """
     if before is not None and isinstance(edit, CreateDocument):
         raise AlreadyExistsError("A document stands here already.", hint="Edit it, or choose another place.")
     _check_frontmatter(before, after)
@@ -45,7 +57,9 @@ def check(before: Document | None, after: Document, edit: Edit, kind: Kind | Non
     _check_anchors(before, after)
     _check_change_log(before, after, kind)
     if isinstance(edit, ReplaceSection | AppendToSection | CurateList):
-        _check_untouched(before, after, find_section(before, edit.section))
+        section = find_section(before, edit.section)
+        wanted = {log.span.start: log.text[: len(log.text) - len(log.body)] + log_body} if log else {}
+        _check_untouched(before, after, section, wanted)
     if isinstance(edit, AppendToFile) and not after.text.startswith(before.text):
         raise PatchConflictError(
             "An append would change what stands above.", hint="Edit the section instead."
@@ -244,8 +258,8 @@ def _goes_on_from(log: Section, grown: Section) -> bool:
     return not words or canonical(layout_of(grown.body).words).startswith(canonical(words))
 
 
-def _check_untouched(before: Document, after: Document, section: Section) -> None:
-    """Refuse any change outside the body of this section."""
+def _check_untouched(before: Document, after: Document, section: Section, wanted: Mapping[int, str]) -> None:
+    """Refuse any change outside the body of this section but those wanted, by where a piece begins."""
     old, new = pieces_of(before), pieces_of(after)
     if len(old) != len(new):
         raise PatchConflictError(
@@ -254,5 +268,6 @@ def _check_untouched(before: Document, after: Document, section: Section) -> Non
         )
     for piece, result in zip(old, new, strict=True):
         own = piece.start == section.span.start
-        if piece.head != result.head if own else piece.text != result.text:
+        expected = wanted.get(piece.start, piece.text)
+        if piece.head != result.head if own else expected != result.text:
             raise PatchConflictError("The edit would change bytes outside its section.", hint=_HINT_OPEN)

@@ -64,7 +64,12 @@ def _marker(text: str, item: Span) -> str:
 
 def with_body_words(document: Document, section: Section, words: str) -> str:
     """Give the document's text with a section's body laid out around these words."""
+    start, end = section.body_span
+    return document.text[:start] + body_around(document, section, words) + document.text[end:]
+
+
+def body_around(document: Document, section: Section, words: str) -> str:
+    """Lay a section's body out around other words."""
     followed = section.span.end < len(document.text)
     ended = document.text.endswith(("\n", "\r"))
-    body = with_words(section.body, words, document.newline, followed=followed, ended=ended)
-    return document.text[: section.body_span.start] + body + document.text[section.body_span.end :]
+    return with_words(section.body, words, document.newline, followed=followed, ended=ended)

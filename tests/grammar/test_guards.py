@@ -309,3 +309,14 @@ def test_a_document_is_created_only_where_none_is() -> None:
     edit = CreateDocument(load_kinds()["notes"], "N", {})
     assert refusal(TEXT, edit) is AlreadyExistsError
     assert refusal(TEXT, edit, before=None) is None
+
+
+def test_a_change_log_line_that_comes_with_an_edit_must_be_that_line_and_no_other() -> None:
+    before = parse("## A\n<!-- @anchor: a v1 -->\n\n- a\n\n## L\n<!-- @anchor: change_log v1 -->\n\n- one\n")
+    log = before.sections[1]
+    edit = ReplaceSection("a v1", "- b")
+    after = before.text.replace("- a\n", "- b\n") + "- two\n"
+    check(before, parse(after), edit, log=log, log_body=log.body + "- two\n")
+    for forged in (after + "- three\n", after.replace("- one", "- 0ne"), after.replace("## L", "## M")):
+        with pytest.raises(PatchConflictError if forged.count("- one") else ChangeLogIsAppendOnlyError):
+            check(before, parse(forged), edit, log=log, log_body=log.body + "- two\n")
