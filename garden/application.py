@@ -1,5 +1,6 @@
 """The composition root: an open garden, with every part wired to the others."""
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -29,6 +30,8 @@ from grammar.kinds.catalogue import load_kinds
 # Whoever holds a document's lock may need another connection; from a pool of its own, so that those who wait
 # for the lock can't keep it from getting one.
 _SECOND_CONNECTIONS = 4
+# As many as there are connections, so that none of those who write waits for another.
+_WRITERS = 10
 KINDS_FOLDER = "kinds"
 
 
@@ -88,9 +91,9 @@ def _wired(settings: Settings, ground: Ground, stack: ExitStack) -> Services:
     files = stack.enter_context(GardenFiles(ground.home.path))
     documents = Documents(load_kinds(_declarations(ground.home)))
     planner = Planner(documents, settings.limits.document_bytes)
-    writing = WritePath(
-        account, files, documents, planner, Settlement(reader, files), Adoption(reader, documents)
-    )
+    helpers = stack.enter_context(ThreadPoolExecutor(_WRITERS, thread_name_prefix="garden-files"))
+    settlement, adoption = Settlement(reader, files), Adoption(reader, documents)
+    writing = WritePath(account, files, documents, planner, settlement, adoption, helpers)
     return Services(
         files=files,
         documents=documents,

@@ -9,9 +9,10 @@ The order of writes is the callers' business: what changes a document belongs un
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -137,14 +138,31 @@ class GardenFiles:
         to the old file, so that it costs no copying, and no later edit of the document reaches it. After an
         error nothing has changed, except after a `SyncFailedError` that says `replaced`.
         """
+        with self.prepared(path, content, expected=expected, keep_previous=keep_previous) as put:
+            put()
+        return raw_hash(content)
+
+    @contextmanager
+    def prepared(
+        self,
+        path: GardenPath,
+        content: bytes,
+        *,
+        expected: str | None,
+        keep_previous: GardenPath | None = None,
+    ) -> Iterator[Callable[[], None]]:
+        """Do of a replacement what is slow and changes nothing yet; calling what this gives does the rest.
+
+        The new content is on the disk then, under a temporary name, which is gone when the block ends. What
+        killed writers of this document left of that kind goes as well: call it under the document's lock.
+        """
         _check_place(path, Place.DOCUMENT)
         check_content(content)
-        with translated():
+        with translated(), ExitStack() as stack:
             if expected is None:
-                self._create(path, content)
+                yield partial(self._create, path, content)
             else:
-                self._replace(path, content, expected, keep_previous)
-        return raw_hash(content)
+                yield self._ready(stack, path, content, expected, keep_previous)
 
     def move(self, path: GardenPath, new_path: GardenPath, *, expected: str) -> None:
         """Give a document another path, at which there must be nothing yet; its history stays where it is."""
@@ -196,21 +214,25 @@ class GardenFiles:
             write_new(folder, path.name, content)
             sync(folder, replaced=True)
 
-    def _replace(self, path: GardenPath, content: bytes, expected: str, copy: GardenPath | None) -> None:
-        """Replace, in 18 system calls, 2 of them fsyncs; with a copy to keep, in 22, 3 of them fsyncs.
+    def _ready(
+        self, stack: ExitStack, path: GardenPath, content: bytes, expected: str, copy: GardenPath | None
+    ) -> Callable[[], None]:
+        """Replace, in 20 system calls, 2 of them fsyncs; with a copy to keep, in 24, 3 of them fsyncs.
 
         The fsync of the file comes first. Those of the folders come after the rename and the link, which the
-        journal of a file system then writes together. Step by step there are 36.
+        journal of a file system then writes together. Step by step there are more.
         """
-        with ExitStack() as stack:
-            folder = stack.enter_context(self._opened(path.folder.components, READ_FOLDER))
-            handle = stack.enter_context(opened_in(folder, path.name))
-            history = stack.enter_context(self._history(path, copy)) if copy else None
-            like = self._check_file(handle, path)
+        folder = stack.enter_context(self._opened(path.folder.components, READ_FOLDER))
+        handle = stack.enter_context(opened_in(folder, path.name))
+        history = stack.enter_context(self._history(path, copy)) if copy else None
+        like = self._check_file(handle, path)
+        _remove_in(folder, fresh_names(path.name))
+        fresh = stack.enter_context(fresh_file(folder, path.name, content, like=like))
+
+        def put() -> None:
+            # The slow part, the fsync, is over: from here on an edit from outside has little time.
+            previous, status = expected_content(handle, expected)
             with ExitStack() as undo:
-                fresh = undo.enter_context(fresh_file(folder, path.name, content, like=like))
-                # The slow part, the fsync, is over: from here on an edit from outside has little time.
-                previous, status = expected_content(handle, expected)
                 if copy and history is not None:
                     undo.enter_context(kept(folder, path.name, status, previous, history, copy.name))
                 check_still(status, folder, path.name)
@@ -218,6 +240,8 @@ class GardenFiles:
             sync(folder, replaced=True)
             if history is not None:
                 sync(history, replaced=True)
+
+        return put
 
     @contextmanager
     def _history(self, path: GardenPath, copy: GardenPath) -> Iterator[int]:
@@ -238,12 +262,9 @@ class GardenFiles:
             return tuple(sorted(_known("/".join(components), entries), key=str))
 
     def _remove(self, path: GardenPath, names: re.Pattern[str]) -> int:
-        strays: list[str] = []
         with suppress(FileMissingError), translated(), self._opened(path.components, READ_FOLDER) as folder:
-            strays.extend(names_in(folder, names))
-            for stray in strays:
-                os.unlink(stray, dir_fd=folder)
-        return len(strays)
+            return _remove_in(folder, names)
+        return 0
 
     @contextmanager
     def _opened(self, components: tuple[str, ...], flags: int) -> Iterator[int]:
@@ -307,6 +328,13 @@ class GardenFiles:
 def _check_place(path: GardenPath, place: Place) -> None:
     if path.place is not place:
         raise PathNotAllowedError(f"a {place.replace('_', ' ')} is wanted, and this is a {path.place}")
+
+
+def _remove_in(folder: int, names: re.Pattern[str]) -> int:
+    strays = names_in(folder, names)
+    for stray in strays:
+        os.unlink(stray, dir_fd=folder)
+    return len(strays)
 
 
 def _known(folder: str, entries: Iterable[os.DirEntry[str]]) -> Iterator[GardenPath]:

@@ -3,14 +3,16 @@
 1. Open: take the document's lock, learn what the account believes of it.
 2. Plan: settle what a crash left, adopt what an edit from outside changed, apply the edit in memory.
 3. Intend: record durably what is about to happen.
-4. Write: replace the file in one step, durably; the version replaced goes to the history.
+4. Write: replace the file in one step, durably; the version replaced goes to the history. The new content was
+   brought to the disk, under another name, while the account wrote down the third step.
 5. Seal: record that it happened, and the answer; the lock goes back with it.
 
 A refusal happens before the third step, and leaves nothing behind but an adopted edit from outside.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 from uuid import UUID
@@ -19,7 +21,7 @@ from events.database import DatabaseUnavailableError
 from events.idempotency import Earlier, InProgressError, Request
 from events.records import Caller, Event
 from events.store import EventStore
-from events.stream import LockedStream
+from events.stream import EventName, LockedStream
 from garden.documents import Documents, Standing
 from garden.drift import Adoption
 from garden.file_errors import FileMissingError
@@ -30,6 +32,7 @@ from garden.settling import NOTHING_HASH, Settlement
 from grammar.errors import GardenError
 
 Answer = Callable[[Plan], Any]
+Put = Callable[[], None]
 
 
 class OutcomeUnknownError(GardenError):
@@ -59,6 +62,23 @@ class Opened:
     adopted: Event | None
 
 
+class _Preparation:
+    """The new content on its way to the disk, while the account is being told of it."""
+
+    def __init__(self, prepared: AbstractContextManager[Put], entering: Future[Put]) -> None:
+        self._prepared = prepared
+        self._entering = entering
+
+    def carry_out(self) -> None:
+        """Put the new content in its place as soon as it is ready."""
+        self._entering.result()()
+
+    def clear_away(self) -> None:
+        """Leave nothing of it but what was carried out."""
+        if self._entering.exception() is None:
+            self._prepared.__exit__(None, None, None)
+
+
 class WritePath:
     """Carries intents out, each through the same steps."""
 
@@ -70,6 +90,7 @@ class WritePath:
         planner: Planner,
         settlement: Settlement,
         adoption: Adoption,
+        helpers: ThreadPoolExecutor,
     ) -> None:
         self._account = account
         self._files = files
@@ -77,6 +98,7 @@ class WritePath:
         self._planner = planner
         self._settlement = settlement
         self._adoption = adoption
+        self._helpers = helpers
 
     def write(self, caller: Caller, intent: Intent, request: Request | None, answer: Answer) -> Outcome:
         """Carry an intent through all steps; success means that it survives whatever happens next."""
@@ -93,9 +115,10 @@ class WritePath:
             response = as_response(outcome, plan.after.document.hash)
             statement = plan.statement
             statement = replace(statement, edit={**(statement.edit or {}), "answer": response})
-            event = stream.begin(statement, plan.change(stream.head), name)
-            with failing(stream, event):
-                self._replace(plan, event)
+            with self._preparing(plan, name) as preparation:
+                event = stream.begin(statement, plan.change(stream.head), name)
+                with failing(stream, event):
+                    preparation.carry_out()
             with saying_what_is_known(event):
                 stream.finish(event, {**response, "eventId": str(event.event_id)})
         self._documents.keep(plan.after)
@@ -144,14 +167,20 @@ class WritePath:
             details={"version": stream.head.version, "contentHash": stream.head.content_hash},
         )
 
-    def _replace(self, plan: Plan, event: Event) -> None:
+    @contextmanager
+    def _preparing(self, plan: Plan, name: EventName) -> Iterator["_Preparation"]:
         path = plan.intent.path
-        self._files.replace(
+        prepared = self._files.prepared(
             path,
             plan.after.text.encode(),
             expected=plan.before.raw_hash if plan.before else None,
-            keep_previous=path.copy_of(event.created_at, event.event_id) if plan.keeps_copy else None,
+            keep_previous=path.copy_of(name.at, name.event_id) if plan.keeps_copy else None,
         )
+        preparation = _Preparation(prepared, self._helpers.submit(prepared.__enter__))
+        try:
+            yield preparation
+        finally:
+            preparation.clear_away()
 
 
 @contextmanager
