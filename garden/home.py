@@ -3,6 +3,7 @@
     users/      the gardens
     history/    earlier versions of documents
     .garden/    identity, keys, embedded database
+    kinds/      an operator's declarations of kinds, where there are any
 
 Creating it is idempotent and safe to interrupt or to race: every step either has happened or has not.
 """
@@ -25,7 +26,7 @@ from grammar.errors import GardenError
 
 LAYOUT = 1
 _PATH_BYTES_MAX = 900
-_OWN_NAMES = {"users", "history", ".garden", "garden.toml"}
+_OWN_NAMES = {"users", "history", "kinds", ".garden", "garden.toml"}
 
 
 class HomeError(GardenError):
