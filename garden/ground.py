@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from events.database import connection
 from events.migrations import MigrationStatus, migrate
+from events.ownership import claim
 from garden.embedded import EmbeddedPostgres
 from garden.home import Home, ensure_home
 from garden.settings import Settings
@@ -31,6 +32,7 @@ def prepare(settings: Settings, report: Progress = silent) -> Ground:
     url = database_url(settings, home, report)
     with connection(url) as opened:
         applied = tuple(migrate(opened))
+        claim(opened, home.id)
     for each in applied:
         report(f"Applied migration {each.version:04d} {each.name}")
     return Ground(home, url, applied)

@@ -8,14 +8,23 @@ from typing import Any, ClassVar
 from events.records import Change, Head, Statement
 from events.stream import EventName
 from garden.documents import Documents, Standing
-from garden.file_errors import FileExistsAlreadyError
+from garden.file_errors import FileExistsAlreadyError, FileTooLargeError
 from garden.paths import GardenPath
 from garden.plain_files import check_content, raw_hash
 from grammar.applying import Applied, apply
 from grammar.canonical import canonical
 from grammar.change_log import log_entry
 from grammar.document import Section
-from grammar.edits import Edit, SectionEdit
+from grammar.edits import (
+    AppendToFile,
+    AppendToSection,
+    ApplyDiff,
+    CurateList,
+    Edit,
+    ReplaceSection,
+    SectionEdit,
+    WriteFile,
+)
 from grammar.errors import GardenError
 from grammar.guards import refuse_malformed
 from grammar.lookup import find_section
@@ -28,6 +37,8 @@ _WHOLE = "document"
 _NO_RATIONALE = "no rationale given"
 _NOTHING = Report()
 _EVENT_FINDINGS_MAX = 20
+# A diff names old lines, new ones and some around them.
+_ROOM_FOR_CONTEXT = 3
 _RULE_OF_PLACE = "MG203"
 _IDENTITY_RULES = frozenset({"MG201", "MG202", _RULE_OF_PLACE})
 _TEXT_RULES = frozenset({"MG704"})
@@ -176,6 +187,9 @@ class Planner:
                 raise FileExistsAlreadyError
             refuse_broken(before, damage)
         check_precondition(intent.if_match, before, intent.edit)
+        # Before anything is made of it: it takes long to parse a hundred megabytes only to say it is too much.
+        if _characters(intent.edit) > self._bytes_max * _ROOM_FOR_CONTEXT:
+            raise FileTooLargeError(self._bytes_max)
         kind = self._documents.kind_of(intent.path)
         document = before.document if before else None
         applied = apply(document, intent.edit, kind=kind, entry=_entry(intent, before, name))
@@ -189,6 +203,24 @@ class Planner:
             if comparison.exceeded and not intent.override_rationale and not may_exceed:
                 raise _override_required(comparison.exceeded)
         return plan
+
+
+def _characters(edit: Edit) -> int:
+    """Count the words of an edit."""
+    match edit:
+        case (
+            ReplaceSection(text=text)
+            | AppendToSection(text=text)
+            | AppendToFile(text=text)
+            | WriteFile(text=text)
+        ):
+            return len(text)
+        case ApplyDiff(diff=diff):
+            return len(diff)
+        case CurateList(ops=ops):
+            return sum(len(str(op)) for op in ops)
+        case _:
+            return 0
 
 
 def keeps_copy(path: GardenPath, op: str) -> bool:

@@ -111,8 +111,17 @@ def test_everybody_may_do_what_the_matrix_says_and_nothing_else(standing: Ground
     assert differences(standing, tried) == {}
 
 
-def test_the_matrix_holds_every_table_of_the_schema(standing: Ground) -> None:
-    found = standing.ask("select tablename from pg_tables where schemaname = 'garden'")
+def test_whose_account_it_is_concerns_its_owner_alone(standing: Ground) -> None:
+    rights = "select, insert, update, delete, truncate, references, trigger"
+    for role in (*ROLES, "public"):
+        asked = f"select has_table_privilege('{role}', 'garden.home', '{rights}')"
+        assert standing.ask(asked) == [(False,)], role
+
+
+def test_the_matrix_holds_every_table_of_the_schema_with_users_in_it(standing: Ground) -> None:
+    found = standing.ask(
+        "select tablename from pg_tables where schemaname = 'garden' and tablename <> 'home'"
+    )
     assert {name for (name,) in found} == set(TABLES)
 
 

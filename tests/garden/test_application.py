@@ -72,6 +72,15 @@ def test_an_actor_has_a_name_that_can_be_shown(home: Home, actor: str) -> None:
         opened.session("ada", actor)
 
 
+def test_a_database_keeps_the_account_of_one_home_only(home: Home, folder: Path) -> None:
+    with garden.open(home=home.path) as opened:
+        opened.session("ada").md.plant(OVERVIEW)
+    with pytest.raises(GardenError, match="another garden home"):
+        garden.open(home=folder / "another")
+    with garden.open(home=home.path) as opened:
+        assert opened.session("ada").call("fs.read", {"path": OVERVIEW})["ok"]
+
+
 def test_there_are_three_roles_and_no_others(home: Home) -> None:
     with garden.open(home=home.path) as opened:
         assert isinstance(opened, Garden)
