@@ -187,7 +187,7 @@ class Planner:
                 raise FileExistsAlreadyError
             refuse_broken(before, damage)
         check_precondition(intent.if_match, before, intent.edit)
-        # Before anything is made of it: it takes long to parse a hundred megabytes only to say it is too much.
+        # Before anything is made of it: parsing a hundred megabytes takes long, only to say it is too much.
         if _characters(intent.edit) > self._bytes_max * _ROOM_FOR_CONTEXT:
             raise FileTooLargeError(self._bytes_max)
         kind = self._documents.kind_of(intent.path)
