@@ -24,5 +24,5 @@ def claim(connection: Connection, home_id: UUID) -> None:
         raise AnotherHomesDatabaseError(
             "This database keeps the account of another garden home.",
             hint="Name a database of this home's own in GARDEN_DATABASE_URL. If the other home is gone for good "
-            f"and its gardens have moved here, let an administrator set garden.home.id to {home_id}.",
+            f"and its gardens are here now, let an administrator set garden.home.id to {home_id}.",
         )

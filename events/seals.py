@@ -27,6 +27,11 @@ def line_seal(sealed_text: str, keys: Keyring) -> bytes:
     return keys.seal("line", sealed_text).mac
 
 
+def line_holds(row: Row, sealed_text: str, keys: Keyring) -> bool:
+    """Whether the line hash of an event is that of this canonical content."""
+    return keys.holds(Seal(row["line_hash"], row["integrity_salt_version"]), "line", sealed_text)
+
+
 def seal_event(event: Event, previous: bytes, keys: Keyring) -> Event:
     """Chain a new event to the one before it, and seal the state it is in."""
     chain = keys.seal("chain", previous, _chained(event_row(event)))

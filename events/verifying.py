@@ -11,8 +11,10 @@ from events.reading import EventReader, Snapshot
 from events.records import JOURNAL, NO_CHAIN
 from events.rows import Row, splice_of
 from events.saga import Status
-from events.seals import annotation_holds, chain_holds, head_holds, state_holds
+from events.seals import annotation_holds, chain_holds, head_holds, line_holds, state_holds
+from grammar.canonical import canonical
 from grammar.errors import GardenError
+from grammar.parsing import parse
 from grammar.splice import apply_splice
 
 
@@ -126,10 +128,10 @@ def _check_state(row: Row, tail: _Tail, keys: Keyring) -> None:
     if row["status"] in (Status.PENDING, Status.WRITTEN):
         tail.open_event_id = row["event_id"]
     if row["status"] == Status.COMMITTED and row["document_version"] is not None:
-        _check_change(row, tail)
+        _check_change(row, tail, keys)
 
 
-def _check_change(row: Row, tail: _Tail) -> None:
+def _check_change(row: Row, tail: _Tail, keys: Keyring) -> None:
     splice = splice_of(row)
     if row["document_version"] != tail.version + 1 or splice is None:
         raise _FaultFoundError(f"it is not version {tail.version + 1} of its document", row)
@@ -139,6 +141,8 @@ def _check_change(row: Row, tail: _Tail) -> None:
         raise _FaultFoundError("its change does not fit the text before it", row) from None
     if raw_hash(tail.text) != row["intended_raw_hash"]:
         raise _FaultFoundError("its change does not lead to the text it names", row)
+    if not line_holds(row, sealed_text(tail.text, row["section_anchor"]), keys):
+        raise _FaultFoundError("its line hash is not that of the content it leaves", row)
     tail.version, tail.head_event_id = row["document_version"], row["event_id"]
 
 
@@ -151,6 +155,14 @@ def _check_head(head: Row | None, tail: _Tail, keys: Keyring) -> None:
     names = ("tail_sequence", "tail_chain_hash", "version", "head_event_id", "open_event_id")
     if known != tuple(head[name] for name in names):
         raise _FaultFoundError("the stream's events do not reach its head, or go past it", tail.last)
+
+
+def sealed_text(text: str, section: str | None) -> str:
+    """Give what a line hash covers: the section that was edited, else all of the text."""
+    if section is None:
+        return canonical(text)
+    found = next((each.text for each in parse(text).sections if each.name == section), text)
+    return canonical(found)
 
 
 def raw_hash(text: str) -> str:

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from events.database import Connection, connection
 from events.encoding import encode
 from events.keyring import Keyring
-from tests.support.accounts import ADA, BEN, NOTES, Account, asking
+from grammar.canonical import canonical
+from grammar.parsing import parse
+from tests.support.accounts import ADA, BEN, NOTES, Account, asking, statement
 
 OVERVIEW = "users/ada/overview.md"
 SAID: dict[str, Any] = {
@@ -261,4 +263,20 @@ def test_a_text_is_rebuilt_from_its_events_at_every_version(account: Account) ->
         account.edit(text)
     for version, text in enumerate(texts, start=1):
         assert account.reader.text_at("ada", NOTES, version) == text
+    assert account.faults() == []
+
+
+def test_a_line_hash_over_something_else_than_the_event_leaves_is_found(account: Account) -> None:
+    with account.store.document(ADA, NOTES) as stream:
+        change = replace(account.change(stream, "one\n"), sealed_text="another\n")
+        stream.finish(stream.begin(statement(NOTES), change), {})
+    assert account.faults() == [f"{NOTES}:1: its line hash is not that of the content it leaves"]
+
+
+def test_a_line_hash_covers_the_section_where_one_was_edited(account: Account) -> None:
+    text = "# T\n\n## Inbox\n<!-- @anchor: inbox v1 -->\n\n- one\n\n## More\n\nelse\n"
+    section = parse(text).sections[0].text
+    with account.store.document(ADA, NOTES) as stream:
+        change = replace(account.change(stream, text), sealed_text=canonical(section))
+        stream.finish(stream.begin(statement(NOTES, section_anchor="inbox v1"), change), {})
     assert account.faults() == []
