@@ -23,6 +23,6 @@ def claim(connection: Connection, home_id: UUID) -> None:
     if whose is None or whose[0] != home_id:
         raise AnotherHomesDatabaseError(
             "This database keeps the account of another garden home.",
-            hint="Name a database of this home's own in GARDEN_DATABASE_URL. If the other home is gone for good "
-            f"and its gardens are here now, let an administrator set garden.home.id to {home_id}.",
+            hint="Name a database of this home's own in GARDEN_DATABASE_URL. If the other home is gone for "
+            f"good and its gardens are here now, let an administrator set garden.home.id to {home_id}.",
         )
