@@ -12,7 +12,9 @@ from garden.tools.declaration import Tool
 from grammar.errors import GardenError
 
 _DELETING = re.compile(
-    r"delete|remove|unlink|rmdir|destroy|erase|(?:^|[._])(?:rm|del)(?:[._]|$)", re.IGNORECASE
+    r"delete|remove|unlink|destroy|erase|purge|wipe|trash|shred|truncate|discard|"
+    r"(?<![a-z])(?:rm|rmdir|rmtree|del)(?![a-z])",
+    re.IGNORECASE,
 )
 _PROBLEMS_MAX = 10
 _NAME_CHARACTERS_MAX = 100
