@@ -45,6 +45,16 @@ def calls(number: int) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
+def swapping(scene: Scene, *paths: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.support.swapper", str(scene.home), str(scene.outside), *paths],
+        cwd=REPOSITORY,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
 def attacked(scene: Scene, operations: int) -> Counter[tuple[str, str]]:
     ada = scene.garden.session(ADA, "companion")
     chance = random.Random(7)  # noqa: S311
@@ -63,10 +73,7 @@ def test_no_tool_is_led_outside_by_links_that_come_and_go(scene: Scene) -> None:
     for folder in (HISTORY, f"users/{ADA}/parts/stranger"):
         (scene.outside / folder).mkdir(parents=True)
     before = scene.files(scene.outside)
-    command = [sys.executable, "-m", "tests.support.swapper", str(scene.home), str(scene.outside), *SWAPPED]
-    with subprocess.Popen(
-        command, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as swapper:
+    with swapping(scene, *SWAPPED) as swapper:
         outcomes = attacked(scene, OPERATIONS)
         swaps = int(swapper.communicate()[0])
     assert scene.files(scene.outside) == before
@@ -82,17 +89,7 @@ def test_no_tool_is_led_outside_by_links_that_come_and_go(scene: Scene) -> None:
 
 
 def test_what_the_links_left_behind_is_settled_by_the_next_write(scene: Scene) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "tests.support.swapper",
-        str(scene.home),
-        str(scene.outside),
-        *SWAPPED[:6],
-    ]
-    with subprocess.Popen(
-        command, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as swapper:
+    with swapping(scene, *SWAPPED[:6]) as swapper:
         attacked(scene, OPERATIONS // 3)
         swapper.communicate()
     ada = scene.garden.session(ADA, "companion")
