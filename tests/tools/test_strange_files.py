@@ -80,25 +80,27 @@ def replaced(scene: Scene, path: str, put: Put) -> Iterator[None]:
     aside.rename(place)
 
 
-@pytest.mark.parametrize("put", NO_DOCUMENTS, ids=lambda put: put.__name__)
-def test_what_is_no_document_is_refused_by_every_tool(scene: Scene, put: Put) -> None:
-    with replaced(scene, DOCUMENT, put):
-        for entrance in OPENING:
-            scene.assert_refused(entrance.call(scene.garden, DOCUMENT), str(entrance))
-        found = scene.garden.session(ADA).call("fs.search", {"root": f"users/{ADA}", "pattern": "."})
-        scene.told(found)
-        assert {match["path"] for match in found["result"]} == {NOTES}
-    assert scene.garden.session(ADA).call("fs.read", {"path": DOCUMENT})["ok"]
+def test_what_is_no_document_is_refused_by_every_tool(scene: Scene) -> None:
+    for put in NO_DOCUMENTS:
+        with replaced(scene, DOCUMENT, put):
+            for entrance in OPENING:
+                envelope = entrance.call(scene.garden, DOCUMENT)
+                scene.assert_refused(envelope, (put.__name__, str(entrance)))
+            found = scene.garden.session(ADA).call("fs.search", {"root": f"users/{ADA}", "pattern": "."})
+            scene.told(found)
+            assert {match["path"] for match in found["result"]} == {NOTES}, put.__name__
+        assert scene.garden.session(ADA).call("fs.read", {"path": DOCUMENT})["ok"]
 
 
-@pytest.mark.parametrize("put", NO_FOLDERS, ids=lambda put: put.__name__)
-def test_what_is_no_folder_is_not_entered_by_any_tool(scene: Scene, put: Put) -> None:
-    with replaced(scene, FOLDER, put):
-        for entrance in (each for each in entrances() if each.tool != "events.query"):
-            scene.assert_refused(entrance.call(scene.garden, DOCUMENT), str(entrance))
-            scene.assert_refused(entrance.call(scene.garden, FOLDER), str(entrance))
-        listed = scene.garden.session(ADA).call("fs.list", {"path": f"users/{ADA}", "glob": "**"})
-        assert listed["result"] == [NOTES, f"users/{ADA}/parts"]
+def test_what_is_no_folder_is_not_entered_by_any_tool(scene: Scene) -> None:
+    for put in NO_FOLDERS:
+        with replaced(scene, FOLDER, put):
+            for entrance in (each for each in entrances() if each.tool != "events.query"):
+                for path in (DOCUMENT, FOLDER):
+                    envelope = entrance.call(scene.garden, path)
+                    scene.assert_refused(envelope, (put.__name__, str(entrance), path))
+            listed = scene.garden.session(ADA).call("fs.list", {"path": f"users/{ADA}", "glob": "**"})
+            assert listed["result"] == [NOTES, f"users/{ADA}/parts"], put.__name__
 
 
 NO_TEXTS = {
@@ -134,35 +136,35 @@ def writing(content: bytes) -> Put:
     return put
 
 
-@pytest.mark.parametrize("words", ["slept\0well", "slept \ud800 well", "\udcff"], ids=ascii)
-def test_words_that_are_no_text_get_into_no_document(scene: Scene, words: str) -> None:
+def test_words_that_are_no_text_get_into_no_document(scene: Scene) -> None:
     ada = scene.garden.session(ADA)
+    files, records = scene.files(), scene.records()
+    for words in ("slept\0well", "slept \ud800 well", "\udcff"):
+        attempts = saying(scene, words)
+        edits = {name for name, tool in REGISTRY.items() if tool.edits}
+        assert set(attempts) == edits - {"md.plant"}
+        for tool, args in attempts.items():
+            scene.assert_refused(ada.call(tool, args), (tool, words), "not_text")
+            proposed = ada.call("propose_change", {"tool": tool, "args": args})
+            scene.assert_refused(proposed, (tool, words), "not_text")
+        planted = ada.call("md.plant", {"path": f"users/{ADA}/overview.md", "title": words})
+        scene.assert_refused(planted, "md.plant", "invalid_input")
+    assert scene.files() == files
+    assert scene.records() == records
+
+
+def saying(scene: Scene, words: str) -> dict[str, dict[str, Any]]:
+    """Each tool's way to put words into a document."""
     text = (scene.home / NOTES).read_text()
     line = text[: text.index("# Notes")].count("\n") + 1
-    attempts: dict[str, dict[str, Any]] = {
+    curated = {"sectionAnchor": "concerns v1", "ops": "append", "items": [words], "reason": "so"}
+    return {
         "fs.write": {"path": NOTES, "content": text + words},
         "fs.append": {"path": NOTES, "text": words},
         "fs.patch": {"path": NOTES, "diffText": f"@@ -{line},1 +{line},2 @@\n # Notes\n+{words}\n"},
         "md.patch_section": {"path": DOCUMENT, "sectionAnchor": "summary v1", "change": {"replace": words}},
-        "md.curate_list": {
-            "path": DOCUMENT,
-            "sectionAnchor": "concerns v1",
-            "ops": "append",
-            "items": [words],
-            "reason": "so",
-        },
+        "md.curate_list": {"path": DOCUMENT, **curated},
     }
-    edits = {name for name, tool in REGISTRY.items() if tool.edits}
-    assert set(attempts) == edits - {"md.plant"}
-    files, records = scene.files(), scene.records()
-    for tool, args in attempts.items():
-        scene.assert_refused(ada.call(tool, args), tool, "not_text")
-        proposed = ada.call("propose_change", {"tool": tool, "args": args})
-        scene.assert_refused(proposed, tool, "not_text")
-    planted = ada.call("md.plant", {"path": f"users/{ADA}/overview.md", "title": words})
-    scene.assert_refused(planted, "md.plant", "invalid_input")
-    assert scene.files() == files
-    assert scene.records() == records
 
 
 def size_after(scene: Scene, number: int) -> int:
