@@ -37,10 +37,12 @@ format: .venv/ready ## Format and fix what can be fixed mechanically
 .PHONY: soak
 soak: .venv/ready ## The long versions of the tests that kill, race and tamper (ten minutes)
 	@GARDEN_TEST_KILLS=25 GARDEN_TEST_RESTARTS=50 GARDEN_TEST_KEYS=1000 GARDEN_TEST_READS=100000 \
-		GARDEN_TEST_SWAPS=200000 GARDEN_HYPOTHESIS=nightly \
+		GARDEN_TEST_SWAPS=200000 GARDEN_TEST_TOOL_SWAPS=10000 GARDEN_TEST_REQUESTS=20000 \
+		GARDEN_HYPOTHESIS=nightly \
 		$(PY) -m pytest -n $(WORKERS) --dist worksteal tests/grammar/test_random_edits.py tests/crash \
 		tests/events/test_server_restarts.py tests/events/test_idempotency.py tests/events/test_tenancy.py \
-		tests/garden/test_swapped_links.py $(ARGS)
+		tests/garden/test_swapped_links.py tests/tools/test_swapped_links.py \
+		tests/tools/test_bad_requests.py $(ARGS)
 
 .PHONY: nightly
 nightly: .venv/ready ## Put a hundred thousand random documents to each property of the grammar

@@ -180,9 +180,17 @@ def _values(query: Query) -> dict[str, Any]:
         **given,
         "cursor": _cursor(query.cursor),
         "words": query.text.split() if query.text else None,
-        "first_id": earliest_uuid7(query.since - _CLOCK_SLACK) if query.since else None,
-        "last_id": earliest_uuid7(query.until + _CLOCK_SLACK) if query.until else None,
+        "first_id": _id_at(query.since, -_CLOCK_SLACK),
+        "last_id": _id_at(query.until, _CLOCK_SLACK),
     }
+
+
+def _id_at(time: datetime | None, slack: timedelta) -> UUID | None:
+    """Give the first id of about that time; none where no id can have it, for then the time is enough."""
+    try:
+        return earliest_uuid7(time + slack) if time else None
+    except (OverflowError, ValueError):
+        return None
 
 
 def _cursor(text: str | None) -> UUID | None:

@@ -119,7 +119,7 @@ def _edited(document: Document | None, section: Section | None, edit: Edit) -> s
     if isinstance(edit, AppendToFile):
         return entry_added(document, edit.text)
     if isinstance(edit, ApplyDiff):
-        return patched(document.text, edit.diff, document.newline)
+        return patched(document.text, edit.diff, document.newline, edit.path)
     return _section_edited(document, section or find_section(document, edit.section), edit)
 
 

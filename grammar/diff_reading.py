@@ -7,7 +7,7 @@ from unidiff.errors import UnidiffParseError
 from unidiff.patch import Hunk, PatchedFile, PatchSet
 
 from grammar.lines import split_lines
-from grammar.refusals import DeleteNotAllowedError, InvalidInputError
+from grammar.refusals import DeleteNotAllowedError, InvalidInputError, PatchConflictError
 
 _HINT_COUNTS = "Check the counts in each @@ line, and begin every line with a space, + or -."
 
@@ -28,8 +28,8 @@ class Change:
         return [line for sign, line in self.lines if sign != "+"]
 
 
-def read_diff(diff: str) -> list[Change]:
-    """Read a diff's hunks; refuse one that isn't for a single file or whose counts don't add up."""
+def read_diff(diff: str, path: str | None = None) -> list[Change]:
+    """Read a diff's hunks; refuse one that isn't for this single file or whose counts don't add up."""
     # Callers often leave the two file lines out; it is known which file is meant.
     text = f"--- a\n+++ b\n{diff.lstrip()}" if diff.lstrip().startswith("@@") else diff
     text = text if text.endswith("\n") else text + "\n"
@@ -39,6 +39,8 @@ def read_diff(diff: str) -> list[Change]:
         raise InvalidInputError(
             f"The diff can't be read: {str(error).strip()}.", hint=_HINT_COUNTS
         ) from error
+    if path is not None:
+        _refuse_another(path, file)
     _refuse_leftovers(text, file)
     return [_change(number, hunk) for number, hunk in enumerate(file, 1)]
 
@@ -52,6 +54,19 @@ def _only_file(files: PatchSet) -> PatchedFile:
             hint="Give a unified diff for this one file, with at least one @@ hunk.",
         )
     return files[0]
+
+
+def _refuse_another(path: str, file: PatchedFile) -> None:
+    """Refuse a diff that names another document; one that names none is taken at the caller's word."""
+    for name in (file.source_file, file.target_file):
+        named = name.strip().strip('"').removeprefix("./")
+        # With or without the letter that tells the old file from the new one, and as long as it pleases.
+        forms = {named, named.partition("/")[2]} if named.startswith(("a/", "b/")) else {named}
+        if named.endswith(".md") and not any(f"/{path}".endswith(f"/{form}") for form in forms):
+            raise PatchConflictError(
+                "The diff names another document than this one.",
+                hint="Send it with the path that it names, or make a diff of this document.",
+            )
 
 
 def _refuse_leftovers(text: str, file: PatchedFile) -> None:

@@ -78,9 +78,10 @@ class WriteFile:
 
 @dataclass(frozen=True, slots=True)
 class ApplyDiff:
-    """Apply a unified diff for this one file."""
+    """Apply a unified diff for this one file; `path` says which that is, so that no other's diff is taken."""
 
     diff: str
+    path: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

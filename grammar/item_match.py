@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from grammar.refusals import InvalidInputError, ItemNotFoundError, PatchConflictError
+from grammar.refusals import InvalidInputError, ItemNotFoundError, PatchConflictError, shown
 from grammar.values import ListItem
 
 _TOKEN = re.compile(r"\(?(ev:[^\s()]+)\)?")
@@ -21,11 +21,11 @@ def find_item(items: Sequence[ListItem], match: str) -> int:
     found = _by_text(items, wanted) or _by_token(items, wanted) or _by_number(items, wanted)
     if not found:
         raise ItemNotFoundError(
-            f"No item answers to {match!r}.", hint=_HINT, details={"items": listing(items)}
+            f"No item answers to {shown(match)!r}.", hint=_HINT, details={"items": listing(items)}
         )
     if len(found) > 1:
         raise PatchConflictError(
-            f"{len(found)} items answer to {match!r}.",
+            f"{len(found)} items answer to {shown(match)!r}.",
             hint="Say which by its number and first words, as in '3: I can't relax'.",
             details={"items": listing([items[position] for position in found], found)},
         )

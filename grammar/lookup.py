@@ -3,7 +3,7 @@
 import re
 
 from grammar.document import Document, Section
-from grammar.refusals import AnchorAmbiguousError, AnchorNotFoundError
+from grammar.refusals import AnchorAmbiguousError, AnchorNotFoundError, shown
 
 _ANCHOR_NAME = re.compile(r"(?:@anchor:\s*)?([A-Za-z0-9][A-Za-z0-9_-]*)(?:\s+v([0-9]{1,9}))?")
 
@@ -15,13 +15,13 @@ def find_section(document: Document, name: str) -> Section:
     found = _by_anchor(document, name) or _by_heading(document, name)
     if not found:
         raise AnchorNotFoundError(
-            f"There is no section {name!r}.",
+            f"There is no section {shown(name)!r}.",
             hint=_listing(document.sections),
             details={"sections": [section.name for section in document.sections]},
         )
     if len(found) > 1:
         raise AnchorAmbiguousError(
-            f"{len(found)} sections answer to {name!r}.",
+            f"{len(found)} sections answer to {shown(name)!r}.",
             hint=f"Name one of them exactly. {_listing(tuple(found))}",
             details={"sections": [{"name": section.name, "line": section.line} for section in found]},
         )

@@ -4,20 +4,21 @@ from collections.abc import Callable, Iterator, Sequence
 
 from grammar.diff_reading import Change, read_diff
 from grammar.lines import split_any_lines, split_lines, without_line_end
-from grammar.refusals import PatchConflictError
+from grammar.refusals import PatchConflictError, shown
 
 _SEARCH_LIMIT_LINES = 5_000_000
 _NEAREST_LIMIT_LINES = 20_000
 _NEAREST_LIMIT_SOURCE = 40
+_SHOWN_CHARACTERS_MAX = 2_000
 
 
-def patched(text: str, diff: str, newline: str) -> str:
+def patched(text: str, diff: str, newline: str, path: str | None = None) -> str:
     """Give the text after a diff.
 
     First to the byte. Where that doesn't fit, once more without looking at line ends, because diffs often
     travel with plain line feeds: then kept lines keep theirs, and added lines get the document's `newline`.
     """
-    changes = read_diff(diff)
+    changes = read_diff(diff, path)
     try:
         return "".join(_whole_lines(_patched_lines(split_lines(text), changes, str, str), newline))
     except PatchConflictError:
@@ -132,7 +133,12 @@ def _misfit(keys: list[str], source: list[str], change: Change, places: list[int
     return PatchConflictError(
         f"Hunk {change.number} matches nowhere. Nearest, from line {line}: {nearest!r}.",
         hint="Read the file again: context and removed lines must match exactly.",
-        details={"hunk": change.number, "nearestLine": line, "nearest": nearest, "wanted": "".join(source)},
+        details={
+            "hunk": change.number,
+            "nearestLine": line,
+            "nearest": nearest,
+            "wanted": shown("".join(source), _SHOWN_CHARACTERS_MAX),
+        },
     )
 
 
@@ -142,7 +148,8 @@ def _nearest(keys: list[str], source: list[str]) -> tuple[int, str]:
     words = [set(line.split()) for line in keys[:_NEAREST_LIMIT_LINES]]
     scores = [_words_in_common(words, start, wanted) for start in range(len(words))]
     best = max(range(len(scores)), key=lambda start: scores[start], default=0)
-    return best + 1, "\n".join(without_line_end(line) for line in keys[best : best + len(source)])
+    nearest = "\n".join(without_line_end(line) for line in keys[best : best + len(source)])
+    return best + 1, shown(nearest, _SHOWN_CHARACTERS_MAX)
 
 
 def _words_in_common(words: list[set[str]], start: int, wanted: list[set[str]]) -> int:

@@ -7,6 +7,14 @@ from typing import ClassVar
 
 from grammar.errors import GardenError
 
+_SHOWN_CHARACTERS_MAX = 200
+
+
+def shown(words: str, characters_max: int = _SHOWN_CHARACTERS_MAX) -> str:
+    """Repeat a caller's words in a refusal: not all of them where they are many, and none that is no text."""
+    cut = words if len(words) <= characters_max else words[: characters_max - 1] + "…"
+    return cut.encode("utf-8", "backslashreplace").decode()
+
 
 class RefusalError(GardenError):
     """An edit was refused; the document stays as it is."""

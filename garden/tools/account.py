@@ -1,6 +1,7 @@
 """The tools of the account: `events.log` says something, `events.query` looks up what happened."""
 
 import json
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -14,16 +15,32 @@ from garden.paths import GardenPath, parse_path
 from garden.planning import entity_of
 from garden.tools.declaration import TENDERS, Call, Reply, Tool, Traits
 from garden.tools.places import file_to_read
-from garden.tools.wire import Correlated, Label, Line, Request, Wire, payload_of
+from garden.tools.wire import Correlated, Label, Line, Request, Wire, Words, payload_of
 
 DETAILS_CHARACTERS_MAX = 64 * 1024
+DETAILS_DEPTH_MAX = 32
 Hash = Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
 
 
 def _bounded(details: dict[str, Any]) -> dict[str, Any]:
-    if len(json.dumps(details)) > DETAILS_CHARACTERS_MAX:
+    level: list[object] = [details]
+    for _ in range(DETAILS_DEPTH_MAX):
+        level = [inner for value in level for inner in _inside(value)]
+    if level:
+        raise ValueError(f"must be nested at most {DETAILS_DEPTH_MAX} deep")
+    try:
+        text = json.dumps(details, allow_nan=False)
+    except TypeError:
+        raise ValueError("must be JSON") from None
+    if len(text) > DETAILS_CHARACTERS_MAX:
         raise ValueError(f"must be at most {DETAILS_CHARACTERS_MAX} characters of JSON")
     return details
+
+
+def _inside(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
 
 
 class LogRequest(Correlated):
@@ -50,19 +67,19 @@ class QueryRequest(Request):
     """Which events are wanted; what is not given does not narrow the search."""
 
     path: str | None = Field(None, description="Of this document.")
-    section_anchor: str | None = Field(None, description="Of this section: concerns v1.")
-    type: str | None = Field(
+    section_anchor: Line | None = Field(None, description="Of this section: concerns v1.")
+    type: Line | None = Field(
         None, description="Of this type: profile_update, observation, external_edit, ..."
     )
-    op: str | None = Field(None, description="With this op: replace_section, append_item, ...")
+    op: Line | None = Field(None, description="With this op: replace_section, append_item, ...")
     status: Literal["pending", "written", "committed", "failed"] | None = None
     since: AwareDatetime | None = Field(None, description="From this time on, as in 2026-11-18T08:25:00Z.")
     until: AwareDatetime | None = Field(None, description="Before this time.")
-    actor: str | None = Field(None, description="By this actor.")
-    tool_call_id: str | None = None
-    transaction_id: str | None = None
-    agent_action_id: str | None = None
-    text: str | None = Field(None, description="With all of these words in a rationale.")
+    actor: Line | None = Field(None, description="By this actor.")
+    tool_call_id: Line | None = None
+    transaction_id: Line | None = None
+    agent_action_id: Line | None = None
+    text: Words | None = Field(None, description="With all of these words in a rationale.")
     limit: Annotated[StrictInt, Field(ge=1, le=PAGE_EVENTS_MAX)] = Field(
         PAGE_EVENTS_DEFAULT, description="So many at once."
     )

@@ -1,6 +1,7 @@
 """One call, from a name and arguments to an answer: the only way in, whatever the surface."""
 
 import time
+import traceback
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -39,7 +40,10 @@ class Dispatcher:
         except GardenError as error:
             return refusal(error)
         except Exception:  # noqa: BLE001 - the outermost edge of every call
-            structlog.get_logger("garden.tools").exception("a call failed unexpectedly", tool=name[:100])
+            # As text: shown with its local variables, as some renderers do, it would hold what the call said.
+            structlog.get_logger("garden.tools").error(
+                "a call failed unexpectedly", tool=name[:100], exception=traceback.format_exc()
+            )
             return refusal(InternalError("Something went wrong here.", hint="The service's log says more."))
 
     def answer(self, caller: Caller, name: str, args: object) -> tuple[Any, Mapping[str, Any]]:

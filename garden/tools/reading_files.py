@@ -192,9 +192,12 @@ def search(call: Call, request: SearchRequest) -> Reply:
     for path in _searched(call, root, request.glob):
         try:
             text = call.services.files.read(path).text
-        except FileMissingError:
-            continue
         except FileError as error:
+            # Who names one document wants to know that it can't be read; of many, one is left out.
+            if path == root:
+                raise
+            if isinstance(error, FileMissingError):
+                continue
             unread.append(f"{path} was left out: {error.message}")
             continue
         hits = searcher.lines(text, request.context, wanted + 1 - len(found))

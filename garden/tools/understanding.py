@@ -12,7 +12,9 @@ from garden.tools.declaration import Tool
 from grammar.errors import GardenError
 
 _DELETING = re.compile(
-    r"delete|remove|unlink|rmdir|destroy|erase|(?:^|[._])(?:rm|del)(?:[._]|$)", re.IGNORECASE
+    r"delete|remove|unlink|destroy|erase|purge|wipe|trash|shred|truncate|discard|"
+    r"(?<![a-z])(?:rm|rmdir|rmtree|del)(?![a-z])",
+    re.IGNORECASE,
 )
 _PROBLEMS_MAX = 10
 _NAME_CHARACTERS_MAX = 100
@@ -65,8 +67,9 @@ def understood(tool: Tool[Any], args: object) -> Any:
     try:
         return tool.request.model_validate(fields)
     except ValidationError as error:
-        problems = [_problem(each) for each in error.errors(include_input=False, include_url=False)]
-        shown = "; ".join(f"{each['field']}: {each['problem']}" for each in problems[:_PROBLEMS_MAX])
+        found = error.errors(include_input=False, include_url=False)[:_PROBLEMS_MAX]
+        problems = [_problem(each) for each in found]
+        shown = "; ".join(f"{each['field']}: {each['problem']}" for each in problems)
         raise InvalidRequestError(
             f"{tool.name} can't take these arguments: {shown}.",
             hint=_hint(tool),
@@ -88,15 +91,21 @@ def _flattened(tool: Tool[Any], args: Mapping[Any, Any]) -> dict[str, Any]:
         camel = to_camel(key) if to_camel(key) in known else key
         if camel in fields:
             raise InvalidRequestError(
-                f"{tool.name} can't take these arguments: {camel} is given twice.",
+                f"{tool.name} can't take these arguments: {shortened(camel)} is given twice.",
                 hint="Give each field once.",
             )
         fields[camel] = value
     return fields
 
 
+def shortened(name: str) -> str:
+    """Show a name that a caller made up, in so many characters, and none of them a control character."""
+    shown = name if len(name) <= _NAME_CHARACTERS_MAX else name[: _NAME_CHARACTERS_MAX - 1] + "…"
+    return shown if shown.isprintable() else ascii(shown)
+
+
 def _problem(error: Mapping[str, Any]) -> dict[str, str]:
-    field = ".".join(str(part) for part in error["loc"] if "[" not in str(part))
+    field = shortened(".".join(str(part) for part in error["loc"] if "[" not in str(part)))
     kind = error["type"]
     if kind == "extra_forbidden":
         return {"field": field, "problem": "there is no such field"}

@@ -100,7 +100,8 @@ def _append_intent(call: Call, request: FileAppendRequest) -> Intent:
 
 
 def _patch_intent(call: Call, request: FilePatchRequest) -> Intent:
-    return intent_of(call, "fs.patch", request, ApplyDiff(request.diff_text), "apply_diff")
+    edit = ApplyDiff(request.diff_text, request.path)
+    return intent_of(call, "fs.patch", request, edit, "apply_diff")
 
 
 def _new_hash(plan: Plan) -> dict[str, Any]:

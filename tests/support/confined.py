@@ -26,9 +26,15 @@ NOBODY = 65534
 REPOSITORY = Path(__file__).parents[2]
 
 _NUMBERS = {
-    "x86_64": {"write": 1, "fsync": 74, "linkat": 265, "renameat": 264, "renameat2": 316, "openat2": 437},
-    "aarch64": {"write": 64, "fsync": 82, "linkat": 37, "renameat": 38, "renameat2": 276, "openat2": 437},
-}
+    "x86_64": {
+        "write": 1, "pread64": 17, "fsync": 74, "mkdirat": 258, "renameat": 264, "linkat": 265,
+        "renameat2": 316, "openat2": 437,
+    },
+    "aarch64": {
+        "write": 64, "pread64": 67, "fsync": 82, "mkdirat": 34, "renameat": 38, "linkat": 37,
+        "renameat2": 276, "openat2": 437,
+    },
+}  # fmt: skip
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
 _LOAD, _JUMP_IF_EQUAL, _RETURN = 0x20, 0x15, 0x06
 _REFUSE, _ALLOW = 0x00050000, 0x7FFF0000
@@ -82,12 +88,18 @@ def give_to_nobody(home: Path) -> None:
             os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
 
 
-def main() -> None:
-    request = json.load(sys.stdin)
-    if request["as_nobody"] and os.geteuid() == 0:
+def become_nobody() -> None:
+    """As root, give up every right, and become the account that a home was given to."""
+    if os.geteuid() == 0:
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
         os.setresuid(NOBODY, NOBODY, NOBODY)
+
+
+def main() -> None:
+    request = json.load(sys.stdin)
+    if request["as_nobody"]:
+        become_nobody()
     if request["size_limit_bytes"] is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (request["size_limit_bytes"],) * 2)
     refusals = [Refusal(**each) for each in request["refusals"]]
