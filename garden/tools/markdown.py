@@ -161,7 +161,14 @@ def _patch_intent(call: Call, request: PatchSectionRequest) -> Intent:
 
 def _curate_intent(call: Call, request: CurateListRequest) -> Intent:
     edit = edit_of(request.section_anchor, request.ops, request.items)
-    return intent_of(call, "md.curate_list", request, edit, op_of(edit), request.reason)
+    return intent_of(call, "md.curate_list", request, edit, op_of(edit), _why(request))
+
+
+def _why(request: CurateListRequest) -> str:
+    """Put the reason and a rationale given beside it together; neither of them is to get lost."""
+    if request.rationale in {None, "", request.reason}:
+        return request.reason
+    return f"{request.reason} {request.rationale}"
 
 
 def _hashes(plan: Plan) -> dict[str, Any]:

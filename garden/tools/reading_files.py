@@ -192,10 +192,11 @@ def search(call: Call, request: SearchRequest) -> Reply:
     for path in _searched(call, root, request.glob):
         try:
             text = call.services.files.read(path).text
-        except FileMissingError:
-            continue
         except FileError as error:
-            unread.append(f"{path} was left out: {error.message}")
+            if path == root:
+                raise
+            if not isinstance(error, FileMissingError):
+                unread.append(f"{path} was left out: {error.message}")
             continue
         hits = searcher.lines(text, request.context, wanted + 1 - len(found))
         found.extend(_match(path, hit) for hit in hits)
