@@ -129,7 +129,10 @@ class WritePath:
     def looked_at(self, stream: LockedStream, path: GardenPath) -> Opened:
         """Read a document under its lock, and record nothing."""
         file = self._read(stream, path)
-        return Opened(None if file is None else self._documents.standing(path, file), None)
+        if file is None:
+            return Opened(None, None)
+        stream.damage = self._adoption.damage(stream, path, file)
+        return Opened(self._documents.standing(path, file), None)
 
     def _read(self, stream: LockedStream, path: GardenPath) -> FileText | None:
         try:
