@@ -50,6 +50,7 @@ nightly: .venv/ready ## Put a hundred thousand random documents to each property
 docs: .venv/ready ## Write the pages that are made from code
 	@$(PY) tools/lint_docs.py
 	@$(PY) tools/python_api.py
+	@$(PY) tools/tool_schemas.py
 
 .PHONY: bench
 bench: .venv/ready ## Measure, as ratios within one run

@@ -180,9 +180,19 @@ def _values(query: Query) -> dict[str, Any]:
         **given,
         "cursor": _cursor(query.cursor),
         "words": query.text.split() if query.text else None,
-        "first_id": earliest_uuid7(query.since - _CLOCK_SLACK) if query.since else None,
-        "last_id": earliest_uuid7(query.until + _CLOCK_SLACK) if query.until else None,
+        "first_id": _id_at(query.since, -_CLOCK_SLACK),
+        "last_id": _id_at(query.until, _CLOCK_SLACK),
     }
+
+
+def _id_at(moment: datetime | None, slack: timedelta) -> UUID | None:
+    if moment is None:
+        return None
+    try:
+        return earliest_uuid7(moment + slack)
+    except (OverflowError, ValueError):
+        # No id has such a time; the times in the rows are compared all the same.
+        return None
 
 
 def _cursor(text: str | None) -> UUID | None:
