@@ -109,6 +109,12 @@ class WritePath:
                 intent, standing, stream.next_name(), stream.damage, may_exceed=may_exceed
             )
 
+    def acknowledge(self, caller: Caller, path: GardenPath) -> None:
+        """Bring the account up to what stands in the file, and change nothing of it."""
+        with self._account.document(caller, path.text) as stream:
+            self.settled(stream, path)
+            self.opened(stream, path)
+
     def settled(self, stream: LockedStream, path: GardenPath) -> Earlier | None:
         """End what a crash left open; gives the earlier request of the same key that has an answer."""
         self._settlement.settle(stream, path)
