@@ -31,6 +31,11 @@ from grammar.errors import GardenError
 
 Answer = Callable[[Plan], Any]
 
+_WOULD_REPLAY = (
+    "This request was carried out before: sent again it changes nothing, and is answered as it was then. "
+    "A different idempotencyKey has it carried out."
+)
+
 
 class OutcomeUnknownError(GardenError):
     """The change was written, and whether the account knows could not be learnt."""
@@ -57,6 +62,14 @@ class Opened:
 
     standing: Standing | None
     adopted: Event | None
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What an intent would do, and what is to be said about it."""
+
+    plan: Plan
+    warnings: tuple[str, ...]
 
 
 class WritePath:
@@ -101,13 +114,17 @@ class WritePath:
         self._documents.keep(plan.after)
         return replace(outcome, event_id=event.event_id)
 
-    def preview(self, caller: Caller, intent: Intent, *, may_exceed: bool = False) -> Plan:
+    def preview(
+        self, caller: Caller, intent: Intent, request: Request, *, may_exceed: bool = False
+    ) -> Preview:
         """Take the first half of the way: plan, and record nothing."""
-        with self._account.document(caller, intent.path.text) as stream:
+        with self._account.document(caller, intent.path.text, request) as stream:
             standing = self.looked_at(stream, intent.path).standing
-            return self._planner.plan(
+            plan = self._planner.plan(
                 intent, standing, stream.next_name(), stream.damage, may_exceed=may_exceed
             )
+            known = stream.earlier is not None and stream.earlier.response is not None
+        return Preview(plan, (*((_WOULD_REPLAY,) if known else ()), *map(str, plan.comparison.worse)))
 
     def acknowledge(self, caller: Caller, path: GardenPath) -> None:
         """Bring the account up to what stands in the file, and change nothing of it."""

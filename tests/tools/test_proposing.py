@@ -135,3 +135,26 @@ def test_opts_are_taken_in_a_proposal_too(ada: Session) -> None:
 def test_a_reviewer_proposes_nothing(garden: Garden) -> None:
     reviewer = garden.session("ada", "auditor", role="reviewer")
     refused(reviewer, "propose_change", "permission_denied", tool="fs.append", args={})
+
+
+def test_a_key_of_another_request_is_refused_in_a_preview_too(ada: Session) -> None:
+    plant(ada, NOTES)
+    ok(ada, "fs.append", path=NOTES, text="one", idempotencyKey="mine")
+    other = {"path": NOTES, "text": "two", "idempotencyKey": "mine"}
+    refused(ada, "propose_change", "idempotency_conflict", tool="fs.append", args=other)
+    refused(ada, "fs.append", "idempotency_conflict", **other, dryRun=True)
+    wrong = {**other, "idempotencyKey": ""}
+    refused(ada, "propose_change", "invalid_input", tool="fs.append", args=wrong)
+
+
+def test_a_preview_says_where_the_real_call_would_only_be_answered_again(ada: Session) -> None:
+    plant(ada, NOTES)
+    first = {"path": NOTES, "sectionAnchor": "inbox v1", "change": {"replace": "a"}, "toolCallId": "call-1"}
+    ok(ada, "md.patch_section", **first)
+    ok(ada, "md.patch_section", **{**first, "change": {"replace": "b"}})
+    report = result(ada, "propose_change", tool="md.patch_section", args=first)["safetyReport"]
+    assert "carried out before" in report
+    assert "carried out before" in ok(ada, "md.patch_section", **first, dryRun=True)["meta"]["warnings"][0]
+    anew = {**first, "toolCallId": "call-2"}
+    report = result(ada, "propose_change", tool="md.patch_section", args=anew)["safetyReport"]
+    assert "carried out before" not in report
