@@ -36,6 +36,9 @@ def refused(session: Session, tool: str, code: str, /, **args: Any) -> dict[str,
     error: dict[str, Any] = envelope["error"]
     assert set(error) == {"code", "message", "hint", "details"}
     assert error["code"] == code, error
+    assert error["message"].endswith((".", "?", ")")), error
+    assert error["hint"], error
+    assert "/tmp" not in str(error), error
     return error
 
 
