@@ -53,6 +53,7 @@ docs: .venv/ready ## Write the pages that are made from code
 	@$(PY) tools/lint_docs.py
 	@$(PY) tools/python_api.py
 	@$(PY) tools/tool_docs.py
+	@$(PY) tools/tool_schemas.py
 
 .PHONY: bench
 bench: .venv/ready ## Measure, as ratios within one run

@@ -144,7 +144,7 @@ def translated() -> Iterator[None]:
         ) from None
     except (psycopg.DataError, errors.CheckViolation, errors.NotNullViolation, UnicodeEncodeError) as error:
         raise NotRecordableError(
-            f"This can't be recorded: {str(error).splitlines()[0]}",
+            f"This can't be recorded: {str(error).splitlines()[0]}.",
             hint="Ids are lower-case letters, digits, '-' and '_'; texts hold no NUL and no lone surrogates.",
         ) from None
     except psycopg.OperationalError as error:

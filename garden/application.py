@@ -26,6 +26,7 @@ from garden.tools.dispatching import Dispatcher
 from garden.tools.registry import REGISTRY
 from garden.writing import WritePath
 from grammar.kinds.catalogue import load_kinds
+from grammar.kinds.declaration import KindError
 
 # Whoever holds a document's lock may need another connection; from a pool of its own, so that those who wait
 # for the lock can't keep it from getting one.
@@ -108,5 +109,13 @@ def _wired(settings: Settings, ground: Ground, stack: ExitStack) -> Services:
 
 def _declarations(home: Home) -> list[tuple[str, str]]:
     """Read the kinds that an operator has put beside the gardens."""
-    folder = home.path / KINDS_FOLDER
-    return [(file.name, file.read_text("utf-8")) for file in sorted(folder.glob("*.toml"))]
+    return [(file.name, _text_of(file)) for file in sorted((home.path / KINDS_FOLDER).glob("*.toml"))]
+
+
+def _text_of(declaration: Path) -> str:
+    try:
+        return declaration.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise KindError(
+            f"{declaration.name} can't be read as text in UTF-8.", hint="Mend the file or take it away."
+        ) from None

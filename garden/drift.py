@@ -18,7 +18,6 @@ from garden.files import FileText
 from garden.paths import GardenPath
 from garden.planning import entity_of
 from grammar.canonical import canonical
-from grammar.document import Document
 from grammar.frontmatter_block import IDENTITY_KEYS
 from grammar.parsing import parse
 from grammar.splice import splice_between
@@ -40,10 +39,10 @@ class Adoption:
         if file.hash == head.raw_hash:
             return None
         user_id = path.user_id
-        old = self._reader.text_at(user_id, path.text, head.version) if head.version else None
+        old = self._known_text(stream, path)
         standing = self._documents.standing(path, file)
         failed = self._failed_with(user_id, path, file.hash)
-        damage = damage_between(parse(old) if old is not None else None, standing, stream.damage)
+        damage = damage_between(old, standing, stream.damage)
         statement = Statement(
             type=ADOPTED_TYPE,
             op=ADOPTED_TYPE,
@@ -69,6 +68,18 @@ class Adoption:
         stream.damage = damage
         return stream.record(statement, change, by=Caller(user_id, "external", role="person"))
 
+    def damage(self, stream: LockedStream, path: GardenPath, file: FileText) -> Mapping[str, Any] | None:
+        """Tell what tools would miss in a file, and record nothing."""
+        if file.hash == stream.head.raw_hash:
+            return stream.damage
+        return damage_between(
+            self._known_text(stream, path), self._documents.standing(path, file), stream.damage
+        )
+
+    def _known_text(self, stream: LockedStream, path: GardenPath) -> str | None:
+        version = stream.head.version
+        return self._reader.text_at(path.user_id, path.text, version) if version else None
+
     def _failed_with(self, user_id: str, path: GardenPath, raw_hash: str) -> UUID | None:
         """Find the failed event that meant to write this: its writer woke up after it was given up."""
         page = self._reader.query(user_id, Query(path=path.text, limit=_RECENT_EVENTS))
@@ -83,10 +94,11 @@ class Adoption:
 
 
 def damage_between(
-    before: Document | None, after: Standing, known: Mapping[str, Any] | None
+    old: str | None, after: Standing, known: Mapping[str, Any] | None
 ) -> dict[str, Any] | None:
     """Tell which anchors and identity values are gone; what was gone already stays so until it is back."""
     known = known or {}
+    before = parse(old) if old is not None else None
     anchors = {str(section.anchor) for section in before.sections if section.anchor} if before else set()
     identity = (
         {key: _plain(before.values[key]) for key in IDENTITY_KEYS if key in before.values} if before else {}

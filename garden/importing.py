@@ -49,23 +49,25 @@ def files_in(source: Path) -> list[Path]:
             hint="Name a folder that holds one folder for each user, as users/ does.",
         )
     with os.scandir(source) as entries:
-        users = [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
-    return sorted(file for user in users if not user.name.startswith(".") for file in _files(user))
+        users = [entry for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
+    return sorted(file for user in users for file in _files(user))
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    for entry in os.scandir(folder):
-        if entry.name.startswith("."):
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            yield from _files(Path(entry.path))
-        else:
-            yield Path(entry.path)
+def _files(entry: os.DirEntry[str]) -> Iterator[Path]:
+    # A link counts as a file, and is refused as one.
+    if not entry.is_dir(follow_symlinks=False):
+        yield Path(entry.path)
+        return
+    with os.scandir(entry) as below:
+        for each in below:
+            if not each.name.startswith("."):
+                yield from _files(each)
 
 
 def import_file(services: Services, source: Path, file: Path, actor: str) -> Imported:
     """Bring one file in, or say why not."""
-    name = file.relative_to(source).as_posix()
+    # A name that is no text becomes one that can be shown, and that is no path of a document either.
+    name = os.fsencode(file.relative_to(source)).decode(errors="backslashreplace")
     try:
         path = parse_path(f"users/{name}", owner=None)
         return Imported(name, _imported(services, path, _text_of(file), actor))
@@ -74,14 +76,16 @@ def import_file(services: Services, source: Path, file: Path, actor: str) -> Imp
 
 
 def _imported(services: Services, path: GardenPath, text: str, actor: str) -> Outcome:
+    caller = Caller(path.user_id, actor, "maintainer")
     try:
         if services.files.read(path).hash == raw_hash(text.encode()):
+            # An import that was killed may have left the file, and its change without an end.
+            services.writing.acknowledge(caller, path)
             return "unchanged"
     except FileMissingError:
         pass
     else:
         raise FileExistsAlreadyError
-    caller = Caller(path.user_id, actor, "maintainer")
     intent = Intent(
         path=path,
         edit=WriteFile(text),

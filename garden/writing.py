@@ -34,6 +34,11 @@ from grammar.errors import GardenError
 Answer = Callable[[Plan], Any]
 Put = Callable[[], None]
 
+_WOULD_REPLAY = (
+    "This request was carried out before: sent again it changes nothing, and is answered as it was then. "
+    "A different idempotencyKey has it carried out."
+)
+
 
 class OutcomeUnknownError(GardenError):
     """The change was written, and whether the account knows could not be learnt."""
@@ -77,6 +82,14 @@ class _Preparation:
         """Leave nothing of it but what was carried out."""
         if self._entering.exception() is None:
             self._prepared.__exit__(None, None, None)
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What an intent would do, and what is to be said about it."""
+
+    plan: Plan
+    warnings: tuple[str, ...]
 
 
 class WritePath:
@@ -124,13 +137,23 @@ class WritePath:
         self._documents.keep(plan.after)
         return replace(outcome, event_id=event.event_id)
 
-    def preview(self, caller: Caller, intent: Intent, *, may_exceed: bool = False) -> Plan:
+    def preview(
+        self, caller: Caller, intent: Intent, request: Request, *, may_exceed: bool = False
+    ) -> Preview:
         """Take the first half of the way: plan, and record nothing."""
-        with self._account.document(caller, intent.path.text) as stream:
+        with self._account.document(caller, intent.path.text, request) as stream:
             standing = self.looked_at(stream, intent.path).standing
-            return self._planner.plan(
+            plan = self._planner.plan(
                 intent, standing, stream.next_name(), stream.damage, may_exceed=may_exceed
             )
+            known = stream.earlier is not None and stream.earlier.response is not None
+        return Preview(plan, (*((_WOULD_REPLAY,) if known else ()), *map(str, plan.comparison.worse)))
+
+    def acknowledge(self, caller: Caller, path: GardenPath) -> None:
+        """Bring the account up to what stands in the file, and change nothing of it."""
+        with self._account.document(caller, path.text) as stream:
+            self.settled(stream, path)
+            self.opened(stream, path)
 
     def settled(self, stream: LockedStream, path: GardenPath) -> Earlier | None:
         """End what a crash left open; gives the earlier request of the same key that has an answer."""
@@ -152,7 +175,10 @@ class WritePath:
     def looked_at(self, stream: LockedStream, path: GardenPath) -> Opened:
         """Read a document under its lock, and record nothing."""
         file = self._read(stream, path)
-        return Opened(None if file is None else self._documents.standing(path, file), None)
+        if file is None:
+            return Opened(None, None)
+        stream.damage = self._adoption.damage(stream, path, file)
+        return Opened(self._documents.standing(path, file), None)
 
     def _read(self, stream: LockedStream, path: GardenPath) -> FileText | None:
         try:

@@ -3,7 +3,6 @@
 import time
 import traceback
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -12,11 +11,10 @@ from pydantic_core import to_jsonable_python
 from events.records import Caller
 from garden.tools.declaration import Call, Reply, Role, Services, Tool
 from garden.tools.understanding import find_tool, understood
-from garden.tools.wire import Correlated, Request
+from garden.tools.wire import correlated
 from grammar.errors import GardenError
 
 Envelope = dict[str, Any]
-_CORRELATION = ("tool_call_id", "transaction_id", "agent_action_id")
 
 
 class RoleNotAllowedError(GardenError):
@@ -56,7 +54,7 @@ class Dispatcher:
         tool = find_tool(self._tools, name)
         check_role(tool, caller)
         request = understood(tool, args)
-        reply = tool.handler(Call(self._services, _correlated(caller, request), self._tools), request)
+        reply = tool.handler(Call(self._services, correlated(caller, request), self._tools), request)
         took = round((time.perf_counter() - started) * 1000, 3)
         return tool, reply, {**reply.meta, "warnings": list(reply.warnings), "tookMs": took}
 
@@ -85,11 +83,3 @@ def refusal(error: GardenError) -> Envelope:
             "details": to_jsonable_python(error.details, fallback=str),
         },
     }
-
-
-def _correlated(caller: Caller, request: Request) -> Caller:
-    # A question's filters bear the same names, and say nothing of who asks.
-    if not isinstance(request, Correlated):
-        return caller
-    given = {name: value for name in _CORRELATION if (value := getattr(request, name)) is not None}
-    return replace(caller, **given) if given else caller

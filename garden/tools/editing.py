@@ -10,7 +10,7 @@ from garden.planning import Intent, Plan
 from garden.tools.declaration import Call, Edits, Reply
 from garden.tools.places import document_to_edit
 from garden.tools.wire import WriteRequest, payload_of
-from garden.writing import Outcome
+from garden.writing import Outcome, Preview
 from grammar.edits import Edit
 
 Written = TypeVar("Written", bound=WriteRequest)
@@ -38,9 +38,9 @@ def editing(edits: Edits[Written]) -> Callable[[Call, Written], Reply]:
 
     def handle(call: Call, request: Written) -> Reply:
         intent = edits.intent(call, request)
-        if request.dry_run:
-            return planned(call.services.writing.preview(call.caller, intent), edits.answer)
         asked = request_of(call, intent.tool, intent.path, request)
+        if request.dry_run:
+            return planned(call.services.writing.preview(call.caller, intent, asked), edits.answer)
         return reply(call.services.writing.write(call.caller, intent, asked, edits.answer))
 
     return handle
@@ -58,8 +58,9 @@ def request_of(call: Call, tool: str, path: GardenPath, request: WriteRequest) -
     )
 
 
-def planned(plan: Plan, answer: Callable[[Plan], Any]) -> Reply:
+def planned(preview: Preview, answer: Callable[[Plan], Any]) -> Reply:
     """Say what an edit would do."""
+    plan = preview.plan
     diff = plan.applied.diff(plan.intent.path.text)
     return Reply(
         answer(plan),
@@ -69,7 +70,7 @@ def planned(plan: Plan, answer: Callable[[Plan], Any]) -> Reply:
             "diff": diff.text,
             "documentHash": plan.after.document.hash,
         },
-        tuple(str(finding) for finding in plan.comparison.worse),
+        preview.warnings,
     )
 
 

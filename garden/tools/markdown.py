@@ -1,5 +1,6 @@
 """The tools that know Markdown: sections by their anchors, lists, history, lint, and new documents."""
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, model_validator
@@ -14,8 +15,15 @@ from garden.tools.editing import editing, intent_of, request_of
 from garden.tools.places import document_to_edit, file_to_read
 from garden.tools.wire import Line, NewHash, Request, Wire, Words, WriteRequest, is_absent
 from grammar.edits import AppendToSection, CreateDocument, ReplaceSection
+from grammar.errors import GardenError
 from grammar.list_edits import OPS_MAX
 from lint.finding import Finding
+
+
+class ParticipantsError(GardenError):
+    """Participants are missing, or given where there can be none."""
+
+    code = "invalid_input"
 
 
 class PathRequest(Request):
@@ -161,7 +169,14 @@ def _patch_intent(call: Call, request: PatchSectionRequest) -> Intent:
 
 def _curate_intent(call: Call, request: CurateListRequest) -> Intent:
     edit = edit_of(request.section_anchor, request.ops, request.items)
-    return intent_of(call, "md.curate_list", request, edit, op_of(edit), request.reason)
+    return intent_of(call, "md.curate_list", request, edit, op_of(edit), _why(request))
+
+
+def _why(request: CurateListRequest) -> str:
+    """Put the reason and a rationale given beside it together; neither of them is to get lost."""
+    if request.rationale in {None, "", request.reason}:
+        return request.reason
+    return f"{request.reason} {request.rationale}"
 
 
 def _hashes(plan: Plan) -> dict[str, Any]:
@@ -174,11 +189,25 @@ def _hashes(plan: Plan) -> dict[str, Any]:
 
 def _plant_intent(call: Call, request: PlantRequest) -> Intent:
     path = document_to_edit(call.caller, request.path)
+    _check_participants(path, request.participants)
     kind = call.services.documents.kinds[str(path.kind)]
     identity = identity_for_new(path, request.participants)
-    return intent_of(
-        call, "md.plant", request, CreateDocument(kind, request.title or kind.title, identity), "plant"
-    )
+    edit = CreateDocument(kind, request.title or kind.title, identity)
+    # Whatever stands there, damaged or not, is somebody's.
+    return replace(intent_of(call, "md.plant", request, edit, "plant"), only_new=True)
+
+
+def _check_participants(path: GardenPath, participants: tuple[str, ...]) -> None:
+    """Refuse a relationship between nobody, and participants where no document has any."""
+    wanted = path.kind == "relationship_profile"
+    if wanted and not participants:
+        raise ParticipantsError(
+            "A relationship's profile says between whom it is.", hint="Give participants: part ids or names."
+        )
+    if participants and not wanted:
+        raise ParticipantsError(
+            "Only a relationship's profile has participants.", hint="Leave participants out here."
+        )
 
 
 def _planted(plan: Plan) -> dict[str, Any]:

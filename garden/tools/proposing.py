@@ -1,13 +1,15 @@
 """`propose_change`: what an edit would do, told before it is done. Nothing is recorded."""
 
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import Field
 
-from garden.planning import Plan
 from garden.tools.declaration import TENDERS, Call, Reply, Tool, Traits
+from garden.tools.editing import request_of
 from garden.tools.understanding import find_tool, understood
-from garden.tools.wire import Request, Wire
+from garden.tools.wire import Request, Wire, correlated
+from garden.writing import Preview
 from grammar.errors import GardenError
 
 
@@ -40,14 +42,19 @@ def propose(call: Call, request: ProposeRequest) -> Reply:
         raise NotAnEditError(
             f"{tool.name} edits no document, so there is nothing to preview.", hint=f"There is for: {names}."
         )
-    intent = tool.edits.intent(call, understood(tool, request.args))
-    plan = call.services.writing.preview(call.caller, intent, may_exceed=True)
+    wanted = understood(tool, request.args)
+    caller = correlated(call.caller, wanted)
+    intent = tool.edits.intent(call, wanted)
+    asked = request_of(replace(call, caller=caller), tool.name, intent.path, wanted)
+    preview = call.services.writing.preview(caller, intent, asked, may_exceed=True)
+    plan = preview.plan
     diff = plan.applied.diff(intent.path.text)
     meta = {"documentHash": plan.after.document.hash, "linesAdded": diff.added, "linesRemoved": diff.removed}
-    return Reply(Proposal(diff=diff.text, safety_report=_safety(plan)), meta)
+    return Reply(Proposal(diff=diff.text, safety_report=_safety(preview)), meta)
 
 
-def _safety(plan: Plan) -> str:
+def _safety(preview: Preview) -> str:
+    plan = preview.plan
     if plan.unchanged:
         return "Allowed, and nothing would change."
     needs_reason = plan.comparison.exceeded and not plan.intent.override_rationale
@@ -56,7 +63,7 @@ def _safety(plan: Plan) -> str:
         if needs_reason
         else "Allowed by every hard block."
     )
-    return "\n".join([verdict, *(f"- {finding}" for finding in plan.comparison.worse)])
+    return "\n".join([verdict, *(f"- {warning}" for warning in preview.warnings)])
 
 
 TOOLS: tuple[Tool[Any], ...] = (

@@ -1,14 +1,18 @@
 """What every request has in common: camelCase on the wire, snake_case in Python, and nothing unknown."""
 
 import unicodedata
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool
 from pydantic.alias_generators import to_camel
 
+from events.records import Caller
+
 REASON_CHARACTERS_MAX = 2000
 LINE_CHARACTERS_MAX = 500
 REFS_MAX = 50
+_CORRELATION = ("tool_call_id", "transaction_id", "agent_action_id")
 
 
 def _plain(text: str) -> str:
@@ -81,6 +85,15 @@ class WriteRequest(Correlated):
         """The edit in the caller's own words: the tool's own fields."""
         shared = set(WriteRequest.model_fields) | {"path"}
         return self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=shared)
+
+
+def correlated(caller: Caller, request: Request) -> Caller:
+    """Give the caller with the ids that a request brings along."""
+    # A question's filters bear the same names, and say nothing of who asks.
+    if not isinstance(request, Correlated):
+        return caller
+    given = {name: value for name in _CORRELATION if (value := getattr(request, name)) is not None}
+    return replace(caller, **given) if given else caller
 
 
 def payload_of(request: Correlated) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from events.records import Statement
+from events.records import JOURNAL, Statement
 from garden.moving import Move
-from garden.planning import Intent, Plan, entity_of
+from garden.paths import GardenPath
+from garden.planning import Intent, Plan, check_precondition, entity_of
 from garden.tools.declaration import MAINTAINERS, TENDERS, Call, Edits, Reply, Tool, Traits
 from garden.tools.editing import editing, intent_of, reply, request_of
 from garden.tools.places import document_to_edit, folder_to_make
@@ -70,15 +71,28 @@ class Moved(Wire):
 def ensure_dir(call: Call, request: EnsureDirRequest) -> Reply:
     """Make a folder, and those on the way to it, unless they are there."""
     path = folder_to_make(call.caller, request.path)
-    files = call.services.files
-    if files.exists(path):
-        return Reply(None, {"unchanged": True})
+    files, asked = call.services.files, None
+    # A folder has no hash that could be the right one.
+    check_precondition(request.if_match, None)
     if request.dry_run:
-        return Reply(None, {"dryRun": True, "unchanged": False})
-    files.ensure_folders(path)
-    # Only afterwards: a folder without an event is made again for nothing, an event without a folder is
-    # untrue.
-    statement = Statement(
+        return Reply(None, {"dryRun": True, "unchanged": files.exists(path)})
+    if request.idempotency_key is not None:
+        asked = request_of(call, "fs.ensure_dir", path, request)
+    elif files.exists(path):
+        return Reply(None, {"unchanged": True})
+    with call.services.account.document(call.caller, JOURNAL, asked) as journal:
+        if journal.earlier is not None:
+            return Reply(None, {"eventId": str(journal.earlier.event_id), "replayed": True})
+        if files.exists(path):
+            return Reply(None, {"unchanged": True})
+        # The folder comes first: one without an event is made again for nothing, an event without a folder is
+        # untrue.
+        files.ensure_folders(path)
+        return Reply(None, {"eventId": str(journal.record(_folder_made(path, request)).event_id)})
+
+
+def _folder_made(path: GardenPath, request: EnsureDirRequest) -> Statement:
+    return Statement(
         type="folder_update",
         op="ensure_dir",
         tool="fs.ensure_dir",
@@ -87,8 +101,6 @@ def ensure_dir(call: Call, request: EnsureDirRequest) -> Reply:
         rationale=request.rationale,
         evidence_refs=request.evidence_refs,
     )
-    logged = call.services.account.log(call.caller, statement)
-    return Reply(None, {"eventId": str(logged.event_id)})
 
 
 def _write_intent(call: Call, request: FileWriteRequest) -> Intent:

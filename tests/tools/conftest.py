@@ -1,4 +1,4 @@
-"""An open garden on a home and a database of its own, and a session in it."""
+"""An open garden on a home and a database of its own, and somebody at work in it."""
 
 from collections.abc import Iterator
 
@@ -8,6 +8,7 @@ from events.database import connection
 from garden.application import Garden, open_garden
 from garden.home import Home
 from garden.session import Session
+from tests.support.gardens import out_of_step
 from tests.tools.attacked import Scene
 
 
@@ -30,3 +31,16 @@ def scene(garden: Garden, database: str) -> Iterator[Scene]:
     """A garden to attack."""
     with connection(database) as opened:
         yield Scene(garden, opened)
+
+
+@pytest.fixture(autouse=True)
+def _the_account_holds_in_the_end(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Whatever a test did: every chain holds, and every file is what the account says.
+
+    What an attack leaves lying about is no document of anybody's, so scenes are left out.
+    """
+    watched = "garden" in request.fixturenames and "scene" not in request.fixturenames
+    garden = request.getfixturevalue("garden") if watched else None
+    yield
+    if garden is not None:
+        assert out_of_step(garden) == []

@@ -1,0 +1,105 @@
+"""What the registry says of its tools: complete, alike everywhere, and only changed on purpose."""
+
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic.alias_generators import to_camel
+
+from garden.session import Session
+from garden.tools.declaration import Role, Tool
+from garden.tools.registry import REGISTRY
+from tests.support.gardens import result
+
+REPOSITORY = Path(__file__).parents[2]
+SCHEMAS = Path(__file__).parent / "schemas"
+every_tool = pytest.mark.parametrize("tool", REGISTRY.values(), ids=lambda tool: tool.name)
+
+
+def test_the_schemas_are_those_of_the_snapshots() -> None:
+    wanted: dict[str, str] = runpy.run_path(str(REPOSITORY / "tools" / "tool_schemas.py"))["snapshots"]()
+    assert {file.name for file in SCHEMAS.iterdir()} == set(wanted)
+    for name, text in wanted.items():
+        assert (SCHEMAS / name).read_text("utf-8") == text, (
+            f"{name} is not what the tool says. If the wire shape is meant to change, run 'make docs' "
+            "and look at the difference: other programs are written against it."
+        )
+
+
+def test_the_typed_methods_are_those_of_the_registry() -> None:
+    written = (REPOSITORY / "garden" / "tools" / "toolbelt.py").read_text("utf-8")
+    source: str = runpy.run_path(str(REPOSITORY / "tools" / "python_api.py"))["source"]()
+    assert written == source, "garden/tools/toolbelt.py is not up to date; run 'make docs'."
+
+
+@every_tool
+def test_a_tool_explains_itself(tool: Tool[Any]) -> None:
+    assert re.fullmatch(r"(?:[a-z]+\.)?[a-z_]+", tool.name)
+    assert tool.title
+    assert not tool.title.endswith(".")
+    for words in (tool.summary, tool.description):
+        assert words.endswith(".")
+        assert "  " not in words
+        assert "\n" not in words
+    assert tool.traits.roles <= set(Role)
+    assert tool.traits.roles
+
+
+@every_tool
+def test_an_example_is_a_request_that_the_tool_takes(tool: Tool[Any]) -> None:
+    request = tool.request.model_validate(dict(tool.example))
+    sent = request.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    assert sent == dict(tool.example)
+
+
+@every_tool
+def test_every_field_is_in_camel_case_and_says_what_it_is(tool: Tool[Any]) -> None:
+    for name, field in tool.request_schema["properties"].items():
+        assert name == to_camel(name), name
+        said = {"change", "status", "toolCallId", "transactionId", "agentActionId"}
+        assert field.get("description") or name in said, name
+    assert tool.request_schema["additionalProperties"] is False
+
+
+def test_only_tools_that_write_are_closed_to_anybody() -> None:
+    for tool in REGISTRY.values():
+        if not tool.traits.writes and tool.name != "propose_change":
+            assert tool.traits.roles == frozenset(Role), tool.name
+        if tool.traits.writes:
+            assert Role.REVIEWER not in tool.traits.roles, tool.name
+    assert REGISTRY["fs.move"].traits.roles == {Role.MAINTAINER}
+
+
+def test_no_tool_deletes() -> None:
+    assert not [name for name in REGISTRY if re.search("delete|remove|unlink", name)]
+
+
+def test_the_tools_are_listed_with_what_they_are_for(ada: Session) -> None:
+    listed = result(ada, "tools.list")
+    assert [each["name"] for each in listed] == list(REGISTRY)
+    assert all(set(each) == {"name", "summary", "writes", "allowed"} for each in listed)
+    assert [each["name"] for each in listed if not each["allowed"]] == ["fs.move"]
+
+
+def test_every_tool_is_explained_with_its_schemas_and_an_example(ada: Session) -> None:
+    for tool in REGISTRY.values():
+        page = result(ada, "tools.help", tool=tool.name)
+        told = {
+            "name": tool.name, "title": tool.title, "summary": tool.summary, "description": tool.description,
+            "writes": tool.traits.writes, "roles": sorted(tool.traits.roles), "example": dict(tool.example),
+            "requestSchema": tool.request_schema, "resultSchema": tool.result_schema,
+        }  # fmt: skip
+        assert page == told
+
+
+def test_the_examples_can_be_sent_one_after_the_other(ada: Session) -> None:
+    order = [
+        "fs.ensure_dir", "md.plant", "md.patch_section", "md.curate_list", "md.list_sections", "md.lint",
+        "lint.check", "md.snapshot_history", "fs.hash", "fs.write", "fs.append", "fs.read", "fs.search",
+        "fs.list", "propose_change", "events.log", "events.query", "tools.list", "tools.help",
+    ]  # fmt: skip
+    for name in order:
+        result(ada, name, **REGISTRY[name].example)
+    assert set(REGISTRY) - set(order) == {"fs.patch", "fs.move"}

@@ -1,0 +1,234 @@
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from garden.application import Garden
+from garden.session import Session
+from tests.support.gardens import CRITIC, NOTES, edit_outside, ok, plant, refused, result, rows
+
+SEEN = {"type": "observation", "rationale": "She laughed about the deadline."}
+FIELDS = {
+    "eventId", "type", "op", "tool", "status", "path", "entity", "sectionAnchor", "rationale",
+    "overrideRationale", "evidenceRefs", "edit", "splice", "documentVersion", "beforeHash", "intendedHash",
+    "afterHash", "lint", "error", "actor", "role", "toolCallId", "transactionId", "agentActionId",
+    "idempotencyKey", "createdAt", "writtenAt", "committedAt", "failedAt", "sequence", "lineHash",
+    "chainHash", "integritySaltVersion", "annotations",
+}  # fmt: skip
+
+
+def test_something_said_is_answered_with_its_event_id_and_committed_at_once(ada: Session) -> None:
+    answer = result(ada, "events.log", **SEEN, evidenceRefs=["ev:s1-m1"], details={"mood": "light"})
+    assert set(answer) == {"eventId"}
+    (event,) = rows(ada)
+    told = {
+        "eventId": answer["eventId"], "type": "observation", "op": "note", "status": "committed",
+        "rationale": SEEN["rationale"], "evidenceRefs": ["ev:s1-m1"], "path": None, "splice": None,
+        "edit": {"details": {"mood": "light"}},
+    }  # fmt: skip
+    assert {key: event[key] for key in told} == told
+
+
+def test_the_fields_of_an_event_may_be_spelt_with_underscores(ada: Session) -> None:
+    plant(ada, CRITIC)
+    known = result(ada, "fs.hash", path=CRITIC, sectionAnchor="concerns v1")
+    ok(
+        ada, "events.log", type="profile_update", op="replace_section", section_anchor="concerns v1",
+        rationale="r", evidence_refs=["ev:s1-m1"], before_hash=known, after_hash=known, file_path=CRITIC,
+    )  # fmt: skip
+    event = rows(ada)[0]
+    assert (event["op"], event["sectionAnchor"], event["path"]) == ("replace_section", "concerns v1", CRITIC)
+    assert event["edit"] == {"beforeHash": known, "afterHash": known}
+    assert event["lint"]["counts"] == {"cap": 0, "block": 0, "style": 0}
+
+
+@pytest.mark.parametrize("name", ["toolCallId", "transactionId", "agentActionId"])
+def test_what_speaks_of_a_recorded_write_becomes_an_annotation_of_it(ada: Session, name: str) -> None:
+    plant(ada, CRITIC)
+    written = ok(
+        ada, "md.patch_section", path=CRITIC, sectionAnchor="needs v1", change={"replace": "- Rest"},
+        **{name: "id-1"},
+    )  # fmt: skip
+    said = {"type": "profile_update", "op": "replace_section", "filePath": CRITIC, "rationale": "Because."}
+    logged = ok(ada, "events.log", **said, evidenceRefs=["ev:s1-m1"], **{name: "id-1"})
+    assert logged["result"] == {"eventId": written["meta"]["eventId"]}
+    assert logged["meta"]["annotated"]
+    newest, _ = rows(ada)
+    (note,) = newest["annotations"]
+    assert set(note) == {"type", "op", "rationale", "evidenceRefs", "details", "actor", "createdAt"}
+    assert (note["rationale"], note["evidenceRefs"], note["actor"]) == ("Because.", ["ev:s1-m1"], "companion")
+
+
+def test_without_the_same_ids_or_the_same_file_it_is_an_event_of_its_own(ada: Session) -> None:
+    plant(ada, CRITIC, NOTES)
+    ok(ada, "fs.append", path=CRITIC, text="a", toolCallId="id-1")
+    ok(ada, "events.log", **SEEN, filePath=CRITIC, toolCallId="id-2")
+    ok(ada, "events.log", **SEEN, filePath=NOTES, toolCallId="id-1")
+    ok(ada, "events.log", **SEEN, toolCallId="id-1")
+    assert [row["op"] for row in rows(ada)] == ["note", "note", "note", "append_file", "plant", "plant"]
+
+
+def test_an_annotation_sent_twice_is_one(ada: Session) -> None:
+    plant(ada, NOTES)
+    ok(ada, "fs.append", path=NOTES, text="a", toolCallId="id-1")
+    first = ok(ada, "events.log", **SEEN, filePath=NOTES, toolCallId="id-1")
+    again = ok(ada, "events.log", **SEEN, filePath=NOTES, toolCallId="id-1")
+    assert again["meta"]["replayed"]
+    assert again["result"] == first["result"]
+    assert len(rows(ada)[0]["annotations"]) == 1
+
+
+def test_something_said_twice_is_recorded_once_unless_under_another_key(ada: Session) -> None:
+    first = ok(ada, "events.log", **SEEN)
+    again = ok(ada, "events.log", **SEEN)
+    assert again["meta"]["replayed"]
+    assert again["result"] == first["result"]
+    ok(ada, "events.log", **SEEN, idempotencyKey="tuesday")
+    assert len(rows(ada)) == 2
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"type": "Not A Label"}, {"filePath": "users/ben/notes.md"}, {"beforeHash": "abc"}, {"details": "no"},
+        {"details": {"a": "x" * 70_000}}, {"rationale": "a\x00b"}, {"rationale": "a" * 2001},
+        {"evidenceRefs": "ev:s1"}, {"toolCallId": "a\nb"},
+    ],
+)  # fmt: skip
+def test_what_can_not_be_said_is_refused(ada: Session, wrong: dict[str, Any]) -> None:
+    code = "path_not_allowed" if "filePath" in wrong else "invalid_input"
+    refused(ada, "events.log", code, **{**SEEN, **wrong})
+    assert rows(ada) == []
+
+
+def test_an_event_has_every_field_and_the_newest_comes_first(ada: Session) -> None:
+    plant(ada, NOTES)
+    ok(ada, "fs.append", path=NOTES, text="a")
+    found = rows(ada)
+    assert [row["op"] for row in found] == ["append_file", "plant"]
+    assert all(set(row) == FIELDS for row in found)
+    assert found[0]["createdAt"] < found[0]["writtenAt"] < found[0]["committedAt"]
+    assert set(result(ada, "events.query")) == {"rows"}
+
+
+@pytest.fixture
+def busy(garden: Garden, ada: Session) -> Session:
+    """A garden in which all sorts of things have happened."""
+    plant(ada, NOTES, CRITIC)
+    ok(
+        ada, "md.patch_section", path=CRITIC, sectionAnchor="needs v1", change={"replace": "- Rest"},
+        rationale="Tired of the Deadline.", toolCallId="call-1",
+    )  # fmt: skip
+    ok(ada, "fs.append", path=NOTES, text="a", transactionId="turn-1", agentActionId="act-1")
+    ok(garden.session("ada", "other"), "fs.append", path=NOTES, text="b")
+    ok(ada, "events.log", type="decision", op="decide", rationale="No deadline on Fridays.")
+    edit_outside(garden, NOTES, "# Notes", "# Mine")
+    ok(ada, "fs.append", path=NOTES, text="c")
+    return ada
+
+
+def test_every_filter_narrows_the_search(busy: Session) -> None:
+    everything = rows(busy)
+    wanted: dict[str, tuple[dict[str, Any], int]] = {
+        "path": ({"path": NOTES}, 5),
+        "anchor": ({"sectionAnchor": "needs v1"}, 1),
+        "type": ({"type": "notes_update"}, 4),
+        "external": ({"type": "external_edit"}, 1),
+        "op": ({"op": "append_file"}, 3),
+        "status": ({"status": "committed"}, 8),
+        "failed": ({"status": "failed"}, 0),
+        "pending": ({"status": "pending"}, 0),
+        "actor": ({"actor": "other"}, 1),
+        "outsider": ({"actor": "external"}, 1),
+        "call": ({"toolCallId": "call-1"}, 1),
+        "transaction": ({"transactionId": "turn-1"}, 1),
+        "action": ({"agentActionId": "act-1"}, 1),
+        "text": ({"text": "deadline"}, 2),
+        "words": ({"text": "fridays NO"}, 1),
+        "nothing": ({"text": "100%"}, 0),
+        "both": ({"path": NOTES, "op": "append_file", "actor": "companion"}, 2),
+    }
+    assert len(everything) == 8
+    for name, (filters, count) in wanted.items():
+        found = rows(busy, **filters)
+        assert len(found) == count, name
+        assert [row for row in everything if row in found] == found, name
+
+
+def test_since_is_inclusive_and_until_is_not(busy: Session) -> None:
+    everything = rows(busy)
+    times = [row["createdAt"] for row in everything]
+    assert rows(busy, since=times[2]) == everything[:3]
+    assert rows(busy, until=times[2]) == everything[3:]
+    assert rows(busy, since=times[5], until=times[2]) == everything[3:6]
+    later = datetime.fromisoformat(times[0]) + timedelta(days=1)
+    assert rows(busy, since=later.isoformat()) == []
+    local = datetime.fromisoformat(times[2]).isoformat().replace("+00:00", "-00:00")
+    assert rows(busy, since=local) == everything[:3]
+
+
+@pytest.mark.parametrize("filters", [{}, {"path": NOTES}, {"op": "append_file"}])
+def test_pages_follow_one_another_by_their_cursor(busy: Session, filters: dict[str, Any]) -> None:
+    whole = rows(busy, **filters)
+    found: list[dict[str, Any]] = []
+    page = ok(busy, "events.query", **filters, limit=2)
+    while True:
+        found += page["result"]["rows"]
+        if "cursor" not in page["meta"]:
+            break
+        ok(busy, "fs.append", path=NOTES, text=f"meanwhile {len(found)}")
+        page = ok(busy, "events.query", **filters, limit=2, cursor=page["meta"]["cursor"])
+    assert found == whole
+
+
+def test_filters_that_make_no_sense_are_refused(ada: Session) -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"path": "users/ben/notes.md"}, "path_not_allowed"),
+        ({"path": "../notes.md"}, "path_not_allowed"),
+        ({"status": "done"}, "invalid_input"),
+        ({"since": "yesterday"}, "invalid_input"),
+        ({"since": "2026-11-18T08:25:00"}, "invalid_input"),
+        ({"limit": 0}, "invalid_input"),
+        ({"limit": 501}, "invalid_input"),
+        ({"cursor": "next"}, "invalid_input"),
+        ({"text": "a\x00b"}, "invalid_input"),
+        ({"actor": "a\x00b"}, "invalid_input"),
+        ({"type": "\ud800"}, "invalid_input"),
+    ]
+    for filters, code in wrong:
+        refused(ada, "events.query", code, **filters)
+
+
+def test_times_at_the_ends_of_the_calendar_are_answered(ada: Session) -> None:
+    plant(ada, NOTES)
+    assert len(rows(ada, since="0001-01-01T00:00:00Z")) == 1
+    assert len(rows(ada, until="9999-12-31T23:59:59Z")) == 1
+    assert rows(ada, until="1969-12-31T00:00:00Z") == []
+
+
+def test_a_reviewer_sees_the_events_of_one_user_only(garden: Garden, ada: Session) -> None:
+    ben = garden.session("ben", "companion")
+    plant(ada, NOTES)
+    plant(ben, "users/ben/notes.md")
+    reviewer = garden.session("ben", "auditor", role="reviewer")
+    assert [row["path"] for row in rows(reviewer)] == ["users/ben/notes.md"]
+    refused(reviewer, "events.log", "permission_denied", **SEEN)
+
+
+def test_the_ids_of_a_session_stand_in_every_event(garden: Garden) -> None:
+    session = garden.session("ada", "companion", transaction_id="turn-1", agent_action_id="act-1")
+    plant(session, NOTES)
+    ok(session, "fs.append", path=NOTES, text="a", agentActionId="act-2")
+    newest, first = rows(session)
+    assert (first["transactionId"], first["agentActionId"]) == ("turn-1", "act-1")
+    assert (newest["transactionId"], newest["agentActionId"]) == ("turn-1", "act-2")
+
+
+def test_the_chain_of_a_document_counts_its_events(ada: Session) -> None:
+    plant(ada, NOTES)
+    for text in ("a", "b"):
+        ok(ada, "fs.append", path=NOTES, text=text)
+    found = rows(ada, path=NOTES)
+    assert [row["sequence"] for row in found] == [3, 2, 1]
+    assert [row["documentVersion"] for row in found] == [3, 2, 1]
+    assert len({row["chainHash"] for row in found}) == 3
