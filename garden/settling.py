@@ -4,6 +4,7 @@ Only whoever holds the document's lock may do this; that they have it proves tha
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from events.idempotency import Earlier
@@ -59,11 +60,10 @@ class Settlement:
             if event.status is Status.PENDING:
                 return stream.finish(event, response, keep=True)
             return stream.commit(event, response, keep=True)
-        if current in _alike(event.before_raw_hash):
-            if event.before_raw_hash is not None:
-                self._drop_copy(path, event)
-            return stream.fail(event, STALLED, keep=True)
-        return stream.fail(event, CONFLICT, keep=True)
+        # Also where somebody edited the file in place since: that edit has reached the link as well.
+        self._drop_link(path, event)
+        stalled = current in _alike(event.before_raw_hash)
+        return stream.fail(event, STALLED if stalled else CONFLICT, keep=True)
 
     def raw_hash_of(self, path: GardenPath) -> str | None:
         """Hash the file that is there, if there is one."""
@@ -78,11 +78,9 @@ class Settlement:
         before = self._reader.text_at(path.user_id, path.text, (event.document_version or 1) - 1)
         self._files.write_history_copy(path.copy_of(event.created_at, event.event_id), before.encode())
 
-    def _drop_copy(self, path: GardenPath, event: Event) -> None:
-        try:
+    def _drop_link(self, path: GardenPath, event: Event) -> None:
+        with suppress(FileMissingError):
             self._files.drop_history_link(path.copy_of(event.created_at, event.event_id))
-        except FileMissingError:
-            return
 
 
 def intended_response(event: Event) -> Mapping[str, Any]:

@@ -74,6 +74,8 @@ class Snapshots:
             copy = wish.path.copy_of(name.at, name.event_id)
             if wish.dry_run:
                 return Snapshot(copy.text, None, is_new=True)
+            # No event tells of a snapshot that was cut off, so whoever takes the next one clears up after it.
+            self._files.remove_strays(wish.path)
             # The copy comes first: one without an event is only a copy too many.
             self._files.write_history_copy(copy, standing.text.encode())
             event = journal.record(_said(wish, copy, standing), name=name)
