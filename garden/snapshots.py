@@ -47,13 +47,11 @@ class Snapshots:
     def __init__(
         self,
         account: EventStore,
-        journal: EventStore,
         reader: EventReader,
         files: GardenFiles,
         writing: WritePath,
     ) -> None:
         self._account = account
-        self._journal = journal
         self._reader = reader
         self._files = files
         self._writing = writing
@@ -62,7 +60,7 @@ class Snapshots:
         """Copy the current version; a request is only remembered under a key of the caller's own."""
         with (
             self._account.document(caller, wish.path.text) as stream,
-            self._journal.document(caller, JOURNAL, request) as journal,
+            self._account.beside(stream, JOURNAL, request) as journal,
         ):
             if journal.earlier is not None:
                 return self._remembered(caller, journal.earlier.event_id)

@@ -105,6 +105,8 @@ def _fork(home: str, job: dict[str, Any], handles: tuple[int, int, int, int]) ->
     try:
         _, say_ready, wait, start = handles
         os.close(start)
+        # What a child logs must not get among the answers.
+        os.dup2(2, 1)
         _work(home, job, say_ready, wait, tell)
     finally:
         os._exit(1)

@@ -38,7 +38,7 @@ class Steps:
         send = LockedStream._send
         self._replace(
             "events.stream.LockedStream._send",
-            lambda stream, name, values: (self.take(name), send(stream, name, values))[1],
+            lambda stream, name, *words: (self.take(name), send(stream, name, *words))[1],
         )
         return self
 
