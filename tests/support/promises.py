@@ -55,12 +55,13 @@ class Told:
         }
 
     def copies_in_doubt(self) -> dict[str, str]:
-        """What the history may hold: the text that an edit was to replace, when another came in between."""
+        """What the history may hold: the text that a failed edit was to replace, or replaced too late."""
+        woken_up = {(event.statement.edit or {}).get("failedEvent") for event in self.events}
         return {
             self.path.copy_of(event.created_at, event.event_id).text: self.texts[version - 1]
             for event in self.events
             if event.error is not None
-            and event.error["code"] == "conflict"
+            and (event.error["code"] == "conflict" or str(event.event_id) in woken_up)
             and (version := event.document_version) is not None
         }
 
