@@ -40,7 +40,7 @@ soak: .venv/ready ## The long versions of the tests that kill, race and tamper (
 		GARDEN_TEST_SWAPS=200000 GARDEN_HYPOTHESIS=nightly \
 		$(PY) -m pytest -n $(WORKERS) --dist worksteal tests/grammar/test_random_edits.py tests/crash \
 		tests/events/test_server_restarts.py tests/events/test_idempotency.py tests/events/test_tenancy.py \
-		tests/garden/test_swapped_links.py $(ARGS)
+		tests/garden/test_swapped_links.py tests/writing $(ARGS)
 
 .PHONY: nightly
 nightly: .venv/ready ## Put a hundred thousand random documents to each property of the grammar
