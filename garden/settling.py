@@ -15,7 +15,7 @@ from events.reading import EventReader
 from events.records import Event
 from events.saga import StaleStateError, Status
 from events.stream import LockedStream
-from garden.file_errors import FileMissingError
+from garden.file_errors import FileExistsAlreadyError, FileMissingError
 from garden.files import GardenFiles
 from garden.paths import GardenPath
 from garden.plain_files import raw_hash
@@ -95,7 +95,10 @@ class Settlement:
         if event.before_raw_hash in _alike(None) or not keeps_copy(path, event.statement.op):
             return
         before = self._reader.text_at(path.user_id, path.text, (event.document_version or 1) - 1)
-        self._files.write_history_copy(path.copy_of(event.created_at, event.event_id), before.encode())
+        # An editor that had the old file open may have written into what is the copy by now. Those words are
+        # somebody's; what was replaced stands in the account.
+        with suppress(FileExistsAlreadyError):
+            self._files.write_history_copy(path.copy_of(event.created_at, event.event_id), before.encode())
 
     def _drop_link(self, path: GardenPath, event: Event) -> None:
         with suppress(FileMissingError):
