@@ -125,6 +125,31 @@ def test_a_snapshot_that_was_cut_off_at_any_step_can_be_taken_again(garden: Gard
         assert broken_promises(garden, spare_copies=True) == []
 
 
+@pytest.mark.parametrize(
+    ("first_dies_before", "copy_is_lost"), [("create", False), ("rename", False), ("end_event", True)]
+)
+def test_whoever_settles_a_cut_off_write_may_be_cut_off_at_any_step_as_well(
+    garden: Garden, crowd: Crowd, first_dies_before: str, copy_is_lost: bool
+) -> None:
+    """A copy whose link a power failure has taken is made again, which takes steps of its own."""
+    crowd.call(patch_profile(0))
+    steps = crowd.call(patch_profile(1)).steps
+    history = garden.home.path / "history/ada/parts/critic/profile"
+    number, killed = 1, True
+    for step in count():
+        number += 2
+        assert crowd.call(patch_profile(number), dies_before=steps.index(first_dies_before)).killed
+        if copy_is_lost:
+            max(history.iterdir()).unlink()
+        killed = crowd.call(patch_profile(number + 1), dies_before=step).killed
+        for each in (number, number + 1):
+            ok(ada(garden).call(*patch_profile(each)))
+            assert text_of(garden, PROFILE).count(f"said {each};") == 1
+        assert broken_promises(garden) == []
+        if not killed:
+            break
+
+
 def append_outside(garden: Garden, path: str, text: str) -> None:
     with (garden.home.path / path).open("a") as file:
         file.write(text)

@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 import pytest
@@ -42,24 +43,42 @@ class Heard:
             self.other.append(line)
 
 
-def heard_until_killed(garden: Garden, name: str, moment: random.Random) -> Heard:
+@contextmanager
+def writing(garden: Garden, name: str) -> Iterator[subprocess.Popen[str]]:
     writer = subprocess.Popen(
         [sys.executable, "-m", "tests.support.writer", str(garden.home.path), name],
         cwd=REPOSITORY,
         stdout=subprocess.PIPE,
         text=True,
     )
-    heard = Heard()
     with writer:
-        assert writer.stdout is not None
-        for _ in range(moment.randint(1, WORDS_MAX)):
-            heard.hear(writer.stdout.readline())
+        try:
+            yield writer
+        finally:
+            writer.kill()
+
+
+def listen(writer: subprocess.Popen[str], heard: Heard, words: int) -> None:
+    assert writer.stdout is not None
+    for _ in range(words):
+        heard.hear(writer.stdout.readline())
+
+
+def kill(writer: subprocess.Popen[str], heard: Heard) -> None:
+    writer.send_signal(signal.SIGKILL)
+    assert writer.stdout is not None
+    for line in writer.stdout:
+        heard.hear(line)
+    assert writer.wait() == -signal.SIGKILL
+
+
+def heard_until_killed(garden: Garden, name: str, moment: random.Random) -> Heard:
+    heard = Heard()
+    with writing(garden, name) as writer:
+        listen(writer, heard, moment.randint(1, WORDS_MAX))
         # Not to wait for something: to choose the moment.
         time.sleep(moment.uniform(0, LONGEST_SECONDS))
-        writer.send_signal(signal.SIGKILL)
-        for line in writer.stdout:
-            heard.hear(line)
-    assert writer.returncode == -signal.SIGKILL
+        kill(writer, heard)
     return heard
 
 
@@ -80,14 +99,18 @@ def events_of(garden: Garden, name: str) -> dict[tuple[str, int], int]:
     return found
 
 
-@pytest.mark.parametrize("kill", range(0, KILLS, 2))
+def plant_all(garden: Garden) -> None:
+    plant(ada(garden), PROFILE)
+    plant(ada(garden), NOTES)
+    ok(ada(garden).call("md.plant", {"path": THIRD}))
+
+
+@pytest.mark.parametrize("seed", range(0, KILLS, 2))
 def test_after_a_kill_at_any_moment_all_that_was_acknowledged_is_there_once(
-    garden: Garden, kill: int
+    garden: Garden, seed: int
 ) -> None:
-    session, moment = ada(garden), random.Random(kill)  # noqa: S311 - it only chooses moments
-    plant(session, PROFILE)
-    plant(session, NOTES)
-    ok(session.call("md.plant", {"path": THIRD}))
+    session, moment = ada(garden), random.Random(seed)  # noqa: S311 - it only chooses moments
+    plant_all(garden)
     for name in ("first", "second"):
         heard = heard_until_killed(garden, name, moment)
         assert heard.other == []
@@ -103,3 +126,24 @@ def test_after_a_kill_at_any_moment_all_that_was_acknowledged_is_there_once(
         count, events = counted(garden, name), events_of(garden, name)
         assert all(count(*each) == 1 and events[each] == 1 for each in heard.asked)
         assert broken_promises(garden) == []
+
+
+def test_while_others_write_on_a_killed_writer_is_settled_by_them(garden: Garden) -> None:
+    plant_all(garden)
+    names, heard = ("first", "second", "third"), [Heard(), Heard(), Heard()]
+    with ExitStack() as stack:
+        writers = [stack.enter_context(writing(garden, name)) for name in names]
+        for writer, each in zip(writers, heard, strict=True):
+            listen(writer, each, WORDS_MAX)
+        for number, writer in enumerate(writers):
+            kill(writer, heard[number])
+            for other in range(number + 1, len(writers)):
+                listen(writers[other], heard[other], WORDS_MAX)
+    for path, anchor in ((PROFILE, "needs v1"), (NOTES, "s19 v1"), (THIRD, "work v1")):
+        ok(ada(garden).call(*patching(path, anchor, "the last")))
+    for name, each in zip(names, heard, strict=True):
+        assert each.other == []
+        count, events = counted(garden, name), events_of(garden, name)
+        assert all(count(*done) == 1 and events[done] == 1 for done in each.done)
+        assert all(count(*asked) == events.get(asked, 0) <= 1 for asked in each.asked)
+    assert broken_promises(garden) == []

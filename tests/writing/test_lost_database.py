@@ -224,3 +224,21 @@ def test_while_the_database_is_away_nothing_is_written(
     assert text_of(own_garden, PROFILE) == before
     own_server.ensure_running()
     assert "replayed" not in ok(ada(own_garden).call(*ASKED))["meta"]
+
+
+def test_what_was_acknowledged_survives_a_crash_of_the_server(
+    own_server: EmbeddedPostgres, own_garden: Garden
+) -> None:
+    """The last commit of a write does not wait for the disk; what is lost of it is made again."""
+    for number in range(4):
+        asked = patching(PROFILE, "concerns v1", f"said {number};", idempotencyKey=str(number))
+        answer = ok(ada(own_garden).call(*asked))
+        own_server.stop(immediately=True)
+        own_server.ensure_running()
+        if number % 2:
+            ok(ada(own_garden).call(*patching(PROFILE, "needs v1", f"after {number}")))
+        again = ok(ada(own_garden).call(*asked))
+        assert again["meta"]["replayed"]
+        assert (again["result"], again["meta"]["eventId"]) == (answer["result"], answer["meta"]["eventId"])
+        assert text_of(own_garden, PROFILE).count(f"said {number};") == 1
+        assert broken_promises(own_garden) == []
