@@ -11,6 +11,7 @@ from events.database import connection
 from events.stream import LockedStream
 from garden.application import Garden
 from garden.embedded import EmbeddedPostgres
+from garden.file_errors import SyncFailedError
 from garden.files import GardenFiles
 from garden.home import Home
 from tests.support.gardens import NOTES, PROFILE, ada, code_of, ok, opened, patching, plant
@@ -212,6 +213,22 @@ def test_a_writer_who_woke_up_after_it_was_given_up_has_one_effect_all_the_same(
     failed, adopted = told(garden, PROFILE).events[1:3]
     assert (failed.status, adopted.statement.type) == ("failed", "external_edit")
     assert (adopted.statement.edit or {})["failedEvent"] == str(failed.event_id)
+    assert broken_promises(garden) == []
+
+
+def test_what_the_disk_did_not_confirm_is_not_written_a_second_time(
+    garden: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def not_confirmed() -> None:
+        raise SyncFailedError(replaced=True)
+
+    plant(ada(garden), PROFILE)
+    monkeypatch.setattr(GardenFiles, "replace", once(GardenFiles.replace, after=not_confirmed))
+    assert code_of(ada(garden).call(*ASKED)) == "unavailable"
+    failed = told(garden, PROFILE).events[-1]
+    assert failed.status == "failed"
+    assert ok(ada(garden).call(*ASKED))["meta"]["eventId"] == str(failed.event_id)
+    assert text_of(garden, PROFILE).count("said once;") == 1
     assert broken_promises(garden) == []
 
 

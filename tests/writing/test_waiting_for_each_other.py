@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from events.database import connection
+from events.pool import Pool, PoolBusyError, PooledConnection
 from events.store import EventStore
 from garden.application import Garden
+from tests.support.accounts import account_on
 from tests.support.crowd import Asked, Job, crowd_in
 from tests.support.gardens import NOTES, PROFILE, ada, anchors_of, code_of, ok, patching, plant
 from tests.support.promises import broken_promises, text_of, told
@@ -72,6 +74,26 @@ def test_a_document_that_many_moves_wait_for_is_not_kept_from_its_second_lock(
     assert set(codes) <= {"ok", "already_exists"}
     assert codes.count("ok") == (1 if call[0] == "fs.move" else 0)
     assert broken_promises(garden) == []
+
+
+def test_whoever_waited_for_a_connection_in_vain_does_not_begin_to_wait_anew(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempts, take = [0], Pool.take
+
+    def counted(pool: Pool) -> PooledConnection:
+        attempts[0] += 1
+        return take(pool)
+
+    monkeypatch.setattr(Pool, "take", counted)
+    with account_on(database, size_max=1, lock_seconds=0, statement_seconds=0) as account:
+        connection = account.pool.take()
+        for work in (lambda: account.log("hm"), lambda: account.reader.head("ada", NOTES)):
+            attempts[0] = 0
+            with pytest.raises(PoolBusyError) as refusal:
+                work()
+            assert (refusal.value.code, attempts[0]) == ("unavailable", 1)
+        account.pool.give_back(connection)
 
 
 def test_moves_in_opposite_directions_do_not_wait_for_each_other_for_ever(garden: Garden) -> None:
