@@ -42,7 +42,7 @@ soak: .venv/ready ## The long versions of the tests that kill, race and tamper (
 		$(PY) -m pytest -n $(WORKERS) --dist worksteal tests/grammar/test_random_edits.py tests/crash \
 		tests/events/test_server_restarts.py tests/events/test_idempotency.py tests/events/test_tenancy.py \
 		tests/garden/test_swapped_links.py tests/tools/test_swapped_links.py \
-		tests/tools/test_bad_requests.py $(ARGS)
+		tests/tools/test_bad_requests.py tests/writing $(ARGS)
 
 .PHONY: nightly
 nightly: .venv/ready ## Put a hundred thousand random documents to each property of the grammar

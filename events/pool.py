@@ -28,6 +28,12 @@ class NotRecordableError(GardenError):
     code = "invalid_input"
 
 
+class PoolBusyError(GardenError):
+    """Every connection is in use; the database itself is well, so there is no point in connecting anew."""
+
+    code = "unavailable"
+
+
 PooledConnection = psycopg.Connection[DictRow]
 
 
@@ -93,7 +99,7 @@ class Pool:
     def take(self) -> PooledConnection:
         """Lend a connection that is to be given back."""
         if not self._places.acquire(timeout=self._wait_seconds):
-            raise DatabaseUnavailableError(
+            raise PoolBusyError(
                 "Every connection to the database has been in use for too long.",
                 hint="Try again in a moment.",
             )

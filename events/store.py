@@ -12,7 +12,7 @@ connection with its holder.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -53,6 +53,19 @@ class EventStore:
         with self._opened(_Opening(caller, path, request)) as stream:
             yield stream
 
+    @contextmanager
+    def beside(self, held: LockedStream, path: str, request: Request | None = None) -> Iterator[LockedStream]:
+        """Hold another stream's lock as well, on the connection that holds the first one.
+
+        All connections may be in the hands of those who wait for the first lock, so that to wait for another
+        would be to wait for oneself. Whoever takes two locks of documents takes them in the paths' order.
+        """
+        opening = _Opening(held.caller, path, request)
+        with translated():
+            stream, row = self._locked(held.connection, opening)
+        with _held(stream, opening, row):
+            yield stream
+
     def log(self, caller: Caller, statement: Statement, request: Request | None = None) -> Logged:
         """Record what is no change; where it speaks of a write already recorded, as an annotation of that."""
         with self._opened(_Opening(caller, JOURNAL, request)) as journal:
@@ -66,21 +79,14 @@ class EventStore:
 
     @contextmanager
     def _opened(self, opening: "_Opening") -> Iterator[LockedStream]:
-        connection, stream, row = self._open(opening)
+        stream, row = self._open(opening)
         try:
-            with translated():
-                try:
-                    stream.earlier = earlier_of(opening.request, row) if opening.request else None
-                    yield stream
-                finally:
-                    stream.release()
+            with _held(stream, opening, row):
+                yield stream
         finally:
-            # A lock that could not be given back must not stay behind on a connection that others will use.
-            if stream.holds_lock:
-                connection.close()
-            self._pool.give_back(connection)
+            self._pool.give_back(stream.connection)
 
-    def _open(self, opening: "_Opening") -> tuple[PooledConnection, LockedStream, Row]:
+    def _open(self, opening: "_Opening") -> tuple[LockedStream, Row]:
         """Take the first round trip, and again where a restart of the server had cut the connection."""
         try:
             return self._first_round_trip(opening)
@@ -88,9 +94,18 @@ class EventStore:
             self._pool.drop_idle_connections()
             return self._first_round_trip(opening)
 
-    def _first_round_trip(self, opening: "_Opening") -> tuple[PooledConnection, LockedStream, Row]:
-        keys = self._keys()
+    def _first_round_trip(self, opening: "_Opening") -> tuple[LockedStream, Row]:
         connection = self._pool.take()
+        try:
+            with translated():
+                return self._locked(connection, opening)
+        except BaseException:
+            connection.close()
+            self._pool.give_back(connection)
+            raise
+
+    def _locked(self, connection: PooledConnection, opening: "_Opening") -> tuple[LockedStream, Row]:
+        keys = self._keys()
         lock = lock_number(opening.caller.user_id, opening.path)
         values = {
             "user_id": opening.caller.user_id,
@@ -99,14 +114,8 @@ class EventStore:
             "key": opening.request.key if opening.request else None,
             "now": self._now(),
         }
-        try:
-            with translated():
-                found = connection.execute(statements("store")["open_stream"], values, prepare=True)
-                row = found.fetchone() or {}
-        except BaseException:
-            connection.close()
-            self._pool.give_back(connection)
-            raise
+        found = connection.execute(statements("store")["open_stream"], values, prepare=True)
+        row = found.fetchone() or {}
         stream = LockedStream(
             connection,
             lock=lock,
@@ -118,7 +127,7 @@ class EventStore:
             keys=keys,
             now=self._now,
         )
-        return connection, stream, row
+        return stream, row
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +137,24 @@ class _Opening:
     caller: Caller
     path: str
     request: Request | None
+
+
+@contextmanager
+def _held(stream: LockedStream, opening: _Opening, row: Row) -> Iterator[None]:
+    """Hold a lock that was taken, and give it back."""
+    try:
+        with translated():
+            stream.earlier = earlier_of(opening.request, row) if opening.request else None
+            yield
+    finally:
+        try:
+            # What was done is done, or is told as it is; the lock goes with the connection then.
+            with suppress(DatabaseUnavailableError):
+                stream.release()
+        finally:
+            # A lock that could not be given back must not stay behind on a connection that others will use.
+            if stream.holds_lock:
+                stream.connection.close()
 
 
 def lock_number(user_id: str, path: str) -> int:

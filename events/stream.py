@@ -13,7 +13,7 @@ from psycopg.types.json import Jsonb
 from events.idempotency import LIFETIME, Earlier, InProgressError, Request
 from events.identifiers import uuid7
 from events.keyring import Keyring
-from events.pool import PooledConnection
+from events.pool import PooledConnection, translated
 from events.records import Annotation, Caller, Change, Event, Head, Statement
 from events.rows import annotation_row, event_row, head_row, parameters, state_row
 from events.saga import StaleStateError, Status, check_way
@@ -57,7 +57,7 @@ class LockedStream:
         self.damage = damage
         self.request = request
         self.earlier: Earlier | None = None
-        self._connection = connection
+        self.connection = connection
         self._lock: int | None = lock
         self._keys = keys
         self._now = now
@@ -77,8 +77,7 @@ class LockedStream:
     def mark_written(self, event: Event) -> Event:
         """Say that the file holds the intended text."""
         written = self._moved(event, Status.WRITTEN)
-        with _refusing_races(f"Event {event.event_id}"):
-            self._send("mark_written", _moving(written, event.status))
+        self._send("mark_written", _moving(written, event.status), f"Event {event.event_id}")
         return written
 
     def commit(self, event: Event, response: Mapping[str, Any], *, keep: bool = False) -> Event:
@@ -140,8 +139,7 @@ class LockedStream:
             **self._request_values(at, {"eventId": str(event_id)}),
             "lock": self._lock,
         }
-        with _refusing_races(f"Event {event_id}"):
-            self._send("add_annotation", values)
+        self._send("add_annotation", values, f"Event {event_id}")
         self._lock = None
         return annotation
 
@@ -155,10 +153,10 @@ class LockedStream:
         if not any(ids.values()):
             return None
         values = {"user_id": self.caller.user_id, "speaks_of": path, **ids}
-        with self._connection.pipeline():
-            self._connection.execute(statements("store")["act_for"], values)
+        with self.connection.pipeline():
+            self.connection.execute(statements("store")["act_for"], values)
             # Planned anew each time: which index leads to the write depends on which ids there are.
-            found = self._connection.execute(statements("store")["write_it_speaks_of"], values, prepare=False)
+            found = self.connection.execute(statements("store")["write_it_speaks_of"], values, prepare=False)
         row = found.fetchone()
         return row["event_id"] if row else None
 
@@ -181,8 +179,7 @@ class LockedStream:
             **self._head_values(head),
             "lock": lock,
         }
-        with _refusing_races(f"Event {event.event_id}"):
-            self._send("add_event", values)
+        self._send("add_event", values, f"Event {event.event_id}")
         self.head = head
         if lock is not None:
             self._lock = None
@@ -208,8 +205,7 @@ class LockedStream:
             "answer": None if response is None else Jsonb(dict(response)),
             "lock": None if keep else self._lock,
         }
-        with _refusing_races(f"Event {event.event_id}"):
-            self._send("end_event", values)
+        self._send("end_event", values, f"Event {event.event_id}")
         self.head = head
         if not keep:
             self._lock = None
@@ -303,12 +299,13 @@ class LockedStream:
                 hint="Finish it, or let it fail, before the next change of this document.",
             )
 
-    def _send(self, name: str, values: Mapping[str, Any]) -> None:
+    def _send(self, name: str, values: Mapping[str, Any], what: str = "The document") -> None:
         if self._lock is None:
             raise StaleStateError(
                 "The document's lock has been given back.", hint="Open the document again for the next step."
             )
-        self._connection.execute(statements("store")[name], values, prepare=True)
+        with translated(), _refusing_races(what):
+            self.connection.execute(statements("store")[name], values, prepare=True)
 
 
 def _moving(event: Event, expected: Status) -> dict[str, Any]:

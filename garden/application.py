@@ -28,9 +28,6 @@ from garden.writing import WritePath
 from grammar.kinds.catalogue import load_kinds
 from grammar.kinds.declaration import KindError
 
-# Whoever holds a document's lock may need another connection; from a pool of its own, so that those who wait
-# for the lock can't keep it from getting one.
-_SECOND_CONNECTIONS = 4
 # As many as there are connections, so that none of those who write waits for another.
 _WRITERS = 10
 KINDS_FOLDER = "kinds"
@@ -83,12 +80,10 @@ def open_garden(home: str | Path | None = None, *, report: Progress = silent) ->
 
 def _wired(settings: Settings, ground: Ground, stack: ExitStack) -> Services:
     keys = KeySource(settings, ground.home)
-    first, second, reading = (
-        stack.enter_context(Pool(ground.database_url)),
-        stack.enter_context(Pool(ground.database_url, size_max=_SECOND_CONNECTIONS)),
-        stack.enter_context(Pool(ground.database_url)),
-    )
-    account, beside, reader = EventStore(first, keys), EventStore(second, keys), EventReader(reading)
+    # Readers have connections of their own: whoever holds a document's lock may have to read, and those who
+    # wait for the lock can't keep it from that.
+    account = EventStore(stack.enter_context(Pool(ground.database_url)), keys)
+    reader = EventReader(stack.enter_context(Pool(ground.database_url)))
     files = stack.enter_context(GardenFiles(ground.home.path))
     documents = Documents(load_kinds(_declarations(ground.home)))
     planner = Planner(documents, settings.limits.document_bytes)
@@ -101,8 +96,8 @@ def _wired(settings: Settings, ground: Ground, stack: ExitStack) -> Services:
         account=account,
         reader=reader,
         writing=writing,
-        moving=Moving(account, beside, files, documents, writing),
-        snapshots=Snapshots(account, beside, reader, files, writing),
+        moving=Moving(account, files, documents, writing),
+        snapshots=Snapshots(account, reader, files, writing),
         limits=settings.limits,
     )
 

@@ -4,7 +4,6 @@ The old path's event says that everything there went away, the new path's that e
 file moves in one step, so after a crash both can tell from the files how it ended.
 """
 
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -50,13 +49,12 @@ class Moving:
 
     def __init__(
         self,
-        first: EventStore,
-        second: EventStore,
+        account: EventStore,
         files: GardenFiles,
         documents: Documents,
         writing: WritePath,
     ) -> None:
-        self._accounts = first, second
+        self._account = account
         self._files = files
         self._documents = documents
         self._writing = writing
@@ -65,15 +63,15 @@ class Moving:
         """Carry a move out; the history stays where it is."""
         if move.path == move.new_path:
             raise FileExistsAlreadyError
-        with ExitStack() as stack:
-            streams: dict[str, LockedStream] = {}
-            # Always in the same order, or two moves in opposite directions would wait for each other.
-            for account, text in zip(
-                self._accounts, sorted((move.path.text, move.new_path.text)), strict=True
-            ):
-                asked = request if text == move.path.text else None
-                streams[text] = stack.enter_context(account.document(caller, text, asked))
-            return self._moved(streams[move.path.text], streams[move.new_path.text], move)
+        asked = {move.path.text: request}
+        # Always in the same order, or two moves in opposite directions would wait for each other.
+        first, second = sorted((move.path.text, move.new_path.text))
+        with (
+            self._account.document(caller, first, asked.get(first)) as held,
+            self._account.beside(held, second, asked.get(second)) as other,
+        ):
+            source, target = (held, other) if first == move.path.text else (other, held)
+            return self._moved(source, target, move)
 
     def _moved(self, source: LockedStream, target: LockedStream, move: Move) -> Outcome:
         if not move.dry_run:

@@ -4,18 +4,22 @@ Only whoever holds the document's lock may do this; that they have it proves tha
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
+from uuid import UUID
 
-from events.idempotency import Earlier
+from pydantic_core import to_jsonable_python
+
+from events.idempotency import Earlier, Request
 from events.reading import EventReader
 from events.records import Event
 from events.saga import StaleStateError, Status
 from events.stream import LockedStream
-from garden.file_errors import FileMissingError
+from garden.file_errors import FileExistsAlreadyError, FileMissingError
 from garden.files import GardenFiles
 from garden.paths import GardenPath
 from garden.plain_files import raw_hash
-from garden.planning import keeps_copy
+from garden.planning import Intent, keeps_copy
 
 NOTHING_HASH = raw_hash(b"")
 
@@ -51,6 +55,22 @@ class Settlement:
         _answer_again(stream, ended)
         return ended
 
+    def woken_up(self, adopted: Event | None, request: Request | None, intent: Intent) -> Earlier | None:
+        """Find the request that a writer carried out after all, having been given up; its effect was adopted.
+
+        The key alone is not enough: it was free for another request since.
+        """
+        failed_id = (adopted.statement.edit or {}).get("failedEvent") if adopted else None
+        if failed_id is None or request is None:
+            return None
+        failed = self._reader.event(intent.path.user_id, UUID(failed_id))
+        if failed is None or failed.idempotency_key != request.key or not intent.asked:
+            return None
+        same = (failed.statement.tool, (failed.statement.edit or {}).get("asked"))
+        if same != (intent.tool, to_jsonable_python(dict(intent.asked))):
+            return None
+        return Earlier(failed.event_id, intended_response(failed))
+
     def _ended(self, stream: LockedStream, path: GardenPath, event: Event) -> Event:
         current = self.raw_hash_of(path)
         if current in _alike(event.intended_raw_hash):
@@ -59,11 +79,10 @@ class Settlement:
             if event.status is Status.PENDING:
                 return stream.finish(event, response, keep=True)
             return stream.commit(event, response, keep=True)
-        if current in _alike(event.before_raw_hash):
-            if event.before_raw_hash is not None:
-                self._drop_copy(path, event)
-            return stream.fail(event, STALLED, keep=True)
-        return stream.fail(event, CONFLICT, keep=True)
+        # Also where somebody edited the file in place since: that edit has reached the link as well.
+        self._drop_link(path, event)
+        stalled = current in _alike(event.before_raw_hash)
+        return stream.fail(event, STALLED if stalled else CONFLICT, keep=True)
 
     def raw_hash_of(self, path: GardenPath) -> str | None:
         """Hash the file that is there, if there is one."""
@@ -76,13 +95,14 @@ class Settlement:
         if event.before_raw_hash in _alike(None) or not keeps_copy(path, event.statement.op):
             return
         before = self._reader.text_at(path.user_id, path.text, (event.document_version or 1) - 1)
-        self._files.write_history_copy(path.copy_of(event.created_at, event.event_id), before.encode())
+        # An editor that had the old file open may have written into what is the copy by now. Those words are
+        # somebody's; what was replaced stands in the account.
+        with suppress(FileExistsAlreadyError):
+            self._files.write_history_copy(path.copy_of(event.created_at, event.event_id), before.encode())
 
-    def _drop_copy(self, path: GardenPath, event: Event) -> None:
-        try:
+    def _drop_link(self, path: GardenPath, event: Event) -> None:
+        with suppress(FileMissingError):
             self._files.drop_history_link(path.copy_of(event.created_at, event.event_id))
-        except FileMissingError:
-            return
 
 
 def intended_response(event: Event) -> Mapping[str, Any]:

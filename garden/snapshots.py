@@ -47,13 +47,11 @@ class Snapshots:
     def __init__(
         self,
         account: EventStore,
-        journal: EventStore,
         reader: EventReader,
         files: GardenFiles,
         writing: WritePath,
     ) -> None:
         self._account = account
-        self._journal = journal
         self._reader = reader
         self._files = files
         self._writing = writing
@@ -62,7 +60,7 @@ class Snapshots:
         """Copy the current version; a request is only remembered under a key of the caller's own."""
         with (
             self._account.document(caller, wish.path.text) as stream,
-            self._journal.document(caller, JOURNAL, request) as journal,
+            self._account.beside(stream, JOURNAL, request) as journal,
         ):
             if journal.earlier is not None:
                 return self._remembered(caller, journal.earlier.event_id)
@@ -74,6 +72,8 @@ class Snapshots:
             copy = wish.path.copy_of(name.at, name.event_id)
             if wish.dry_run:
                 return Snapshot(copy.text, None, is_new=True)
+            # No event tells of a snapshot that was cut off, so whoever takes the next one clears up after it.
+            self._files.remove_strays(wish.path)
             # The copy comes first: one without an event is only a copy too many.
             self._files.write_history_copy(copy, standing.text.encode())
             event = journal.record(_said(wish, copy, standing), name=name)

@@ -120,6 +120,9 @@ class WritePath:
             if earlier is not None:
                 return replayed(earlier, stream.head.content_hash)
             opened = self.opened(stream, intent.path)
+            woken_up = self._settlement.woken_up(opened.adopted, request, intent)
+            if woken_up is not None:
+                return replayed(woken_up, stream.head.content_hash)
             name = stream.next_name()
             plan = self._planner.plan(intent, opened.standing, name, stream.damage)
             outcome = _outcome(plan, answer(plan), opened.adopted)

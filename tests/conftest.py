@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from garden.application import Garden
 from garden.home import Home, ensure_home
 from tests.support.accounts import Account, account_on
 from tests.support.databases import OUTSIDE, TestServer
+from tests.support.planted import opened, put_database
 
 _ROOT = "GARDEN_TEST_ROOT"
 _GUARDIAN = pytest.StashKey[subprocess.Popen[bytes]]()
@@ -93,3 +95,17 @@ def account(database: str) -> Iterator[Account]:
     """An account on a database of its own."""
     with account_on(database) as opened:
         yield opened
+
+
+@pytest.fixture
+def ready_home(home: Home, database: str) -> Home:
+    """A garden home on a database of its own, for this process and any other."""
+    put_database(home, database)
+    return home
+
+
+@pytest.fixture
+def garden(ready_home: Home) -> Iterator[Garden]:
+    """An open garden with nothing in it."""
+    with opened(ready_home) as garden:
+        yield garden

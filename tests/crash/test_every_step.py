@@ -1,0 +1,181 @@
+"""A writer is killed before every step of every sort of write; whoever comes next finds all in order."""
+
+from collections.abc import Callable, Iterator
+from itertools import count
+
+import pytest
+
+from garden.application import Garden
+from tests.support.crowd import Asked, Crowd, crowd_in
+from tests.support.planted import NOTES, PROFILE, ada, ok, patching, plant
+from tests.support.promises import broken_promises, text_of, told
+
+OTHER = "users/ada/parts/critic/notes.md"
+Asking = Callable[[int], Asked]
+
+
+def patch_profile(number: int) -> Asked:
+    return patching(PROFILE, "concerns v1", f"said {number};", idempotencyKey=f"key {number}")
+
+
+def patch_notes(number: int) -> Asked:
+    return patching(NOTES, "s3 v1", f"said {number};", idempotencyKey=f"key {number}")
+
+
+def append_to_notes(number: int) -> Asked:
+    return "fs.append", {"path": NOTES, "text": f"said {number};"}
+
+
+def begin_a_document(number: int) -> Asked:
+    return "md.plant", {"path": f"users/ada/parts/p{number}/profile.md", "title": f"said {number};"}
+
+
+def write_the_first_copy(number: int) -> Asked:
+    return patching(f"users/ada/parts/p{number}/profile.md", "concerns v1", f"said {number};")
+
+
+@pytest.fixture
+def crowd(garden: Garden) -> Iterator[Crowd]:
+    plant(ada(garden), PROFILE)
+    plant(ada(garden), NOTES)
+    with crowd_in(garden.home.path) as crowd:
+        yield crowd
+
+
+def before_every_step(crowd: Crowd, numbers: Iterator[int], ask: Callable[[int], Asked]) -> Iterator[int]:
+    """Do it undisturbed, to know the steps; then be killed before each, the one of answering included."""
+    # Twice, since the first time may have folders to make.
+    crowd.call(ask(next(numbers)))
+    steps = crowd.call(ask(next(numbers))).steps
+    assert steps[-1] == "answer"
+    for step in range(len(steps)):
+        number = next(numbers)
+        done = crowd.call(ask(number), dies_before=step)
+        assert done.killed, (steps[step], done)
+        yield number
+
+
+@pytest.mark.parametrize("ask", [patch_profile, patch_notes, append_to_notes, begin_a_document])
+def test_a_request_that_was_cut_off_at_any_step_has_one_effect_when_it_is_sent_again(
+    garden: Garden, crowd: Crowd, ask: Asking
+) -> None:
+    for number in before_every_step(crowd, count(), ask):
+        tool, args = ask(number)
+        again = ok(ada(garden).call(tool, args))
+        assert text_of(garden, args["path"]).count(f"said {number};") == 1
+        effects = [
+            event
+            for event in told(garden, args["path"]).committed
+            if event.splice is not None and f"said {number};" in event.splice.inserted
+        ]
+        assert [str(event.event_id) for event in effects] == [again["meta"]["eventId"]]
+        assert ok(ada(garden).call(tool, args))["result"] == again["result"]
+        assert broken_promises(garden) == []
+
+
+def test_the_first_copy_of_a_document_survives_a_kill_at_any_step(garden: Garden, crowd: Crowd) -> None:
+    def ask(number: int) -> Asked:
+        ok(ada(garden).call(*begin_a_document(number)))
+        return write_the_first_copy(number)
+
+    for number in before_every_step(crowd, count(), ask):
+        tool, args = write_the_first_copy(number)
+        ok(ada(garden).call(tool, args))
+        assert len(list((garden.home.path / f"history/ada/parts/p{number}/profile").iterdir())) == 1
+        assert broken_promises(garden) == []
+
+
+@pytest.mark.parametrize("next_path", [NOTES, OTHER], ids=["the old path", "the new path"])
+def test_a_move_that_was_cut_off_at_any_step_has_happened_or_has_not(
+    garden: Garden, crowd: Crowd, next_path: str
+) -> None:
+    """Each move is followed by the one back, so that every one of them finds the document where it looks."""
+
+    def move(number: int) -> Asked:
+        return "fs.move", {"path": NOTES, "newPath": OTHER, "idempotencyKey": f"there {number}"}
+
+    def move_back(number: int) -> Asked:
+        return "fs.move", {"path": OTHER, "newPath": NOTES, "idempotencyKey": f"back {number}"}
+
+    session, numbers = ada(garden), count()
+    steps = crowd.call(move(next(numbers))).steps
+    ok(session.call(*move_back(0)))
+    for step in range(len(steps)):
+        number = next(numbers)
+        assert crowd.call(move(number), dies_before=step).killed
+        # Somebody else comes first, to one of the two places; the mover only then.
+        session.call("fs.append", {"path": next_path, "text": f"said {number};", "dryRun": True})
+        session.call("fs.append", {"path": next_path, "text": f"said {number};", "ifMatch": "none"})
+        ok(session.call(*move(number)))
+        assert not (garden.home.path / NOTES).exists()
+        assert (garden.home.path / OTHER).exists()
+        ok(session.call(*move_back(number)))
+        assert broken_promises(garden) == []
+
+
+def test_a_snapshot_that_was_cut_off_at_any_step_can_be_taken_again(garden: Garden, crowd: Crowd) -> None:
+    def ask(number: int) -> Asked:
+        ok(ada(garden).call(*patch_profile(number)))
+        return "md.snapshot_history", {"path": PROFILE, "idempotencyKey": f"snapshot {number}"}
+
+    for number in before_every_step(crowd, count(), ask):
+        args = {"path": PROFILE, "idempotencyKey": f"snapshot {number}"}
+        taken = ok(ada(garden).call("md.snapshot_history", args))["result"]["historyPath"]
+        assert text_of(garden, taken) == text_of(garden, PROFILE)
+        assert broken_promises(garden, spare_copies=True) == []
+
+
+@pytest.mark.parametrize(
+    ("first_dies_before", "copy_is_lost"), [("create", False), ("rename", False), ("end_event", True)]
+)
+def test_whoever_settles_a_cut_off_write_may_be_cut_off_at_any_step_as_well(
+    garden: Garden, crowd: Crowd, first_dies_before: str, copy_is_lost: bool
+) -> None:
+    """A copy whose link a power failure has taken is made again, which takes steps of its own."""
+    crowd.call(patch_profile(0))
+    steps = crowd.call(patch_profile(1)).steps
+    history = garden.home.path / "history/ada/parts/critic/profile"
+    number, killed = 1, True
+    for step in count():
+        number += 2
+        assert crowd.call(patch_profile(number), dies_before=steps.index(first_dies_before)).killed
+        if copy_is_lost:
+            max(history.iterdir()).unlink()
+        killed = crowd.call(patch_profile(number + 1), dies_before=step).killed
+        for each in (number, number + 1):
+            ok(ada(garden).call(*patch_profile(each)))
+            assert text_of(garden, PROFILE).count(f"said {each};") == 1
+        assert broken_promises(garden) == []
+        if not killed:
+            break
+
+
+def append_outside(garden: Garden, path: str, text: str) -> None:
+    with (garden.home.path / path).open("a") as file:
+        file.write(text)
+
+
+def save_outside(garden: Garden, path: str, text: str) -> None:
+    """Save as most editors do: a new file in the place of the old one."""
+    file = garden.home.path / path
+    new = file.with_suffix(".swp")
+    new.write_text(file.read_text() + text)
+    new.replace(file)
+
+
+@pytest.mark.parametrize("edit_outside", [append_outside, save_outside])
+@pytest.mark.parametrize(("path", "ask"), [(PROFILE, patch_profile), (NOTES, patch_notes)])
+def test_an_edit_from_outside_after_a_kill_at_any_step_is_kept_and_told(
+    garden: Garden,
+    crowd: Crowd,
+    path: str,
+    ask: Asking,
+    edit_outside: Callable[[Garden, str, str], None],
+) -> None:
+    for number in before_every_step(crowd, count(), ask):
+        edit_outside(garden, path, f"\n- by hand {number};\n")
+        outside = text_of(garden, path)
+        ok(ada(garden).call(*patching(path, "summary v1" if path == PROFILE else "s1 v1", f"after {number}")))
+        assert outside in told(garden, path).replay().texts.values()
+        assert text_of(garden, path).count(f"by hand {number};") == 1
+        assert broken_promises(garden) == []

@@ -1,0 +1,259 @@
+"""What a crash can leave, row by row, and what the next who opens the document makes of it.
+
+A write is taken as far as it went, and abandoned; its lock goes back as if its process had died.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from events.records import Event
+from events.saga import Status
+from events.stream import LockedStream
+from garden.application import Garden
+from garden.paths import GardenPath
+from garden.settling import intended_response
+from garden.tools.declaration import Call
+from garden.tools.editing import request_of
+from garden.tools.registry import REGISTRY
+from garden.tools.understanding import understood
+from garden.writing import _outcome, as_response
+from tests.support.crowd import Asked
+from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, patching, plant
+from tests.support.promises import broken_promises, text_of, told
+
+ASKED = patching(PROFILE, "concerns v1", "said once;", idempotencyKey="the same")
+NOTED: Asked = (
+    "md.patch_section",
+    {
+        "path": NOTES,
+        "sectionAnchor": "s3 v1",
+        "change": {"replace": "- said once;"},
+        "idempotencyKey": "the same",
+    },
+)
+NEXT = {PROFILE: patching(PROFILE, "needs v1", "the next"), NOTES: patching(NOTES, "s4 v1", "the next")}
+
+
+class Abandoned:
+    """A write that went as far as it was taken."""
+
+    event: Event
+
+    def __init__(self, garden: Garden, asked: Asked) -> None:
+        self._garden = garden
+        self._tool = REGISTRY[asked[0]]
+        self.request = understood(self._tool, asked[1])
+        self._call = Call(garden.services, ada(garden).caller, REGISTRY)
+        self.path = GardenPath(asked[1]["path"])
+        self.text = ""
+
+    @property
+    def file(self) -> Path:
+        return self._garden.home.path / self.path.text
+
+    @property
+    def copy(self) -> Path:
+        return self._garden.home.path / self.path.copy_of(self.event.created_at, self.event.event_id).text
+
+    @contextmanager
+    def begun(self) -> Iterator[LockedStream]:
+        """Begin it, and give its lock back with nothing said."""
+        services, edits = self._garden.services, self._tool.edits
+        assert edits is not None
+        intent = edits.intent(self._call, self.request)
+        asked = request_of(self._call, intent.tool, intent.path, self.request)
+        with services.account.document(self._call.caller, self.path.text, asked) as stream:
+            standing = services.writing.opened(stream, self.path).standing
+            name = stream.next_name()
+            plan = services.writing._planner.plan(intent, standing, name)
+            answer = as_response(_outcome(plan, edits.answer(plan), None), plan.after.document.hash)
+            statement = plan.statement
+            edit: dict[str, Any] = {**(statement.edit or {}), "answer": answer}
+            self.event = stream.begin(replace(statement, edit=edit), plan.change(stream.head), name)
+            self.text = plan.after.text
+            yield stream
+
+    def link(self) -> None:
+        """Make the history link."""
+        self.copy.parent.mkdir(parents=True, exist_ok=True)
+        self.copy.hardlink_to(self.file)
+
+    def replace(self) -> None:
+        """Put the new text in the file's place."""
+        fresh = self.file.with_name(f".new-{self.file.name}-{'0' * 16}")
+        fresh.write_text(self.text)
+        fresh.chmod(0o600)
+        fresh.replace(self.file)
+
+    def leave_stray(self) -> Path:
+        stray = self.file.with_name(f".new-{self.file.name}-{'f' * 16}")
+        stray.write_text("half a te")
+        return stray
+
+
+def status_of(garden: Garden, write: Abandoned) -> tuple[Status, str | None]:
+    event = garden.services.reader.event("ada", write.event.event_id)
+    assert event is not None
+    return event.status, event.error["code"] if event.error else None
+
+
+@pytest.fixture(params=[ASKED, NOTED], ids=["profile", "notes"])
+def asked(request: pytest.FixtureRequest, garden: Garden) -> Asked:
+    plant(ada(garden), PROFILE)
+    plant(ada(garden), NOTES)
+    ok(ada(garden).call(*patching(PROFILE, "strengths v1", "there before")))
+    chosen: Asked = request.param
+    return chosen
+
+
+def test_one_that_never_wrote_has_failed_and_its_key_is_free(garden: Garden, asked: Asked) -> None:
+    write = Abandoned(garden, asked)
+    before = write.file.read_text()
+    with write.begun():
+        stray = write.leave_stray()
+    ok(ada(garden).call(*NEXT[write.path.text]))
+    assert status_of(garden, write) == (Status.FAILED, "stalled_before_write")
+    assert before in told(garden, write.path.text).replay().texts.values()
+    assert not stray.exists()
+    assert "replayed" not in ok(ada(garden).call(*asked))["meta"]
+    assert text_of(garden, write.path.text).count("said once;") == 1
+    assert broken_promises(garden) == []
+
+
+def test_one_that_only_made_its_history_link_loses_the_link(garden: Garden, asked: Asked) -> None:
+    write = Abandoned(garden, asked)
+    with write.begun():
+        write.link()
+    # A refusal writes nothing; what it finds it settles all the same.
+    tool, args = NEXT[write.path.text]
+    assert code_of(ada(garden).call(tool, {**args, "ifMatch": "none"})) == "precondition_failed"
+    assert status_of(garden, write) == (Status.FAILED, "stalled_before_write")
+    assert not write.copy.exists()
+    assert write.file.stat().st_nlink == 1
+    assert broken_promises(garden) == []
+
+
+@pytest.mark.parametrize("marked", [False, True], ids=["pending", "written"])
+@pytest.mark.parametrize("linked", [False, True], ids=["copy missing", "copy there"])
+@pytest.mark.parametrize("next_comes", ["the same request", "another"])
+def test_one_that_wrote_is_brought_to_its_end_and_answers_as_it_would_have(
+    garden: Garden, asked: Asked, marked: bool, linked: bool, next_comes: str
+) -> None:
+    write = Abandoned(garden, asked)
+    before = write.file.read_text()
+    with write.begun() as stream:
+        if linked:
+            write.link()
+        write.replace()
+        if marked:
+            stream.mark_written(write.event)
+    if next_comes == "another":
+        ok(ada(garden).call(*NEXT[write.path.text]))
+    again = ok(ada(garden).call(*asked))
+    assert status_of(garden, write) == (Status.COMMITTED, None)
+    assert write.copy.read_text() == before
+    assert again["meta"]["replayed"]
+    assert again["meta"]["eventId"] == str(write.event.event_id)
+    assert again["result"] == intended_response(write.event)["result"]
+    assert text_of(garden, write.path.text).count("said once;") == 1
+    changed = [warning for warning in again["meta"]["warnings"] if "has changed since" in warning]
+    assert bool(changed) is (next_comes == "another")
+    assert broken_promises(garden) == []
+
+
+@pytest.mark.parametrize("marked", [False, True], ids=["pending", "written"])
+@pytest.mark.parametrize("linked", [False, True], ids=["no link", "link"])
+@pytest.mark.parametrize("replaced", [False, True], ids=["before the write", "after the write"])
+def test_an_outside_edit_in_between_is_a_conflict_and_both_texts_are_kept(
+    garden: Garden, asked: Asked, marked: bool, linked: bool, replaced: bool
+) -> None:
+    write = Abandoned(garden, asked)
+    before = write.file.read_text()
+    with write.begun() as stream:
+        if linked:
+            write.link()
+        if replaced:
+            write.replace()
+        if marked:
+            stream.mark_written(write.event)
+    with write.file.open("a") as file:
+        file.write("\nby hand;\n")
+    by_hand = write.file.read_text()
+    ok(ada(garden).call(*NEXT[write.path.text]))
+    assert status_of(garden, write) == (Status.FAILED, "conflict")
+    adopted = told(garden, write.path.text).committed[-2]
+    assert (adopted.statement.type, adopted.caller.actor) == ("external_edit", "external")
+    texts = list(told(garden, write.path.text).replay().texts.values())
+    assert texts[-3:-1] == [before, by_hand]
+    assert write.copy.exists() is (linked and replaced)
+    assert broken_promises(garden) == []
+
+
+def test_a_paused_writer_who_wrote_late_is_adopted_and_the_failed_event_is_named(
+    garden: Garden, asked: Asked
+) -> None:
+    write = Abandoned(garden, asked)
+    with write.begun():
+        pass
+    tool, args = NEXT[write.path.text]
+    assert code_of(ada(garden).call(tool, {**args, "ifMatch": "none"})) == "precondition_failed"
+    write.replace()
+    answer = ok(ada(garden).call(tool, args))
+    assert status_of(garden, write) == (Status.FAILED, "stalled_before_write")
+    adopted = told(garden, write.path.text).committed[-2]
+    assert (adopted.statement.edit or {})["failedEvent"] == str(write.event.event_id)
+    assert str(adopted.event_id) == answer["meta"]["adoptedEventId"]
+    assert broken_promises(garden) == []
+
+
+@pytest.mark.parametrize("open_event", [False, True], ids=["all ended", "one begun"])
+def test_a_file_that_is_missing_is_reported_and_not_made_again(
+    garden: Garden, asked: Asked, open_event: bool
+) -> None:
+    write = Abandoned(garden, asked)
+    if open_event:
+        with write.begun():
+            pass
+    text = write.file.read_text()
+    write.file.unlink()
+    for tool, args in (NEXT[write.path.text], asked, ("md.plant", {"path": write.path.text})):
+        error = ada(garden).call(tool, args)["error"]
+        assert error["code"] == "document_damaged"
+        assert "garden restore" in error["hint"]
+    assert not write.file.exists()
+    write.file.write_text(text)
+    ok(ada(garden).call(*asked))
+    assert broken_promises(garden) == []
+
+
+def test_a_copy_that_somebody_changed_does_not_keep_its_document_from_being_settled(
+    garden: Garden, asked: Asked
+) -> None:
+    """An editor that had the file open writes into what is the history's copy by now."""
+    write = Abandoned(garden, asked)
+    with write.begun():
+        write.link()
+        with write.file.open("a") as editor:
+            write.replace()
+            editor.write("\ntoo late;\n")
+    again = ok(ada(garden).call(*asked))
+    assert again["meta"]["replayed"]
+    assert "too late;" in write.copy.read_text()
+    assert text_of(garden, write.path.text).count("said once;") == 1
+    ok(ada(garden).call(*NEXT[write.path.text]))
+
+
+def test_a_document_that_was_never_written_can_be_begun_after_a_crash(garden: Garden) -> None:
+    asked = "md.plant", {"path": "users/ada/overview.md"}
+    write = Abandoned(garden, asked)
+    with write.begun():
+        write.file.parent.mkdir(parents=True, exist_ok=True)
+        write.leave_stray()
+    assert "replayed" not in ok(ada(garden).call(*asked))["meta"]
+    assert status_of(garden, write) == (Status.FAILED, "stalled_before_write")
+    assert broken_promises(garden) == []

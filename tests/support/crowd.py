@@ -1,0 +1,137 @@
+"""Many real processes at once, each with a garden of its own, and each of them mortal.
+
+A test talks to one process that has imported everything; that one forks a process for every job. A job is a
+list of calls. All begin at the same moment, when the last of them is ready, and a job that says so is killed
+before its so-many-th step, a step being whatever changes a file or the account.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from garden.application import open_garden
+from tests.support.dying import Steps
+
+REPOSITORY = Path(__file__).parents[2]
+
+Asked = tuple[str, dict[str, Any]]
+
+
+@dataclass
+class Job:
+    """Calls that one process makes one after the other; `dies_before` counts steps from 0."""
+
+    calls: Sequence[Asked]
+    dies_before: int | None = None
+
+
+@dataclass
+class Done:
+    """What became of a job: the envelopes and the steps of a process that lived to tell."""
+
+    envelopes: list[dict[str, Any]] = field(default_factory=list)
+    steps: list[str] = field(default_factory=list)
+    killed: bool = False
+
+
+class Crowd:
+    """The process that forks the others, seen from the test."""
+
+    def __init__(self, process: subprocess.Popen[str], home: Path) -> None:
+        self._process = process
+        self._home = home
+
+    def run(self, jobs: Sequence[Job]) -> list[Done]:
+        """Have all jobs done at once."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        request = {"home": str(self._home), "jobs": [asdict(job) for job in jobs]}
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        return [Done(**each) for each in json.loads(self._process.stdout.readline())]
+
+    def call(self, *calls: Asked, dies_before: int | None = None) -> Done:
+        """Have one job done."""
+        return self.run([Job(calls, dies_before)])[0]
+
+
+@contextmanager
+def crowd_in(home: Path) -> Iterator[Crowd]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.support.crowd"],
+        cwd=REPOSITORY,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        yield Crowd(process, home)
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait() == 0
+
+
+def main() -> None:
+    for line in sys.stdin:
+        request = json.loads(line)
+        print(json.dumps(_done(request["home"], request["jobs"])), flush=True)
+
+
+def _done(home: str, jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    ready, say_ready = os.pipe()
+    wait, start = os.pipe()
+    children = [_fork(home, job, (ready, say_ready, wait, start)) for job in jobs]
+    os.close(say_ready)
+    os.close(wait)
+    for _ in jobs:
+        os.read(ready, 1)
+    os.close(ready)
+    os.close(start)
+    return [_told(child, told) for child, told in children]
+
+
+def _fork(home: str, job: dict[str, Any], handles: tuple[int, int, int, int]) -> tuple[int, int]:
+    told, tell = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(tell)
+        return child, told
+    try:
+        _, say_ready, wait, start = handles
+        os.close(start)
+        # What a child logs must not get among the answers.
+        os.dup2(2, 1)
+        _work(home, job, say_ready, wait, tell)
+    finally:
+        os._exit(1)
+
+
+def _work(home: str, job: dict[str, Any], say_ready: int, wait: int, tell: int) -> None:
+    with open_garden(home) as garden, os.fdopen(tell, "w") as out:
+        session = garden.session("ada", "companion", role="maintainer")
+        # The connections are made before, so that all really come at once.
+        session.call("events.query", {"limit": 1})
+        os.write(say_ready, b"r")
+        os.read(wait, 1)
+        with Steps(job["dies_before"]) as steps:
+            envelopes = [session.call(tool, args) for tool, args in job["calls"]]
+            steps.take("answer")
+        json.dump({"envelopes": envelopes, "steps": steps.taken}, out)
+    os._exit(0)
+
+
+def _told(child: int, told: int) -> dict[str, Any]:
+    with os.fdopen(told) as stream:
+        text = stream.read()
+    _, status = os.waitpid(child, 0)
+    return json.loads(text) if os.WIFEXITED(status) and text else {"killed": os.WIFSIGNALED(status)}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""A process that dies, by SIGKILL, right before a step: nothing of it runs any more, no clean-up, no word."""
+
+import os
+import signal
+from collections.abc import Callable
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any, Self
+from unittest import mock
+
+from events.stream import LockedStream
+from garden.beneath import rename_new
+
+_CALLS = ("link", "rename", "unlink", "mkdir", "write", "fsync", "fchmod")
+
+
+class Steps:
+    """Counts what this process changes, in files and in the account, and ends it before one of the steps."""
+
+    def __init__(self, dies_before: int | None) -> None:
+        self.taken: list[str] = []
+        self._dies_before = dies_before
+        self._stack = ExitStack()
+
+    def take(self, name: str) -> None:
+        """Take a step, or die."""
+        if len(self.taken) == self._dies_before:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.taken.append(name)
+
+    def __enter__(self) -> Self:
+        for name in _CALLS:
+            self._watch(f"os.{name}", name, getattr(os, name))
+        for module in ("plain_files", "files"):
+            self._watch(f"garden.{module}.rename_new", "rename_new", rename_new)
+        opened = os.open
+        self._replace("os.open", lambda *words, **named: self._opened(opened, words, named))
+        send = LockedStream._send
+        self._replace(
+            "events.stream.LockedStream._send",
+            lambda stream, name, *words: (self.take(name), send(stream, name, *words))[1],
+        )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def _watch(self, place: str, name: str, original: Callable[..., Any]) -> None:
+        def watched(*words: Any, **named: Any) -> Any:
+            self.take(name)
+            return original(*words, **named)
+
+        self._replace(place, watched)
+
+    def _opened(self, original: Callable[..., int], words: tuple[Any, ...], named: dict[str, Any]) -> int:
+        if words[1] & os.O_CREAT:
+            self.take("create")
+        return original(*words, **named)
+
+    def _replace(self, place: str, other: Callable[..., Any]) -> None:
+        self._stack.enter_context(mock.patch(place, other))

@@ -1,0 +1,149 @@
+"""What a garden promises at any time between two calls, and how a test finds out what does not hold."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from events.reading import Snapshot
+from events.records import Event
+from events.rows import event_of
+from events.saga import Status
+from events.verifying import Verifier, raw_hash
+from garden.application import Garden
+from garden.documents import Standing
+from garden.keys import KeySource
+from garden.paths import GardenPath
+from garden.planning import keeps_copy
+from garden.settling import NOTHING_HASH
+from grammar.splice import apply_splice
+
+ADOPTED = "external_edit"
+
+
+@dataclass
+class Told:
+    """What the account tells of one document."""
+
+    path: GardenPath
+    events: list[Event]
+    texts: dict[int, str] = field(default_factory=lambda: {0: ""})
+
+    @property
+    def committed(self) -> list[Event]:
+        return [event for event in self.events if event.status is Status.COMMITTED]
+
+    @property
+    def text(self) -> str:
+        return self.texts[len(self.texts) - 1]
+
+    def replay(self) -> "Told":
+        for event in self.committed:
+            assert event.splice is not None
+            assert event.document_version == len(self.texts)
+            self.texts[event.document_version] = apply_splice(self.text, event.splice)
+        return self
+
+    def copies(self) -> dict[str, str]:
+        """What the history must hold: the text that each edit replaced."""
+        return {
+            self.path.copy_of(event.created_at, event.event_id).text: self.texts[version - 1]
+            for event in self.committed
+            if (version := event.document_version) is not None
+            and event.statement.type != ADOPTED
+            and event.before_raw_hash not in {None, NOTHING_HASH}
+            and keeps_copy(self.path, event.statement.op)
+        }
+
+    def copies_in_doubt(self) -> dict[str, str]:
+        """What the history may hold: the text that a failed edit was to replace, or replaced too late."""
+        woken_up = {(event.statement.edit or {}).get("failedEvent") for event in self.events}
+        return {
+            self.path.copy_of(event.created_at, event.event_id).text: self.texts[version - 1]
+            for event in self.events
+            if event.error is not None
+            and (event.error["code"] == "conflict" or str(event.event_id) in woken_up)
+            and (version := event.document_version) is not None
+        }
+
+
+def told(garden: Garden, path: str, user_id: str = "ada") -> Told:
+    """Read a document's whole account."""
+    with garden.services.reader.snapshot(user_id) as snapshot:
+        return _told(snapshot, path)
+
+
+def broken_promises(garden: Garden, user_id: str = "ada", *, spare_copies: bool = False) -> list[str]:
+    """Say what does not hold; with `spare_copies` the history may have more than the account names."""
+    source = KeySource(garden.settings, garden.home)
+    faults = Verifier(garden.services.reader, source).user(user_id).faults
+    with garden.services.reader.snapshot(user_id) as snapshot:
+        heads = {row["path"]: row for row in snapshot.fetch("heads", {})}
+        journal = _events(snapshot, "") if "" in heads else []
+        documents = [_told(snapshot, path).replay() for path in heads if path]
+    wanted = {str((event.statement.edit or {})["historyPath"]) for event in journal if _is_snapshot(event)}
+    return [
+        *(f"{fault.stream}: {fault.message}" for fault in faults),
+        *(f"{each.path}: an event is open" for each in documents if heads[each.path.text]["open_event_id"]),
+        *(wrong for each in documents for wrong in _wrong_with_file(garden.home.path, each)),
+        *(wrong for each in documents for wrong in _wrong_with_copies(garden.home.path, each)),
+        *_strays(garden.home.path),
+        *([] if spare_copies else _unknown_copies(garden.home.path, documents, wanted, user_id)),
+    ]
+
+
+def text_of(garden: Garden, path: str) -> str:
+    return (garden.home.path / path).read_bytes().decode()
+
+
+def standing_of(garden: Garden, path: str) -> Standing:
+    services = garden.services
+    return services.documents.standing(GardenPath(path), services.files.read(GardenPath(path)))
+
+
+def _told(snapshot: Snapshot, path: str) -> Told:
+    return Told(GardenPath(path), _events(snapshot, path))
+
+
+def _events(snapshot: Snapshot, stream: str) -> list[Event]:
+    return [event_of(row) for row in snapshot.rows("chain", {"stream": stream})]
+
+
+def _is_snapshot(event: Event) -> bool:
+    return event.statement.type == "snapshot"
+
+
+def _wrong_with_file(home: Path, document: Told) -> Iterator[str]:
+    file = home / document.path.text
+    if not file.exists():
+        if document.text:
+            yield f"{document.path}: the file is missing"
+        return
+    if file.read_bytes() != document.text.encode():
+        yield f"{document.path}: the file is not the newest version of the account"
+    if raw_hash(document.text) != document.committed[-1].intended_raw_hash:
+        yield f"{document.path}: the newest event names another text"
+    if file.stat().st_nlink != 1:
+        yield f"{document.path}: the file has {file.stat().st_nlink} names"
+
+
+def _wrong_with_copies(home: Path, document: Told) -> Iterator[str]:
+    for copy, text in document.copies().items():
+        if not (home / copy).exists():
+            yield f"{copy}: the copy is missing"
+        elif (home / copy).read_bytes() != text.encode():
+            yield f"{copy}: the copy is not the version that was replaced"
+    for copy, text in document.copies_in_doubt().items():
+        if (home / copy).exists() and (home / copy).read_bytes() != text.encode():
+            yield f"{copy}: the copy is not the version that was to be replaced"
+
+
+def _strays(home: Path) -> Iterator[str]:
+    for folder in ("users", "history"):
+        yield from (f"{path.relative_to(home)}: a stray file" for path in (home / folder).rglob(".new-*"))
+
+
+def _unknown_copies(home: Path, documents: list[Told], wanted: set[str], user_id: str) -> Iterator[str]:
+    known = wanted.union(*(document.copies() | document.copies_in_doubt() for document in documents))
+    for path in (home / "history" / user_id).rglob("*.md"):
+        if str(path.relative_to(home)) not in known:
+            yield f"{path.relative_to(home)}: no event tells of this copy"

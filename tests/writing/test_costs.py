@@ -1,0 +1,135 @@
+"""What a write costs, counted; and that it costs the same however much there is already."""
+
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from events.pool import Pool
+from garden.application import Garden
+from tests.support.crowd import Asked
+from tests.support.dying import Steps
+from tests.support.planted import NOTES, PROFILE, ada, ok, patching, plant
+
+PATCH = ["add_event", "create", "write", "fsync", "link", "rename", "fsync", "fsync", "end_event"]
+APPEND = ["add_event", "create", "write", "fsync", "rename", "fsync", "end_event"]
+
+
+def call(garden: Garden, asked: Asked) -> Callable[[], object]:
+    return lambda: ok(ada(garden).call(*asked))
+
+
+def round_trips(garden: Garden, work: Callable[[], object]) -> tuple[int, int]:
+    """Count what is sent on the connection used last: Sync messages (round trips) and Parse messages."""
+    pool = garden.services.account._pool
+    with tempfile.TemporaryFile() as trace:
+        with pool.connection() as connection:
+            connection.pgconn.trace(trace.fileno())
+        work()
+        with pool.connection() as same:
+            assert same is connection
+            connection.pgconn.untrace()
+        trace.seek(0)
+        lines = trace.read().decode().splitlines()
+    return sum("Sync" in line for line in lines), sum("Parse\t" in line for line in lines)
+
+
+def connections_taken(monkeypatch: pytest.MonkeyPatch, work: Callable[[], object]) -> int:
+    taken, take = [0], Pool.take
+
+    def counted(pool: Pool) -> Any:
+        taken[0] += 1
+        return take(pool)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Pool, "take", counted)
+        work()
+    return taken[0]
+
+
+def system_calls(work: Callable[[], object]) -> Counter[str]:
+    """Count what is asked of the system by way of `os`."""
+    calls = Counter[str]()
+
+    def profile(_frame: FrameType, event: str, function: Any) -> None:
+        if event == "c_call" and getattr(function, "__module__", None) == "posix":
+            calls[function.__name__] += 1
+
+    sys.setprofile(profile)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+def steps_of(work: Callable[[], object]) -> list[str]:
+    with Steps(None) as steps:
+        work()
+    return steps.taken
+
+
+@pytest.mark.parametrize(
+    ("path", "anchor", "wanted"), [(PROFILE, "concerns v1", PATCH), (NOTES, "s3 v1", APPEND)]
+)
+def test_a_patch_costs_the_same_with_three_hundred_copies_and_events_as_with_one(
+    garden: Garden, monkeypatch: pytest.MonkeyPatch, path: str, anchor: str, wanted: list[str]
+) -> None:
+    plant(ada(garden), path)
+
+    def costs(label: str) -> tuple[Any, ...]:
+        asked = [call(garden, patching(path, anchor, f"{label} {number}")) for number in range(5)]
+        asked[0]()
+        return (
+            round_trips(garden, asked[1]),
+            connections_taken(monkeypatch, asked[2]),
+            steps_of(asked[3]),
+            system_calls(asked[4]),
+        )
+
+    for number in range(2):
+        call(garden, patching(path, anchor, f"warm {number}"))()
+    few = costs("few")
+    assert few[:3] == ((3, 0), 1, wanted)
+    assert few[3]["fsync"] == wanted.count("fsync")
+
+    # One line that is replaced again and again, so that only the copies and the events grow.
+    replaced = patching(path, anchor, "")[1]
+    for number in range(300):
+        ok(ada(garden).call("md.patch_section", {**replaced, "change": {"replace": f"- so far {number}"}}))
+    assert len(list((garden.home.path / "history/ada").rglob("*.md"))) >= 300
+    assert costs("many") == few
+
+
+def test_a_request_that_comes_again_costs_two_round_trips_and_touches_no_file(
+    garden: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(ada(garden), PROFILE)
+    again = call(garden, patching(PROFILE, "concerns v1", "said"))
+    again()
+    again()
+    assert round_trips(garden, again) == (2, 0)
+    assert connections_taken(monkeypatch, again) == 1
+    assert steps_of(again) == ["unlock"]
+
+
+def test_a_refusal_costs_two_round_trips_and_writes_nothing(garden: Garden) -> None:
+    plant(ada(garden), PROFILE)
+    tool, args = patching(PROFILE, "concerns v1", "said", ifMatch="none")
+
+    def refused() -> None:
+        assert ada(garden).call(tool, args)["error"]["code"] == "precondition_failed"
+
+    refused()
+    assert round_trips(garden, refused) == (2, 0)
+    assert steps_of(refused) == ["unlock"]
+
+
+def test_a_move_costs_no_second_connection(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(ada(garden), NOTES)
+    moved = call(garden, ("fs.move", {"path": NOTES, "newPath": "users/ada/parts/critic/notes.md"}))
+    assert connections_taken(monkeypatch, moved) == 1

@@ -1,0 +1,261 @@
+"""The database goes away in the middle of a write, or a connection is cut that holds a lock."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import Any
+
+import pytest
+
+from events.database import connection
+from events.stream import LockedStream
+from garden.application import Garden
+from garden.embedded import EmbeddedPostgres
+from garden.file_errors import SyncFailedError
+from garden.files import GardenFiles
+from garden.home import Home
+from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, opened, patching, plant
+from tests.support.promises import broken_promises, text_of, told
+
+Step = Callable[..., Any]
+ASKED = patching(PROFILE, "concerns v1", "said once;", idempotencyKey="the same")
+CUT = (
+    b"select pg_terminate_backend(pid, 10000) from pg_stat_activity "
+    b"where application_name = 'memory-garden' and datname = current_database() and pid <> pg_backend_pid()"
+)
+
+
+@pytest.fixture
+def own_server(home: Home) -> EmbeddedPostgres:
+    """A server that only this test uses, and may stop."""
+    server = EmbeddedPostgres(home)
+    server.ensure_running()
+    return server
+
+
+@pytest.fixture
+def own_garden(own_server: EmbeddedPostgres) -> Iterator[Garden]:
+    with opened(own_server.home) as garden:
+        plant(ada(garden), PROFILE)
+        plant(ada(garden), NOTES)
+        yield garden
+
+
+def once(
+    step: Step, *, before: Callable[[], object] | None = None, after: Callable[[], object] | None = None
+) -> Step:
+    """Do something else before or after a step, the first time that it is taken."""
+    todo = [True]
+
+    def stepping(*words: Any, **named: Any) -> Any:
+        first = bool(todo) and todo.pop()
+        if first and before:
+            before()
+        done = step(*words, **named)
+        if first and after:
+            after()
+        return done
+
+    return stepping
+
+
+@pytest.mark.parametrize("immediately", [True, False], ids=["crash", "shutdown"])
+@pytest.mark.parametrize(
+    ("owner", "step"),
+    [(LockedStream, "begin"), (GardenFiles, "replace"), (LockedStream, "finish")],
+    ids=["before begin", "before replace", "before finish"],
+)
+def test_a_write_that_loses_the_database_is_unavailable_and_can_be_sent_again(
+    own_server: EmbeddedPostgres,
+    own_garden: Garden,
+    monkeypatch: pytest.MonkeyPatch,
+    owner: type[object],
+    step: str,
+    immediately: bool,
+) -> None:
+    stop = lambda: own_server.stop(immediately=immediately)  # noqa: E731
+    monkeypatch.setattr(owner, step, once(getattr(owner, step), before=stop))
+    error = ada(own_garden).call(*ASKED)["error"]
+    assert error["code"] == "unavailable"
+    was_written = text_of(own_garden, PROFILE).count("said once;")
+    assert was_written == (0 if step == "begin" else 1)
+    if was_written:
+        assert "Send the same request again" in error["hint"]
+
+    own_server.ensure_running()
+    again = ok(ada(own_garden).call(*ASKED))
+    assert again["meta"].get("replayed", False) is bool(was_written)
+    if was_written:
+        assert again["meta"]["eventId"] == error["details"]["eventId"]
+    assert ok(ada(own_garden).call(*ASKED))["result"] == again["result"]
+    assert text_of(own_garden, PROFILE).count("said once;") == 1
+    assert len(told(own_garden, PROFILE).committed) == 2
+    assert broken_promises(own_garden) == []
+
+
+def test_a_refusal_of_the_files_is_told_even_where_it_can_not_be_recorded(
+    own_server: EmbeddedPostgres, own_garden: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def edited_and_stopped() -> None:
+        with (own_garden.home.path / PROFILE).open("a") as file:
+            file.write("\nby hand;\n")
+        own_server.stop()
+
+    monkeypatch.setattr(GardenFiles, "replace", once(GardenFiles.replace, before=edited_and_stopped))
+    assert code_of(ada(own_garden).call(*ASKED)) == "precondition_failed"
+    own_server.ensure_running()
+    ok(ada(own_garden).call(*ASKED))
+    assert text_of(own_garden, PROFILE).count("by hand;") == 1
+    assert text_of(own_garden, PROFILE).count("said once;") == 1
+    assert broken_promises(own_garden) == []
+
+
+def test_a_move_that_loses_the_database_can_be_sent_again(
+    own_server: EmbeddedPostgres, own_garden: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new_path = "users/ada/parts/critic/notes.md"
+    asked = "fs.move", {"path": NOTES, "newPath": new_path, "idempotencyKey": "the same"}
+    monkeypatch.setattr(GardenFiles, "move", once(GardenFiles.move, after=own_server.stop))
+    error = ada(own_garden).call(*asked)["error"]
+    assert (error["code"], "Send the same request again" in error["hint"]) == ("unavailable", True)
+    own_server.ensure_running()
+    again = ok(ada(own_garden).call(*asked))
+    assert again["meta"]["replayed"]
+    assert not (own_garden.home.path / NOTES).exists()
+    assert broken_promises(own_garden) == []
+
+
+def test_a_lock_that_can_not_be_given_back_does_not_spoil_an_answer(
+    own_server: EmbeddedPostgres, own_garden: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An edit that changes nothing ends with no other word to the database than that."""
+    before = text_of(own_garden, PROFILE)
+    monkeypatch.setattr(LockedStream, "release", once(LockedStream.release, before=own_server.stop))
+    answer = ok(ada(own_garden).call("fs.write", {"path": PROFILE, "content": before, "idempotencyKey": "k"}))
+    assert answer["meta"]["unchanged"]
+    own_server.ensure_running()
+    ok(ada(own_garden).call(*ASKED))
+    assert broken_promises(own_garden) == []
+
+
+class Paused:
+    """A writer that stands still right before or after a step of its write, its connection cut meanwhile."""
+
+    def __init__(self, garden: Garden, database: str, monkeypatch: pytest.MonkeyPatch, *, where: str) -> None:
+        self._reached, self._go = Event(), Event()
+        self._database = database
+        self._threads = ThreadPoolExecutor(1)
+        patched = once(getattr(GardenFiles, where.split()[1]), **{where.split()[0]: self._pause})
+        monkeypatch.setattr(GardenFiles, where.split()[1], patched)
+        self._call = self._threads.submit(ada(garden).call, *ASKED)
+        self._reached.wait()
+        with connection(database) as administration:
+            administration.execute(CUT)
+
+    def _pause(self) -> None:
+        self._reached.set()
+        self._go.wait()
+
+    def resume(self) -> dict[str, Any]:
+        self._go.set()
+        answer = self._call.result()
+        self._threads.shutdown()
+        return answer
+
+
+def test_a_writer_who_lost_its_lock_can_not_overwrite_the_one_who_took_over(
+    garden: Garden, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(ada(garden), PROFILE)
+    paused = Paused(garden, database, monkeypatch, where="before replace")
+    ok(ada(garden).call(*patching(PROFILE, "needs v1", "taken over")))
+    text = text_of(garden, PROFILE)
+    assert code_of(paused.resume()) == "precondition_failed"
+    assert text_of(garden, PROFILE) == text
+    assert [event.status for event in told(garden, PROFILE).events] == ["committed", "failed", "committed"]
+    assert broken_promises(garden) == []
+    ok(ada(garden).call(*ASKED))
+    assert text_of(garden, PROFILE).count("said once;") == 1
+
+
+def test_a_writer_who_wrote_and_lost_its_lock_is_brought_to_its_end_by_the_next(
+    garden: Garden, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(ada(garden), PROFILE)
+    paused = Paused(garden, database, monkeypatch, where="after replace")
+    ok(ada(garden).call(*patching(PROFILE, "needs v1", "taken over")))
+    error = paused.resume()["error"]
+    assert error["code"] == "unavailable"
+    again = ok(ada(garden).call(*ASKED))
+    assert again["meta"]["replayed"]
+    assert again["meta"]["eventId"] == error["details"]["eventId"]
+    assert text_of(garden, PROFILE).count("said once;") == 1
+    assert broken_promises(garden) == []
+
+
+@pytest.mark.parametrize("next_comes", ["the same request", "somebody else"])
+def test_a_writer_who_woke_up_after_it_was_given_up_has_one_effect_all_the_same(
+    garden: Garden, database: str, monkeypatch: pytest.MonkeyPatch, next_comes: str
+) -> None:
+    plant(ada(garden), PROFILE)
+    paused = Paused(garden, database, monkeypatch, where="before replace")
+    # Somebody opens the document, gives the paused writer up, and is refused.
+    refused = ada(garden).call(*patching(PROFILE, "needs v1", "never said", ifMatch="none"))
+    assert code_of(refused) == "precondition_failed"
+    assert code_of(paused.resume()) == "unavailable"
+    assert text_of(garden, PROFILE).count("said once;") == 1
+    if next_comes == "somebody else":
+        ok(ada(garden).call(*patching(PROFILE, "needs v1", "after that")))
+    again = ok(ada(garden).call(*ASKED))
+    if next_comes == "the same request":
+        assert again["meta"]["replayed"]
+        assert text_of(garden, PROFILE).count("said once;") == 1
+    failed, adopted = told(garden, PROFILE).events[1:3]
+    assert (failed.status, adopted.statement.type) == ("failed", "external_edit")
+    assert (adopted.statement.edit or {})["failedEvent"] == str(failed.event_id)
+    assert broken_promises(garden) == []
+
+
+def test_what_the_disk_did_not_confirm_is_not_written_a_second_time(
+    garden: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def not_confirmed() -> None:
+        raise SyncFailedError(replaced=True)
+
+    plant(ada(garden), PROFILE)
+    monkeypatch.setattr(GardenFiles, "replace", once(GardenFiles.replace, after=not_confirmed))
+    assert code_of(ada(garden).call(*ASKED)) == "unavailable"
+    failed = told(garden, PROFILE).events[-1]
+    assert failed.status == "failed"
+    assert ok(ada(garden).call(*ASKED))["meta"]["eventId"] == str(failed.event_id)
+    assert text_of(garden, PROFILE).count("said once;") == 1
+    assert broken_promises(garden) == []
+
+
+def test_while_the_database_is_away_nothing_is_written(
+    own_server: EmbeddedPostgres, own_garden: Garden
+) -> None:
+    before = text_of(own_garden, PROFILE)
+    own_server.stop()
+    assert code_of(ada(own_garden).call(*ASKED)) == "unavailable"
+    assert text_of(own_garden, PROFILE) == before
+    own_server.ensure_running()
+    assert "replayed" not in ok(ada(own_garden).call(*ASKED))["meta"]
+
+
+def test_what_was_acknowledged_survives_a_crash_of_the_server(
+    own_server: EmbeddedPostgres, own_garden: Garden
+) -> None:
+    """The last commit of a write does not wait for the disk; what is lost of it is made again."""
+    for number in range(4):
+        asked = patching(PROFILE, "concerns v1", f"said {number};", idempotencyKey=str(number))
+        answer = ok(ada(own_garden).call(*asked))
+        own_server.stop(immediately=True)
+        own_server.ensure_running()
+        if number % 2:
+            ok(ada(own_garden).call(*patching(PROFILE, "needs v1", f"after {number}")))
+        again = ok(ada(own_garden).call(*asked))
+        assert again["meta"]["replayed"]
+        assert (again["result"], again["meta"]["eventId"]) == (answer["result"], answer["meta"]["eventId"])
+        assert text_of(own_garden, PROFILE).count(f"said {number};") == 1
+        assert broken_promises(own_garden) == []
