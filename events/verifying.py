@@ -1,9 +1,10 @@
 """Whether the account is what was written: every chain from its first event to the head."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from heapq import merge
+from typing import Any
 from uuid import UUID
 
 from events.keyring import Keyring
@@ -14,7 +15,6 @@ from events.saga import Status
 from events.seals import annotation_holds, chain_holds, head_holds, line_holds, state_holds
 from grammar.canonical import canonical
 from grammar.errors import GardenError
-from grammar.parsing import parse
 from grammar.splice import apply_splice
 
 
@@ -141,7 +141,7 @@ def _check_change(row: Row, tail: _Tail, keys: Keyring) -> None:
         raise _FaultFoundError("its change does not fit the text before it", row) from None
     if raw_hash(tail.text) != row["intended_raw_hash"]:
         raise _FaultFoundError("its change does not lead to the text it names", row)
-    if not line_holds(row, sealed_text(tail.text, row["section_anchor"]), keys):
+    if not line_holds(row, sealed_text(tail.text, row["edit"]), keys):
         raise _FaultFoundError("its line hash is not that of the content it leaves", row)
     tail.version, tail.head_event_id = row["document_version"], row["event_id"]
 
@@ -157,12 +157,10 @@ def _check_head(head: Row | None, tail: _Tail, keys: Keyring) -> None:
         raise _FaultFoundError("the stream's events do not reach its head, or go past it", tail.last)
 
 
-def sealed_text(text: str, section: str | None) -> str:
-    """Give what a line hash covers: the section that was edited, else all of the text."""
-    if section is None:
-        return canonical(text)
-    found = next((each.text for each in parse(text).sections if each.name == section), text)
-    return canonical(found)
+def sealed_text(text: str, edit: Mapping[str, Any] | None) -> str:
+    """Give what a line hash covers: the section that was edited, where the event says it stands, else all."""
+    start, end = (edit or {}).get("sealed", (0, len(text)))
+    return canonical(text[start:end])
 
 
 def raw_hash(text: str) -> str:

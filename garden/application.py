@@ -1,6 +1,5 @@
 """The composition root: an open garden, with every part wired to the others."""
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -28,8 +27,6 @@ from garden.writing import WritePath
 from grammar.kinds.catalogue import load_kinds
 from grammar.kinds.declaration import KindError
 
-# As many as there are connections, so that none of those who write waits for another.
-_WRITERS = 10
 KINDS_FOLDER = "kinds"
 
 
@@ -87,9 +84,8 @@ def _wired(settings: Settings, ground: Ground, stack: ExitStack) -> Services:
     files = stack.enter_context(GardenFiles(ground.home.path))
     documents = Documents(load_kinds(_declarations(ground.home)))
     planner = Planner(documents, settings.limits.document_bytes)
-    helpers = stack.enter_context(ThreadPoolExecutor(_WRITERS, thread_name_prefix="garden-files"))
     settlement, adoption = Settlement(reader, files), Adoption(reader, documents)
-    writing = WritePath(account, files, documents, planner, settlement, adoption, helpers)
+    writing = WritePath(account, files, documents, planner, settlement, adoption)
     return Services(
         files=files,
         documents=documents,

@@ -13,7 +13,7 @@ from events.reading import EventReader, Query
 from events.records import Caller, Change, Event, Statement
 from events.saga import Status
 from events.stream import LockedStream
-from garden.documents import Documents, Standing
+from garden.documents import Documents, Standing, identity_by_path
 from garden.files import FileText
 from garden.paths import GardenPath
 from garden.planning import entity_of
@@ -24,6 +24,7 @@ from grammar.splice import splice_between
 
 ADOPTED_TYPE = "external_edit"
 _RECENT_EVENTS = 20
+_ABSENT = object()
 
 
 class Adoption:
@@ -104,7 +105,13 @@ def damage_between(
         {key: _plain(before.values[key]) for key in IDENTITY_KEYS if key in before.values} if before else {}
     )
     wanted_anchors = anchors | set(known.get("anchors", []))
-    wanted_identity = identity | dict(known.get("identity", {}))
+    by_path = identity_by_path(after.path)
+    # A value that is what the path says is right, whatever stood there before.
+    wanted_identity = {
+        key: value
+        for key, value in (identity | dict(known.get("identity", {}))).items()
+        if after.document.values.get(key) != by_path.get(key, _ABSENT)
+    }
     there = {str(section.anchor) for section in after.document.sections if section.anchor}
     values = after.document.values
     damage = {
@@ -117,7 +124,10 @@ def damage_between(
 
 
 def _plain(value: object) -> object:
-    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
+    """Give a value as it can be sealed and told; what YAML makes of dates and the like as its words."""
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value if value is None or type(value) in {str, int, bool} else str(value)
 
 
 def _story(old: str | None, failed: UUID | None) -> str:

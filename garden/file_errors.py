@@ -111,8 +111,8 @@ class SyncFailedError(StorageError):
 
     def __init__(self, *, replaced: bool) -> None:
         super().__init__(
-            "The disk did not confirm what was written; nothing more is written before it was checked.",
-            hint="Check the disk, then let 'garden reconcile' settle the document.",
+            "The disk did not confirm what was written; the document stays closed until it does.",
+            hint="Check the disk, then send the same request again.",
         )
         self.replaced = replaced
 

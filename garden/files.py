@@ -12,13 +12,18 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from garden.beneath import LOOK, READ_FILE, READ_FOLDER, choose_resolver, rename_new
-from garden.file_errors import FileExistsAlreadyError, FileMissingError, ForeignFileError, translated
+from garden.file_errors import (
+    FileChangedError,
+    FileExistsAlreadyError,
+    FileMissingError,
+    ForeignFileError,
+    translated,
+)
 from garden.paths import GardenPath, PathNotAllowedError, Place
 from garden.plain_files import (
     Identity,
@@ -51,6 +56,18 @@ class FileText:
     size_bytes: int
     mode: int
     identity: Identity
+
+
+class Replacement:
+    """A replacement that is ready to be put in its place; its content is on the disk already."""
+
+    def __init__(self, put: Callable[[], None]) -> None:
+        self._put = put
+
+    def put(self) -> None:
+        """Put it in its place, durably."""
+        with translated():
+            self._put()
 
 
 class GardenFiles:
@@ -138,8 +155,8 @@ class GardenFiles:
         to the old file, so that it costs no copying, and no later edit of the document reaches it. After an
         error nothing has changed, except after a `SyncFailedError` that says `replaced`.
         """
-        with self.prepared(path, content, expected=expected, keep_previous=keep_previous) as put:
-            put()
+        with self._prepared(path, content, expected, keep_previous) as replacement:
+            replacement.put()
         return raw_hash(content)
 
     @contextmanager
@@ -150,19 +167,28 @@ class GardenFiles:
         *,
         expected: str | None,
         keep_previous: GardenPath | None = None,
-    ) -> Iterator[Callable[[], None]]:
-        """Do of a replacement what is slow and changes nothing yet; calling what this gives does the rest.
+    ) -> Iterator[Replacement]:
+        """Make a replacement ready, under the document's lock: the new content is on the disk, beside it.
 
-        The new content is on the disk then, under a temporary name, which is gone when the block ends. What
-        killed writers of this document left of that kind goes as well: call it under the document's lock.
+        That comes before a change is begun. A disk that is full refuses before anything was said of it; and
+        whoever settles a change that was begun and given up takes away the file that its writer would need,
+        should it wake up late. What killed writers left of that kind is taken away here.
         """
+        self._remove(path.folder, fresh_names(path.name))
+        with self._prepared(path, content, expected, keep_previous) as replacement:
+            yield replacement
+
+    @contextmanager
+    def _prepared(
+        self, path: GardenPath, content: bytes, expected: str | None, copy: GardenPath | None
+    ) -> Iterator[Replacement]:
         _check_place(path, Place.DOCUMENT)
         check_content(content)
         with translated(), ExitStack() as stack:
             if expected is None:
-                yield partial(self._create, path, content)
+                yield self._ready_to_begin(stack, path, content)
             else:
-                yield self._ready(stack, path, content, expected, keep_previous)
+                yield self._ready(stack, path, content, expected, copy)
 
     def move(self, path: GardenPath, new_path: GardenPath, *, expected: str) -> None:
         """Give a document another path, at which there must be nothing yet; its history stays where it is."""
@@ -178,6 +204,24 @@ class GardenFiles:
             rename_new(path.name, new_path.name, folder, new_folder)
             sync(new_folder, replaced=True)
             sync(folder, replaced=True)
+
+    def make_durable(self, path: GardenPath) -> None:
+        """Bring to the disk what stands at a document's path, or that nothing does.
+
+        The content is written once more: the kernel takes for written what an fsync failed to write.
+        """
+        _check_place(path, Place.DOCUMENT)
+        try:
+            file = self.read(path)
+        except FileMissingError:
+            with (
+                suppress(FileMissingError),
+                translated(),
+                self._opened(path.folder.components, READ_FOLDER) as folder,
+            ):
+                sync(folder, replaced=True)
+        else:
+            self.replace(path, file.text.encode(), expected=file.hash)
 
     def write_history_copy(self, copy: GardenPath, content: bytes) -> None:
         """Write a copy into the history, durably; one that is there already must be the same."""
@@ -209,15 +253,21 @@ class GardenFiles:
         own = self._remove(document.folder, fresh_names(document.name))
         return own + self._remove(document.history, fresh_names())
 
-    def _create(self, path: GardenPath, content: bytes) -> None:
-        with self._ensured(path.folder) as folder:
-            write_new(folder, path.name, content)
+    def _ready_to_begin(self, stack: ExitStack, path: GardenPath, content: bytes) -> Replacement:
+        folder = stack.enter_context(self._ensured(path.folder))
+        fresh = stack.enter_context(fresh_file(folder, path.name, content))
+
+        def put() -> None:
+            with _unless_taken_away():
+                rename_new(fresh, path.name, folder, folder)
             sync(folder, replaced=True)
+
+        return Replacement(put)
 
     def _ready(
         self, stack: ExitStack, path: GardenPath, content: bytes, expected: str, copy: GardenPath | None
-    ) -> Callable[[], None]:
-        """Replace, in 20 system calls, 2 of them fsyncs; with a copy to keep, in 24, 3 of them fsyncs.
+    ) -> Replacement:
+        """Replace, in 18 system calls, 2 of them fsyncs; with a copy to keep, in 22, 3 of them fsyncs.
 
         The fsync of the file comes first. Those of the folders come after the rename and the link, which the
         journal of a file system then writes together. Step by step there are more.
@@ -226,7 +276,6 @@ class GardenFiles:
         handle = stack.enter_context(opened_in(folder, path.name))
         history = stack.enter_context(self._history(path, copy)) if copy else None
         like = self._check_file(handle, path)
-        _remove_in(folder, fresh_names(path.name))
         fresh = stack.enter_context(fresh_file(folder, path.name, content, like=like))
 
         def put() -> None:
@@ -236,12 +285,13 @@ class GardenFiles:
                 if copy and history is not None:
                     undo.enter_context(kept(folder, path.name, status, previous, history, copy.name))
                 check_still(status, folder, path.name)
-                os.rename(fresh, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+                with _unless_taken_away():
+                    os.rename(fresh, path.name, src_dir_fd=folder, dst_dir_fd=folder)
             sync(folder, replaced=True)
             if history is not None:
                 sync(history, replaced=True)
 
-        return put
+        return Replacement(put)
 
     @contextmanager
     def _history(self, path: GardenPath, copy: GardenPath) -> Iterator[int]:
@@ -263,7 +313,10 @@ class GardenFiles:
 
     def _remove(self, path: GardenPath, names: re.Pattern[str]) -> int:
         with suppress(FileMissingError), translated(), self._opened(path.components, READ_FOLDER) as folder:
-            return _remove_in(folder, names)
+            strays = names_in(folder, names)
+            for stray in strays:
+                os.unlink(stray, dir_fd=folder)
+            return len(strays)
         return 0
 
     @contextmanager
@@ -330,11 +383,13 @@ def _check_place(path: GardenPath, place: Place) -> None:
         raise PathNotAllowedError(f"a {place.replace('_', ' ')} is wanted, and this is a {path.place}")
 
 
-def _remove_in(folder: int, names: re.Pattern[str]) -> int:
-    strays = names_in(folder, names)
-    for stray in strays:
-        os.unlink(stray, dir_fd=folder)
-    return len(strays)
+@contextmanager
+def _unless_taken_away() -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        # Whoever gave this change up took its temporary file away.
+        raise FileChangedError from None
 
 
 def _known(folder: str, entries: Iterable[os.DirEntry[str]]) -> Iterator[GardenPath]:

@@ -78,7 +78,7 @@ class Moving:
             earlier = self._writing.settled(source, move.path)
             self._writing.settled(target, move.new_path)
             if earlier is not None:
-                return replayed(earlier, source.head.content_hash)
+                return replayed(earlier, None)
         leaving = self._checked(source, target, move)
         arriving = Standing(
             move.new_path, leaving.raw_hash, leaving.document, self._documents.kind_of(move.new_path)
@@ -87,7 +87,7 @@ class Moving:
         outcome = Outcome({"ok": True}, also={"documentHash": leaving.document.hash})
         if move.dry_run:
             return outcome
-        response = as_response(outcome, _NOTHING)
+        response = as_response(outcome, NOTHING_HASH)
         arrival = target.begin(
             _said(move, move.new_path, {"from": move.path.text}), _arriving(arriving, target)
         )

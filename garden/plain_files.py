@@ -122,7 +122,7 @@ def _state(status: os.stat_result) -> tuple[Identity, int, int]:
 def fresh_file(
     folder: int, name: str, content: bytes, *, like: os.stat_result | None = None
 ) -> Iterator[str]:
-    """Write a temporary file, durably; it is gone after the block, so rename it inside."""
+    """Write a temporary file, durably; it is gone after an error, so rename it inside the block."""
     fresh = f"{_FRESH}{name}-{secrets.token_hex(8)}"
     handle = os.open(fresh, _CREATE | ALWAYS, 0o600, dir_fd=folder)
     try:
@@ -134,9 +134,10 @@ def fresh_file(
         finally:
             os.close(handle)
         yield fresh
-    finally:
+    except BaseException:
         with suppress(OSError):
             os.unlink(fresh, dir_fd=folder)
+        raise
 
 
 def fresh_names(name: str = ".*") -> re.Pattern[str]:

@@ -144,7 +144,7 @@ class Plan:
             rationale=intent.rationale,
             override_rationale=intent.override_rationale,
             evidence_refs=intent.evidence_refs,
-            edit={"asked": dict(intent.asked)},
+            edit={"asked": dict(intent.asked), **({"sealed": list(section.span)} if section else {})},
             lint=lint_summary(self.after.report, self.comparison),
         )
 
@@ -305,8 +305,7 @@ def refuse_broken(before: Standing, damage: Mapping[str, Any] | None, *, but_for
     if reasons:
         raise DocumentDamagedError(
             f"This document is damaged, and no tool edits it: {reasons[0]}",
-            hint="Its owner can put back what is missing with any editor, or an operator with 'garden "
-            "repair'.",
+            hint="Its owner can put back what is missing with any editor; events.query shows what it was.",
             details={"reasons": reasons},
         )
 

@@ -54,7 +54,9 @@ class Limits(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    document_bytes: PositiveInt = Field(1024 * 1024, description="Largest document, in bytes.")
+    document_bytes: PositiveInt = Field(
+        1024 * 1024, le=1024 * 1024, description="Largest document, in bytes; at most a mebibyte."
+    )
     read_lines: PositiveInt = Field(500, description="Lines that one read returns at most.")
     list_names: PositiveInt = Field(500, description="Names that one listing returns at most.")
     search_matches: PositiveInt = Field(100, description="Matches that one search returns at most.")

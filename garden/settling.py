@@ -6,11 +6,8 @@ Only whoever holds the document's lock may do this; that they have it proves tha
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
-from uuid import UUID
 
-from pydantic_core import to_jsonable_python
-
-from events.idempotency import Earlier, Request
+from events.idempotency import Earlier
 from events.reading import EventReader
 from events.records import Event
 from events.saga import StaleStateError, Status
@@ -19,7 +16,7 @@ from garden.file_errors import FileExistsAlreadyError, FileMissingError
 from garden.files import GardenFiles
 from garden.paths import GardenPath
 from garden.plain_files import raw_hash
-from garden.planning import Intent, keeps_copy
+from garden.planning import keeps_copy
 
 NOTHING_HASH = raw_hash(b"")
 
@@ -55,25 +52,11 @@ class Settlement:
         _answer_again(stream, ended)
         return ended
 
-    def woken_up(self, adopted: Event | None, request: Request | None, intent: Intent) -> Earlier | None:
-        """Find the request that a writer carried out after all, having been given up; its effect was adopted.
-
-        The key alone is not enough: it was free for another request since.
-        """
-        failed_id = (adopted.statement.edit or {}).get("failedEvent") if adopted else None
-        if failed_id is None or request is None:
-            return None
-        failed = self._reader.event(intent.path.user_id, UUID(failed_id))
-        if failed is None or failed.idempotency_key != request.key or not intent.asked:
-            return None
-        same = (failed.statement.tool, (failed.statement.edit or {}).get("asked"))
-        if same != (intent.tool, to_jsonable_python(dict(intent.asked))):
-            return None
-        return Earlier(failed.event_id, intended_response(failed))
-
     def _ended(self, stream: LockedStream, path: GardenPath, event: Event) -> Event:
         current = self.raw_hash_of(path)
         if current in _alike(event.intended_raw_hash):
+            # Who began may have been stopped by a disk that did not confirm, or before it could.
+            self._files.make_durable(path)
             self._complete_history(path, event)
             response = intended_response(event)
             if event.status is Status.PENDING:

@@ -17,6 +17,7 @@ from garden.planning import check_precondition, entity_of
 from garden.writing import WritePath
 
 OP = "snapshot_history"
+_RECENT_EVENTS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +66,7 @@ class Snapshots:
             if journal.earlier is not None:
                 return self._remembered(caller, journal.earlier.event_id)
             standing = self._current(stream, wish)
-            known = self._known(caller, wish.path, standing)
+            known = self._known(caller, wish.path, wish.tool, standing)
             if known is not None:
                 return known
             name = journal.next_name()
@@ -90,8 +91,10 @@ class Snapshots:
         check_precondition(wish.if_match, opened.standing)
         return opened.standing
 
-    def _known(self, caller: Caller, path: GardenPath, standing: Standing) -> Snapshot | None:
-        newest = self._reader.query(caller.user_id, Query(path=path.text, op=OP, limit=1)).events
+    def _known(self, caller: Caller, path: GardenPath, tool: str, standing: Standing) -> Snapshot | None:
+        found = self._reader.query(caller.user_id, Query(path=path.text, op=OP, limit=_RECENT_EVENTS)).events
+        # What was only said, with events.log, may bear the same op.
+        newest = [event for event in found if event.statement.tool == tool]
         if not newest:
             return None
         told = _told(newest[0].statement)

@@ -3,15 +3,14 @@
 1. Open: take the document's lock, learn what the account believes of it.
 2. Plan: settle what a crash left, adopt what an edit from outside changed, apply the edit in memory.
 3. Intend: record durably what is about to happen.
-4. Write: replace the file in one step, durably; the version replaced goes to the history. The new content was
-   brought to the disk, under another name, while the account wrote down the third step.
+4. Write: put the new content, which was brought to the disk beside the file before the third step, in the
+   file's place; the version replaced goes to the history.
 5. Seal: record that it happened, and the answer; the lock goes back with it.
 
 A refusal happens before the third step, and leaves nothing behind but an adopted edit from outside.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -24,19 +23,24 @@ from events.store import EventStore
 from events.stream import EventName, LockedStream
 from garden.documents import Documents, Standing
 from garden.drift import Adoption
-from garden.file_errors import FileMissingError
-from garden.files import FileText, GardenFiles
+from garden.file_errors import FileMissingError, SyncFailedError
+from garden.files import FileText, GardenFiles, Replacement
 from garden.paths import GardenPath
 from garden.planning import DocumentDamagedError, Intent, Plan, Planner
 from garden.settling import NOTHING_HASH, Settlement
 from grammar.errors import GardenError
 
 Answer = Callable[[Plan], Any]
-Put = Callable[[], None]
 
 _WOULD_REPLAY = (
     "This request was carried out before: sent again it changes nothing, and is answered as it was then. "
     "A different idempotencyKey has it carried out."
+)
+_CHANGED_SINCE = (
+    "The document has changed since this request was carried out, and it was not carried out again."
+)
+_MISSING_SINCE = (
+    "The document's file has gone since this request was carried out, and it was not carried out again."
 )
 
 
@@ -67,23 +71,6 @@ class Opened:
     adopted: Event | None
 
 
-class _Preparation:
-    """The new content on its way to the disk, while the account is being told of it."""
-
-    def __init__(self, prepared: AbstractContextManager[Put], entering: Future[Put]) -> None:
-        self._prepared = prepared
-        self._entering = entering
-
-    def carry_out(self) -> None:
-        """Put the new content in its place as soon as it is ready."""
-        self._entering.result()()
-
-    def clear_away(self) -> None:
-        """Leave nothing of it but what was carried out."""
-        if self._entering.exception() is None:
-            self._prepared.__exit__(None, None, None)
-
-
 @dataclass(frozen=True)
 class Preview:
     """What an intent would do, and what is to be said about it."""
@@ -103,7 +90,6 @@ class WritePath:
         planner: Planner,
         settlement: Settlement,
         adoption: Adoption,
-        helpers: ThreadPoolExecutor,
     ) -> None:
         self._account = account
         self._files = files
@@ -111,30 +97,26 @@ class WritePath:
         self._planner = planner
         self._settlement = settlement
         self._adoption = adoption
-        self._helpers = helpers
 
     def write(self, caller: Caller, intent: Intent, request: Request | None, answer: Answer) -> Outcome:
         """Carry an intent through all steps; success means that it survives whatever happens next."""
         with self._account.document(caller, intent.path.text, request) as stream:
             earlier = self.settled(stream, intent.path)
             if earlier is not None:
-                return replayed(earlier, stream.head.content_hash)
+                return replayed(earlier, self._settlement.raw_hash_of(intent.path))
             opened = self.opened(stream, intent.path)
-            woken_up = self._settlement.woken_up(opened.adopted, request, intent)
-            if woken_up is not None:
-                return replayed(woken_up, stream.head.content_hash)
             name = stream.next_name()
             plan = self._planner.plan(intent, opened.standing, name, stream.damage)
             outcome = _outcome(plan, answer(plan), opened.adopted)
             if plan.unchanged:
                 return replace(outcome, unchanged=True)
-            response = as_response(outcome, plan.after.document.hash)
+            response = as_response(outcome, plan.after.raw_hash)
             statement = plan.statement
             statement = replace(statement, edit={**(statement.edit or {}), "answer": response})
-            with self._preparing(plan, name) as preparation:
+            with self._prepared(plan, name) as replacement:
                 event = stream.begin(statement, plan.change(stream.head), name)
                 with failing(stream, event):
-                    preparation.carry_out()
+                    replacement.put()
             with saying_what_is_known(event):
                 stream.finish(event, {**response, "eventId": str(event.event_id)})
         self._documents.keep(plan.after)
@@ -192,32 +174,32 @@ class WritePath:
         raise DocumentDamagedError(
             f"The file of this document is missing, and the account holds version {stream.head.version} "
             "of it.",
-            hint="Put the file back; its last version can be rebuilt with 'garden restore'.",
+            hint="Put the file back from a backup or a copy in its history; its events hold every version.",
             details={"version": stream.head.version, "contentHash": stream.head.content_hash},
         )
 
-    @contextmanager
-    def _preparing(self, plan: Plan, name: EventName) -> Iterator["_Preparation"]:
+    def _prepared(self, plan: Plan, name: EventName) -> AbstractContextManager[Replacement]:
         path = plan.intent.path
-        prepared = self._files.prepared(
+        return self._files.prepared(
             path,
             plan.after.text.encode(),
             expected=plan.before.raw_hash if plan.before else None,
             keep_previous=path.copy_of(name.at, name.event_id) if plan.keeps_copy else None,
         )
-        preparation = _Preparation(prepared, self._helpers.submit(prepared.__enter__))
-        try:
-            yield preparation
-        finally:
-            preparation.clear_away()
 
 
 @contextmanager
 def failing(stream: LockedStream, *events: Event) -> Iterator[None]:
-    """Say that a change did not happen where the files refuse it."""
+    """Say that a change did not happen where the files refuse it.
+
+    One that stands in its place, and that the disk did not confirm, has not come to its end: the document is
+    closed to others until whoever opens it next has brought the change to the disk.
+    """
     try:
         yield
     except GardenError as error:
+        if isinstance(error, SyncFailedError) and error.replaced:
+            raise
         # Where even that can't be recorded, whoever opens the document next settles it.
         with suppress(GardenError):
             for event in events:
@@ -239,32 +221,25 @@ def saying_what_is_known(event: Event) -> Iterator[None]:
         ) from None
 
 
-def as_response(outcome: Outcome, content_hash: str) -> dict[str, Any]:
+def as_response(outcome: Outcome, raw_hash: str) -> dict[str, Any]:
     """Write an outcome as it is remembered for a request that comes again."""
-    return {
-        "result": outcome.result,
-        "warnings": list(outcome.warnings),
-        "also": dict(outcome.also),
-        "contentHash": content_hash,
-    }
+    return {"result": outcome.result, "warnings": list(outcome.warnings), "rawHash": raw_hash}
 
 
-def replayed(earlier: Earlier, content_hash: str | None) -> Outcome:
-    """Answer a request that was carried out before, and say so."""
+def replayed(earlier: Earlier, raw_hash: str | None) -> Outcome:
+    """Answer a request that was carried out before, and say so; `raw_hash` is what the file has now."""
     response = earlier.response or {}
     warnings = list(response.get("warnings", []))
-    if response.get("contentHash") != content_hash:
-        warnings.insert(
-            0,
-            "The document has changed since this request was carried out, and it was not carried out again.",
-        )
+    if raw_hash is None and response.get("rawHash") != NOTHING_HASH:
+        warnings.insert(0, _MISSING_SINCE)
+    elif raw_hash is not None and raw_hash != response.get("rawHash"):
+        warnings.insert(0, _CHANGED_SINCE)
     return Outcome(
         response.get("result"),
         earlier.event_id,
         replayed=True,
         warnings=tuple(warnings),
         hint="This answer is from before; a different idempotencyKey has the same words recorded again.",
-        also=response.get("also", {}),
     )
 
 

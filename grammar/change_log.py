@@ -9,6 +9,8 @@ from grammar.section_edits import body_around, join_below
 from grammar.values import Anchor
 
 USUAL_ANCHOR_ID = "change_log"
+# A section without an anchor goes by its heading, which may be long.
+_NAME_CHARACTERS_MAX = 100
 
 
 def log_entry(
@@ -17,7 +19,7 @@ def log_entry(
     """Write a Change Log line; `at` is the moment as it shall read: `2026-11-18 08:25Z`."""
     parts = [
         at,
-        section,
+        _plain(section)[:_NAME_CHARACTERS_MAX],
         op,
         f"{_plain(rationale)} (evt:{event_id})",
         *([f"override: {_plain(override)}"] if override else []),

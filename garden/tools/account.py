@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import AfterValidator, AwareDatetime, Field, StrictInt
 
 from events.idempotency import request as identified
-from events.reading import PAGE_EVENTS_DEFAULT, PAGE_EVENTS_MAX, Query
+from events.reading import PAGE_EVENTS_DEFAULT, PAGE_EVENTS_MAX, Page, Query
 from events.records import Event, Statement
 from garden.paths import GardenPath, parse_path
 from garden.planning import entity_of
@@ -18,6 +18,7 @@ from garden.tools.places import file_to_read
 from garden.tools.wire import Correlated, Label, Line, Request, Wire, Words, payload_of
 
 DETAILS_CHARACTERS_MAX = 64 * 1024
+PAGE_CHARACTERS_MAX = 1024 * 1024
 DETAILS_DEPTH_MAX = 32
 Hash = Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
 
@@ -206,7 +207,7 @@ def query(call: Call, request: QueryRequest) -> Reply:
     if asked.path is not None:
         parse_path(asked.path, owner=call.caller.user_id)
     reader = call.services.reader
-    page = reader.query(call.caller.user_id, asked)
+    page = _bounded_page(reader.query(call.caller.user_id, asked))
     said: dict[UUID, list[AnnotationView]] = {}
     for each in (
         reader.annotations(call.caller.user_id, [event.event_id for event in page.events])
@@ -226,6 +227,18 @@ def query(call: Call, request: QueryRequest) -> Reply:
         )
     rows = tuple(event_view(event, tuple(said.get(event.event_id, ()))) for event in page.events)
     return Reply(Rows(rows=rows), {"cursor": page.cursor} if page.cursor else {})
+
+
+def _bounded_page(page: Page) -> Page:
+    """Cut a page short where its events hold more text than an answer should; the cursor asks for more."""
+    characters = 0
+    for number, event in enumerate(page.events):
+        splice = event.splice
+        characters += len(splice.removed) + len(splice.inserted) if splice else 0
+        characters += len(json.dumps(event.statement.edit)) if event.statement.edit else 0
+        if characters > PAGE_CHARACTERS_MAX and number > 0:
+            return Page(page.events[:number], str(page.events[number - 1].event_id))
+    return page
 
 
 def event_view(event: Event, annotations: tuple[AnnotationView, ...]) -> EventView:

@@ -19,6 +19,7 @@ from grammar.lookup import find_section
 RANGES_MAX = 50
 MATCHES_MAX = 100
 CONTEXT_LINES_MAX = 20
+SEARCH_CHARACTERS_MAX = 256 * 1024
 
 Count = Annotated[StrictInt, Field(ge=1)]
 
@@ -189,6 +190,7 @@ def search(call: Call, request: SearchRequest) -> Reply:
     wanted = min(request.max_matches, call.services.limits.search_matches)
     found: list[Match] = []
     unread: list[str] = []
+    characters = 0
     for path in _searched(call, root, request.glob):
         try:
             text = call.services.files.read(path).text
@@ -200,8 +202,12 @@ def search(call: Call, request: SearchRequest) -> Reply:
                 continue
             unread.append(f"{path} was left out: {error.message}")
             continue
-        hits = searcher.lines(text, request.context, wanted + 1 - len(found))
-        found.extend(_match(path, hit) for hit in hits)
+        for hit in searcher.lines(text, request.context, wanted + 1 - len(found)):
+            found.append(_match(path, hit))
+            characters += len(hit.text)
+            if characters > SEARCH_CHARACTERS_MAX:
+                wanted = min(wanted, len(found) - 1)
+                break
         if len(found) > wanted:
             break
     warnings = tuple(unread)

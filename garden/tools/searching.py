@@ -28,9 +28,9 @@ class Searcher:
         options.never_nl = True
         options.log_errors = False
         try:
-            # By itself first: between the brackets below, a stray bracket could find a partner.
+            # By itself first: behind the flag, what is no expression could become one.
             compiled = re2.compile(pattern.encode(), options)
-            self._compiled = compiled if literal else re2.compile(f"(?m:{pattern})".encode(), options)
+            self._compiled = compiled if literal else re2.compile(f"(?m){pattern}".encode(), options)
         except re2.error as error:
             raise InvalidPatternError(
                 f"The pattern is no RE2 expression: {_told(error)}.",
@@ -42,20 +42,21 @@ class Searcher:
     def lines(self, text: str, context: int, matches_max: int) -> Iterator[LineMatch]:
         """Find the matching lines, the first ones first."""
         data = with_newlines(text, "\n").encode()
-        lines: list[bytes] = []
-        number, counted_to, last = 1, 0, 0
-        for match in self._compiled.finditer(data):
-            number += data.count(b"\n", counted_to, match.start())
-            counted_to = match.start()
-            if number == last or (counted_to == len(data) > 0 and data.endswith(b"\n")):
-                continue
-            lines = lines or data.split(b"\n")
-            last = number
+        lines = data.split(b"\n")
+        number, start = 1, 0
+        # What follows the last line end is a line only where something stands there.
+        while matches_max > 0 and (start < len(data) or not data):
+            found = self._compiled.search(data, start)
+            if found is None or (found.start() == len(data) and data.endswith(b"\n")):
+                return
+            number += data.count(b"\n", start, found.start())
             around = lines[max(number - 1 - context, 0) : number + context]
             yield LineMatch(number, "\n".join(_shown(line) for line in around))
             matches_max -= 1
-            if matches_max <= 0:
+            end = data.find(b"\n", found.start())
+            if end < 0:
                 return
+            number, start = number + 1, end + 1
 
 
 def _shown(line: bytes) -> str:

@@ -40,6 +40,8 @@ class InvalidRequestError(GardenError):
 
 def find_tool(tools: Mapping[str, Tool[Any]], name: str) -> Tool[Any]:
     """Find a tool by its name; over some surfaces the dot is an underscore."""
+    if not isinstance(name, str):
+        raise UnknownToolError("A tool is named by a word.", hint="tools.list names them all.")
     found = tools.get(name) or next(
         (tool for each, tool in tools.items() if each.replace(".", "_") == name), None
     )

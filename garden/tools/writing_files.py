@@ -171,7 +171,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         Traits(writes=True, roles=TENDERS),
         {
             "path": "users/ada/notes.md",
-            "content": "---\nid: ada-notes\nuser_id: ada\nschema: 1\n---\n\n# Notes\n\n## Inbox\n"
+            "content": "---\nid: ada\nuser_id: ada\nschema: 1\n---\n\n# Notes\n\n## Inbox\n"
             "<!-- @anchor: inbox v1 -->\n\n- 2026-11-18: slept well\n\n## Summaries\n"
             "<!-- @anchor: summaries v1 -->\n",
             "rationale": "She asked for a fresh page.",

@@ -32,7 +32,7 @@ schema: 1
 
 ## How to fix it
 
-Add the missing keys, with the ids that the path has. Tools don't edit identity; `garden repair` or a person
+Add the missing keys, with the ids that the path has. Tools don't edit identity; a person
 does.
 """
 

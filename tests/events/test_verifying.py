@@ -275,8 +275,8 @@ def test_a_line_hash_over_something_else_than_the_event_leaves_is_found(account:
 
 def test_a_line_hash_covers_the_section_where_one_was_edited(account: Account) -> None:
     text = "# T\n\n## Inbox\n<!-- @anchor: inbox v1 -->\n\n- one\n\n## More\n\nelse\n"
-    section = parse(text).sections[0].text
+    span = parse(text).sections[0].span
     with account.store.document(ADA, NOTES) as stream:
-        change = replace(account.change(stream, text), sealed_text=canonical(section))
-        stream.finish(stream.begin(statement(NOTES, section_anchor="inbox v1"), change), {})
+        change = replace(account.change(stream, text), sealed_text=canonical(span.of(text)))
+        stream.finish(stream.begin(statement(NOTES, edit={"sealed": list(span)}), change), {})
     assert account.faults() == []

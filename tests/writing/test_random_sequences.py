@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from garden.application import Garden
-from garden.files import GardenFiles
+from garden.files import GardenFiles, Replacement
 from tests.support.crowd import Asked
 from tests.support.planted import code_of
 from tests.support.promises import broken_promises
@@ -147,8 +147,8 @@ class World:
 
     def _cut_off(self, step: Step) -> None:
         tool, args = self.asked(step.args["tool"], step.path, step.args["args"])
-        name = "move" if tool == "fs.move" else "replace"
-        original = getattr(GardenFiles, name)
+        owner, name = (GardenFiles, "move") if tool == "fs.move" else (Replacement, "put")
+        original = getattr(owner, name)
 
         def cut(*words: Any, **named: Any) -> None:
             if step.what == "cut after":
@@ -156,7 +156,7 @@ class World:
             raise CutOffError
 
         with self._monkeypatch.context() as patched:
-            patched.setattr(GardenFiles, name, cut)
+            patched.setattr(owner, name, cut)
             try:
                 self.session.call(tool, args)
             except CutOffError:
