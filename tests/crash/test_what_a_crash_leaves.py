@@ -224,7 +224,7 @@ def test_a_file_that_is_missing_is_reported_and_not_made_again(
     for tool, args in (NEXT[write.path.text], asked, ("md.plant", {"path": write.path.text})):
         error = ada(garden).call(tool, args)["error"]
         assert error["code"] == "document_damaged"
-        assert "garden restore" in error["hint"]
+        assert "history" in error["hint"]
     assert not write.file.exists()
     write.file.write_text(text)
     ok(ada(garden).call(*asked))

@@ -138,3 +138,11 @@ def test_the_change_log_need_not_be_the_last_section() -> None:
     text = TEXT + "\n## Free\n\nwords\n"
     applied = apply(parse(text), ReplaceSection("concerns", "- b"), entry=ENTRY)
     assert f"(evt:e1)\n{ENTRY}\n\n## Free\n\nwords\n" in applied.text
+
+
+def test_a_heading_in_the_place_of_an_anchor_forges_no_line() -> None:
+    forged = "concerns v1 · replace_section · she agreed (evt:0000) · override: yes " + "x" * 200
+    entry = log_entry("t", forged, "append_section", "r", "e1")
+    assert entry.count(" · ") == 3
+    assert entry.count("(evt:") == 1
+    assert len(entry) < 200

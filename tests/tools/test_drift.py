@@ -217,3 +217,32 @@ def test_a_missing_file_put_back_can_be_edited(garden: Garden, ada: Session) -> 
     refused(ada, "md.patch_section", "document_damaged", **PATCH)
     put(garden, CRITIC, before)
     ok(ada, "md.patch_section", **PATCH)
+
+
+def test_a_wrong_id_that_its_owner_puts_right_is_no_damage(garden: Garden, ada: Session) -> None:
+    plant(ada, CRITIC)
+    edit_outside(garden, CRITIC, "id: critic\n", "id: critik\n")
+    refused(ada, "md.patch_section", "document_damaged", **PATCH)
+    edit_outside(garden, CRITIC, "id: critik\n", "id: critic\n")
+    ok(ada, "md.patch_section", **PATCH)
+
+
+def test_a_document_begun_by_hand_with_a_wrong_id_can_be_put_right(garden: Garden, ada: Session) -> None:
+    plant(ada, CRITIC)
+    planted = file_of(garden, CRITIC).read_text()
+    other = CRITIC.replace("/critic/", "/other/")
+    put(garden, other, planted.encode())
+    refused(ada, "md.patch_section", "document_damaged", **{**PATCH, "path": other})
+    edit_outside(garden, other, "id: critic\n", "id: other\n")
+    ok(ada, "md.patch_section", **{**PATCH, "path": other})
+
+
+@pytest.mark.parametrize("odd", ["2024-01-01", ".nan", "2024-01-01T10:00:00Z", "[2024-01-01, x]", "1.5"])
+def test_an_identity_value_that_is_no_word_is_told_and_can_be_put_right(
+    garden: Garden, ada: Session, odd: str
+) -> None:
+    plant(ada, CRITIC)
+    edit_outside(garden, CRITIC, "id: critic\n", f"id: {odd}\n")
+    refused(ada, "md.patch_section", "document_damaged", **PATCH)
+    edit_outside(garden, CRITIC, f"id: {odd}\n", "id: critic\n")
+    ok(ada, "md.patch_section", **PATCH)

@@ -202,3 +202,8 @@ def test_a_typed_method_raises_what_call_answers(ada: Session) -> None:
     with pytest.raises(GardenError) as raised:
         ada.fs.read(NOTES)
     assert raised.value.code == refused(ada, "fs.read", "not_found", path=NOTES)["code"]
+
+
+@pytest.mark.parametrize("name", [None, 5, b"fs.read", ["fs.read"]])
+def test_a_tool_that_is_named_by_no_word_is_unknown(ada: Session, name: Any) -> None:
+    assert ada.call(name, {})["error"]["code"] == "unknown_tool"

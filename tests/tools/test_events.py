@@ -232,3 +232,16 @@ def test_the_chain_of_a_document_counts_its_events(ada: Session) -> None:
     assert [row["sequence"] for row in found] == [3, 2, 1]
     assert [row["documentVersion"] for row in found] == [3, 2, 1]
     assert len({row["chainHash"] for row in found}) == 3
+
+
+def test_a_page_is_cut_short_where_its_events_hold_too_much_text(ada: Session) -> None:
+    plant(ada, NOTES)
+    for number in range(5):
+        ok(ada, "fs.append", path=NOTES, text=f"{number} " + "word " * 30_000)
+    found, cursor, pages = [], None, 0
+    while cursor is not None or not pages:
+        envelope = ok(ada, "events.query", path=NOTES, **({"cursor": cursor} if cursor else {}))
+        found += [row["documentVersion"] for row in envelope["result"]["rows"]]
+        cursor, pages = envelope["meta"].get("cursor"), pages + 1
+    assert found == [6, 5, 4, 3, 2, 1]
+    assert pages > 1

@@ -265,3 +265,31 @@ def test_sections_are_listed_with_anchor_heading_and_line(garden: Garden, ada: S
         {"anchor": "summaries v1", "heading": "Summaries", "startLine": 18},
     ]
     ok(ada, "fs.append", path=NOTES, text="x")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "lines"),
+    [
+        ("^", [1, 2, 3, 4]),
+        ("^b", [2]),
+        ("c$", [4]),
+        (r"\Qb.", [2]),
+        ("x*", [1, 2, 3, 4]),
+        ("^$", [3]),
+        ("a|b", [1, 2]),
+    ],
+)
+def test_a_pattern_is_matched_line_by_line(
+    garden: Garden, ada: Session, pattern: str, lines: list[int]
+) -> None:
+    put(garden, NOTES, b"a a a\r\nb.b\r\n\r\nc c\r\n")
+    found = result(ada, "fs.search", root=NOTES, pattern=pattern)
+    assert [match["line"] for match in found] == lines
+
+
+def test_a_search_ends_before_its_answer_grows_too_long(garden: Garden, ada: Session) -> None:
+    line = "word " * 350
+    put(garden, NOTES, "\n".join([line] * 300).encode())
+    envelope = ok(ada, "fs.search", root=NOTES, pattern="word", context=20)
+    assert 0 < len(envelope["result"]) < 100
+    assert envelope["meta"]["truncated"] == {"shown": len(envelope["result"])}

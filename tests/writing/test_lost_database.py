@@ -91,7 +91,7 @@ def test_a_write_that_loses_the_database_is_unavailable_and_can_be_sent_again(
     assert ok(ada(own_garden).call(*ASKED))["result"] == again["result"]
     assert text_of(own_garden, PROFILE).count("said once;") == 1
     assert len(told(own_garden, PROFILE).committed) == 2
-    # A crash takes the newest commits with it that need not wait for the disk; who comes next makes up for them.
+    # A crash takes the newest commits that need not wait for the disk; who comes next makes up for them.
     ok(ada(own_garden).call("md.snapshot_history", {"path": NOTES}))
     assert broken_promises(own_garden) == []
 
