@@ -113,7 +113,8 @@ def judge(before: str, after: str, edit: Edit) -> None:
 
 
 def anchored(text: str) -> set[str]:
-    return {match[0] for head, _ in pieces(text) if (match := ANCHOR_LINE.search(head))}
+    # Blanks behind an anchor are nothing that anybody could miss.
+    return {match[0].rstrip() for head, _ in pieces(text) if (match := ANCHOR_LINE.search(head))}
 
 
 def judge_section_edit(old: Pieces, new: Pieces, name: str) -> None:
