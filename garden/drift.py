@@ -23,6 +23,8 @@ from grammar.parsing import parse
 from grammar.splice import splice_between
 
 ADOPTED_TYPE = "external_edit"
+# Who made such an edit; nobody who calls tools goes by this name.
+EXTERNAL = "external"
 _RECENT_EVENTS = 20
 _ABSENT = object()
 
@@ -67,7 +69,7 @@ class Adoption:
             sealed_text=canonical(file.text),
         )
         stream.damage = damage
-        return stream.record(statement, change, by=Caller(user_id, "external", role="person"))
+        return stream.record(statement, change, by=Caller(user_id, EXTERNAL, role="person"))
 
     def damage(self, stream: LockedStream, path: GardenPath, file: FileText) -> Mapping[str, Any] | None:
         """Tell what tools would miss in a file, and record nothing."""

@@ -5,7 +5,7 @@ file moves in one step, so after a crash both can tell from the files how it end
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from events.idempotency import Request
 from events.records import Caller, Change, Statement
@@ -26,9 +26,16 @@ from garden.planning import (
 from garden.settling import NOTHING_HASH
 from garden.writing import Outcome, WritePath, as_response, failing, replayed, saying_what_is_known
 from grammar.canonical import canonical, content_hash
+from grammar.errors import GardenError
 from grammar.splice import Splice
 
 _NOTHING = content_hash("")
+
+
+class AnotherKindError(GardenError):
+    """The new path is that of another kind of document."""
+
+    code: ClassVar[str] = "invalid_input"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +118,11 @@ class Moving:
         check_precondition(move.if_match, leaving)
         if opened(target, move.new_path).standing is not None:
             raise FileExistsAlreadyError
+        if move.path.kind != move.new_path.kind:
+            raise AnotherKindError(
+                f"This is {move.path.kind}, and the new path is that of {move.new_path.kind}.",
+                hint="Move it to a path of its own kind: notes to notes, a part's profile to a part's.",
+            )
         return leaving
 
 

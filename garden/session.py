@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from events.records import Caller
+from garden.drift import EXTERNAL
 from garden.paths import is_id
 from garden.tools.declaration import Role
 from garden.tools.dispatching import Dispatcher, Envelope
@@ -53,6 +54,10 @@ def checked_caller(
     if not actor.strip() or len(actor) > _ACTOR_CHARACTERS_MAX or not actor.isprintable():
         raise InvalidCallerError(
             "This can't be an actor's name.", hint=f"Use 1 to {_ACTOR_CHARACTERS_MAX} printable characters."
+        )
+    if actor == EXTERNAL:
+        raise InvalidCallerError(
+            f"{EXTERNAL!r} is who edits files outside the tools.", hint="Choose another name."
         )
     if role not in set(Role):
         raise InvalidCallerError(f"There is no role {role!r}.", hint=f"There are: {', '.join(Role)}.")

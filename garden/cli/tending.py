@@ -56,9 +56,11 @@ def call(
 def _answer(
     context: typer.Context, tool: str, arguments: str, *, user: str, actor: str, role: str
 ) -> "Envelope":
+    from garden.session import checked_caller
     from garden.tools.dispatching import refusal
 
     try:
+        checked_caller(user, actor, role)
         args = _parsed(arguments)
         with opened(context) as garden:
             return garden.session(user, actor, role=role).call(tool, args)

@@ -11,11 +11,13 @@ from pydantic import AfterValidator, AwareDatetime, Field, StrictInt
 from events.idempotency import request as identified
 from events.reading import PAGE_EVENTS_DEFAULT, PAGE_EVENTS_MAX, Page, Query
 from events.records import Event, Statement
+from garden.drift import ADOPTED_TYPE
 from garden.paths import GardenPath, parse_path
 from garden.planning import entity_of
 from garden.tools.declaration import TENDERS, Call, Reply, Tool, Traits
 from garden.tools.places import file_to_read
 from garden.tools.wire import Correlated, Label, Line, Request, Wire, Words, payload_of
+from grammar.errors import GardenError
 
 DETAILS_CHARACTERS_MAX = 64 * 1024
 PAGE_CHARACTERS_MAX = 1024 * 1024
@@ -42,6 +44,12 @@ def _inside(value: object) -> Iterable[object]:
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list | tuple) else ()
+
+
+class ReservedTypeError(GardenError):
+    """A type of event that nobody but the service records."""
+
+    code = "invalid_input"
 
 
 class LogRequest(Correlated):
@@ -154,6 +162,10 @@ class Rows(Wire):
 
 def log(call: Call, request: LogRequest) -> Reply:
     """Record what is no change; where a write recorded it already, as an annotation of that event."""
+    if request.type == ADOPTED_TYPE:
+        raise ReservedTypeError(
+            f"{ADOPTED_TYPE} is what the service records when it finds one.", hint="Choose another type."
+        )
     path = file_to_read(call.caller, request.file_path) if request.file_path is not None else None
     asked = identified(
         call.caller.user_id,

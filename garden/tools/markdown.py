@@ -276,7 +276,7 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "md.list_sections",
         "List sections",
-        "Lists the sections of a document: anchor, heading and first line of each.",
+        "Lists the sections of a document: anchor, heading and number of the first line of each.",
         "The anchor is what the other md tools take as sectionAnchor. A section without one has an empty "
         "anchor, "
         "and is named by its heading.",

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from garden.tools.declaration import TENDERS, Call, Reply, Tool, Traits
+from garden.tools.dispatching import check_role
 from garden.tools.editing import request_of
 from garden.tools.understanding import find_tool, understood
 from garden.tools.wire import Request, Wire, correlated
@@ -37,6 +38,7 @@ class Proposal(Wire):
 def propose(call: Call, request: ProposeRequest) -> Reply:
     """Plan a call as the tool itself would, and show the outcome."""
     tool = find_tool(call.tools, request.tool)
+    check_role(tool, call.caller)
     if tool.edits is None:
         names = ", ".join(name for name, each in call.tools.items() if each.edits)
         raise NotAnEditError(

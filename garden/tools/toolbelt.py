@@ -109,8 +109,8 @@ class FsTools(Family):
     def move(self, path: str, new_path: str, **said: Unpack[Written]) -> Answer[Moved]:
         """Gives a document another path. For maintainers only.
 
-        The frontmatter must fit the new path, so this mends a document that stands in the wrong
-        place. Its history stays where it is.
+        A profile's frontmatter must fit the new path, so this mends a document that stands in the
+        wrong place. Its history stays where it is.
         """
         return self._run("fs.move", {"path": path, "new_path": new_path, **said})
 
@@ -119,7 +119,7 @@ class MdTools(Family):
     """The tools md.*."""
 
     def list_sections(self, path: str) -> Answer[Sequence[SectionName]]:
-        """Lists the sections of a document: anchor, heading and first line of each.
+        """Lists the sections of a document: anchor, heading and number of the first line of each.
 
         The anchor is what the other md tools take as sectionAnchor. A section without one has an
         empty anchor, and is named by its heading.

@@ -65,7 +65,9 @@ class Correlated(Request):
         (), description="Tokens of the evidence, such as ev:s12-m40."
     )
     idempotency_key: str | None = Field(
-        None, description="A key of your own: the same request under it is carried out once."
+        None,
+        description="A key of your own: the same request under it is carried out once. Without one, the same "
+        "words for the same document within 48 hours count as one request that was sent again.",
     )
     tool_call_id: Line | None = Field(None, description="The id of your tool call.")
     transaction_id: Line | None = Field(None, description="The id of the turn or task this belongs to.")

@@ -204,8 +204,8 @@ TOOLS: tuple[Tool[Any], ...] = (
         Traits(writes=True, roles=TENDERS),
         {
             "path": "users/ada/notes.md",
-            "diffText": "@@ -9,1 +9,1 @@\n-- 2026-11-17: slept badly\n+- 2026-11-17: slept badly, then "
-            "well\n",
+            "diffText": "@@ -9,2 +9,4 @@\n ## Inbox\n <!-- @anchor: inbox v1 -->\n+\n"
+            "+- 2026-11-18: slept well\n",
         },
         edits=_PATCH,
     ),
@@ -213,8 +213,8 @@ TOOLS: tuple[Tool[Any], ...] = (
         "fs.move",
         "Move a document",
         "Gives a document another path. For maintainers only.",
-        "The frontmatter must fit the new path, so this mends a document that stands in the wrong place. Its "
-        "history stays where it is.",
+        "A profile's frontmatter must fit the new path, so this mends a document that stands in the wrong "
+        "place. Its history stays where it is.",
         FileMoveRequest,
         Moved,
         move,

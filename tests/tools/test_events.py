@@ -245,3 +245,7 @@ def test_a_page_is_cut_short_where_its_events_hold_too_much_text(ada: Session) -
         cursor, pages = envelope["meta"].get("cursor"), pages + 1
     assert found == [6, 5, 4, 3, 2, 1]
     assert pages > 1
+
+
+def test_nobody_records_an_edit_from_outside_but_the_service(ada: Session) -> None:
+    refused(ada, "events.log", "invalid_input", type="external_edit", rationale="made up")

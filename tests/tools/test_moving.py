@@ -94,3 +94,9 @@ def test_a_document_can_be_moved_back_and_begun_where_one_was(operator: Session)
     ok(operator, "fs.move", path=NEW, newPath=OLD)
     ok(operator, "md.plant", path=NEW)
     assert events_of(operator, NEW) == ["move committed", "move committed", "plant committed"]
+
+
+def test_a_document_moves_to_a_path_of_its_own_kind_only(garden: Garden) -> None:
+    keeper = garden.session("ada", role="maintainer")
+    plant(keeper, OLD)
+    refused(keeper, "fs.move", "invalid_input", path=OLD, newPath=OLD.replace("notes.md", "profile.md"))
