@@ -63,7 +63,6 @@ class Pool:
         self._url = url
         self._options = " ".join(f"-c {name}={value}" for name, value in options.items())
         self._places = threading.BoundedSemaphore(size_max)
-        self.lock_seconds = lock_seconds
         self._wait_seconds = lock_seconds + statement_seconds
         # The one used last is taken first: it is the likeliest to be alive.
         self._idle: deque[PooledConnection] = deque()
