@@ -60,7 +60,7 @@ def test_nobody_acts_for_a_user_who_can_not_exist(home: Home, user_id: str) -> N
 
 @pytest.mark.parametrize("actor", ["", "  ", "a\nb", "a" * 121, "external"])
 def test_an_actor_has_a_name_that_can_be_shown(home: Home, actor: str) -> None:
-    with garden.open(home=home.path) as opened, pytest.raises(GardenError, match="actor|outside"):
+    with garden.open(home=home.path) as opened, pytest.raises(GardenError, match=r"actor|outside"):
         opened.session("ada", actor)
 
 
