@@ -1,5 +1,6 @@
 """Connections to the database, and what the database says of itself."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ OLDEST_SERVER = 15
 CONNECT_SECONDS_MAX = 10
 
 Connection = psycopg.Connection[TupleRow]
+
+_HOST_PATH = re.compile(r'"/(?:[^"]*/)?([^"/]*)"')
 
 
 class DatabaseUnavailableError(GardenError):
@@ -76,4 +79,6 @@ def server_facts(opened: Connection) -> ServerFacts:
 
 
 def _first_line(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    line = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    # Callers are told this as well, and where something lies on the host is no business of theirs.
+    return _HOST_PATH.sub(r'"\1"', line)

@@ -4,7 +4,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import errors
@@ -37,12 +37,24 @@ class PoolBusyError(GardenError):
 PooledConnection = psycopg.Connection[DictRow]
 
 
+class _Waiting(psycopg.Connection[DictRow]):
+    """A connection for which it is a trouble of the database's when the system can't wait for an answer."""
+
+    def wait(self, *words: Any, **named: Any) -> Any:
+        try:
+            return super().wait(*words, **named)
+        except OSError as error:
+            raise psycopg.OperationalError(f"waiting for it failed: {error.strerror}") from None
+
+
 class Pool:
     """A bounded number of connections to one database, kept open between calls.
 
     Without threads of its own: a connection is made in the call that needs it, so that a call tells at once
     that the database is away, and finds it again the moment it is back.
     """
+
+    lock_seconds: float = LOCK_SECONDS_MAX
 
     def __init__(
         self,
@@ -63,7 +75,10 @@ class Pool:
         self._url = url
         self._options = " ".join(f"-c {name}={value}" for name, value in options.items())
         self._places = threading.BoundedSemaphore(size_max)
+        self.lock_seconds = lock_seconds
         self._wait_seconds = lock_seconds + statement_seconds
+        self._guard = threading.Lock()
+        self._in_use = 0
         # The one used last is taken first: it is the likeliest to be alive.
         self._idle: deque[PooledConnection] = deque()
 
@@ -72,6 +87,11 @@ class Pool:
 
     def __exit__(self, *_: object) -> None:
         self.drop_idle_connections()
+
+    @property
+    def in_use(self) -> int:
+        """How many connections are lent now."""
+        return self._in_use
 
     @contextmanager
     def connection(self) -> Iterator[PooledConnection]:
@@ -103,6 +123,7 @@ class Pool:
                 "Every connection to the database has been in use for too long.",
                 hint="Try again in a moment.",
             )
+        self._count(1)
         try:
             return self._idle.pop()
         except IndexError:
@@ -111,14 +132,14 @@ class Pool:
             with translated():
                 return self._connect()
         except BaseException:
-            self._places.release()
+            self._release()
             raise
 
     def give_back(self, connection: PooledConnection) -> None:
         """Take a connection back, unless something went wrong on it."""
         if not connection.closed:
             self._idle.append(connection)
-        self._places.release()
+        self._release()
 
     def drop_idle_connections(self) -> None:
         """Close what is not in use: after a restart of the server it is dead, and soon made anew."""
@@ -126,17 +147,28 @@ class Pool:
             while True:
                 self._idle.pop().close()
 
+    def _release(self) -> None:
+        self._count(-1)
+        self._places.release()
+
+    def _count(self, change: int) -> None:
+        with self._guard:
+            self._in_use += change
+
     def _connect(self) -> PooledConnection:
-        return psycopg.connect(
-            self._url,
-            autocommit=True,
-            row_factory=dict_row,
-            application_name="memory-garden",
-            connect_timeout=CONNECT_SECONDS_MAX,
-            options=self._options,
-            keepalives_idle=30,
-            tcp_user_timeout=30_000,
-        )
+        try:
+            return _Waiting.connect(
+                self._url,
+                autocommit=True,
+                row_factory=dict_row,
+                application_name="memory-garden",
+                connect_timeout=CONNECT_SECONDS_MAX,
+                options=self._options,
+                keepalives_idle=30,
+                tcp_user_timeout=30_000,
+            )
+        except OSError as error:
+            raise unavailable(error) from None
 
 
 @contextmanager

@@ -70,6 +70,10 @@ class EventReader:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
+    def check_reachable(self) -> None:
+        """Make sure that the database answers."""
+        self._pool.read(lambda connection: connection.execute(statements("queries")["are_you_there"]))
+
     def query(self, user_id: str, query: Query) -> Page:
         """Find events, newest first; a page's cursor asks for the next one, whatever is added meanwhile."""
         name, values = _statement_for(query)
@@ -112,7 +116,7 @@ class EventReader:
     def snapshot(self, user_id: str) -> Iterator["Snapshot"]:
         """Look at one user's account as it is at this moment, for as long as it takes."""
         # What follows can't be begun again half-way, so the connection is tried before.
-        self._pool.read(lambda connection: connection.execute(statements("queries")["are_you_there"]))
+        self.check_reachable()
         with self._pool.connection() as connection, connection.transaction():
             connection.execute(statements("queries")["freeze"])
             connection.execute(statements("queries")["act_as_reader"], {"user_id": user_id})

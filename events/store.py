@@ -26,6 +26,7 @@ from events.records import JOURNAL, Caller, Head, Statement
 from events.rows import Row, head_of
 from events.statements import statements
 from events.stream import LockedStream
+from events.turns import Turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class EventStore:
         self, pool: Pool, keys: Callable[[], Keyring], now: Callable[[], datetime] = lambda: datetime.now(UTC)
     ) -> None:
         self._pool = pool
+        self.turns = Turns(pool.lock_seconds)
         self._keys = keys
         self._now = now
 
@@ -79,12 +81,13 @@ class EventStore:
 
     @contextmanager
     def _opened(self, opening: "_Opening") -> Iterator[LockedStream]:
-        stream, row = self._open(opening)
-        try:
-            with _held(stream, opening, row):
-                yield stream
-        finally:
-            self._pool.give_back(stream.connection)
+        with self.turns.turn(lock_number(opening.caller.user_id, opening.path)):
+            stream, row = self._open(opening)
+            try:
+                with _held(stream, opening, row):
+                    yield stream
+            finally:
+                self._pool.give_back(stream.connection)
 
     def _open(self, opening: "_Opening") -> tuple[LockedStream, Row]:
         """Take the first round trip, and again where a restart of the server had cut the connection."""

@@ -10,6 +10,7 @@ from uuid import UUID
 from psycopg import errors
 from psycopg.types.json import Jsonb
 
+from events.database import DatabaseUnavailableError
 from events.idempotency import LIFETIME, Earlier, InProgressError, Request
 from events.identifiers import uuid7
 from events.keyring import Keyring
@@ -26,6 +27,10 @@ _HEAD_ONLY = (
     "version", "content_hash", "raw_hash", "head_event_id", "open_event_id", "seal", "seal_salt_version",
 )  # fmt: skip
 _TICK = timedelta(microseconds=1)
+
+
+class AnswerLostError(DatabaseUnavailableError):
+    """Something was to be recorded, and whether it was could not be learnt."""
 
 
 class EventName(NamedTuple):
@@ -110,8 +115,11 @@ class LockedStream:
             self._require_nothing_open()
         event = self._next_event(statement, change, Status.COMMITTED, name=name, by=by)
         head = _advanced(self._extended(event), event)
-        response = {"eventId": str(event.event_id)} if change is None else None
-        self._add(event, head, response, self._lock if change is None else None)
+        if change is not None:
+            self._add(event, head, None, None)
+            return event
+        with _saying_what_is_known():
+            self._add(event, head, {"eventId": str(event.event_id)}, self._lock)
         return event
 
     def annotate(self, event_id: UUID, statement: Statement) -> Annotation:
@@ -139,7 +147,8 @@ class LockedStream:
             **self._request_values(at, {"eventId": str(event_id)}),
             "lock": self._lock,
         }
-        self._send("add_annotation", values, f"Event {event_id}")
+        with _saying_what_is_known():
+            self._send("add_annotation", values, f"Event {event_id}")
         self._lock = None
         return annotation
 
@@ -159,6 +168,17 @@ class LockedStream:
             found = self.connection.execute(statements("store")["write_it_speaks_of"], values, prepare=False)
         row = found.fetchone()
         return row["event_id"] if row else None
+
+    def rebuild_head(self, head: Head) -> None:
+        """Put a head that was made from the stream's events in the place of one that does not fit them."""
+        sealed = seal_head(self.caller.user_id, self.path, head, self._keys)
+        row = head_row(self.caller.user_id, self.path, sealed)
+        values = {f"head_{name}": value for name, value in row.items()}
+        acting = {"user_id": self.caller.user_id, "stream": self.path}
+        with translated(), _refusing_races("The head"), self.connection.pipeline():
+            self.connection.execute(statements("store")["act_for"], acting)
+            self.connection.execute(statements("store")["put_head"], {**values, **acting})
+        self.head = sealed
 
     @property
     def holds_lock(self) -> bool:
@@ -329,6 +349,18 @@ def _advanced(head: Head, event: Event) -> Head:
         head_event_id=event.event_id,
         updated_at=event.committed_at,
     )
+
+
+@contextmanager
+def _saying_what_is_known() -> Iterator[None]:
+    """Tell a caller that something said may have been recorded, where the database can't be asked."""
+    try:
+        yield
+    except DatabaseUnavailableError:
+        raise AnswerLostError(
+            "The database went away before it said whether this was recorded.",
+            hint="Send the same request again: it is recorded once, however often it is sent.",
+        ) from None
 
 
 @contextmanager

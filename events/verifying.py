@@ -20,12 +20,13 @@ from grammar.splice import apply_splice
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The first thing in a stream that is not as it was written."""
+    """The first thing in a stream that is not as it was written; `of_head` where its events are."""
 
     stream: str
     event_id: UUID | None
     sequence: int | None
     message: str
+    of_head: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +45,15 @@ class Verdict:
 class _FaultFoundError(Exception):
     """Ends the check of a stream at its first fault."""
 
-    def __init__(self, message: str, row: Row | None) -> None:
+    def __init__(self, message: str, row: Row | None, *, of_head: bool = False) -> None:
         super().__init__(message)
         self.message = message
         self.row = row
+        self.of_head = of_head
 
 
 @dataclass(slots=True)
-class _Tail:
+class Tail:
     """Where the check of a stream has come to."""
 
     sequence: int = 0
@@ -59,8 +61,13 @@ class _Tail:
     version: int = 0
     text: str = ""
     last: Row | None = None
-    head_event_id: UUID | None = None
+    head_row: Row | None = None
     open_event_id: UUID | None = None
+
+    @property
+    def head_event_id(self) -> UUID | None:
+        """The event that left the text as it is."""
+        return self.head_row["event_id"] if self.head_row else None
 
 
 class Verifier:
@@ -83,19 +90,38 @@ class Verifier:
                 faults += [fault] if fault else []
         return Verdict(checked, tuple(faults))
 
+    def tail(self, user_id: str, stream: str) -> Tail | Fault:
+        """Follow the events of one stream to their end, whatever its head says."""
+        with self._reader.snapshot(user_id) as snapshot:
+            keys = self._keys()
+            tail = Tail()
+            try:
+                _follow(snapshot, stream, tail, keys)
+            except _FaultFoundError as found:
+                return _fault(stream, found)
+        return tail
+
 
 def _check_stream(
     snapshot: Snapshot, stream: str, head: Row | None, keys: Keyring
 ) -> tuple[int, Fault | None]:
-    tail = _Tail()
+    tail = Tail()
     try:
-        for row in _rows(snapshot, stream):
-            _check_row(row, tail, keys)
+        _follow(snapshot, stream, tail, keys)
         _check_head(head, tail, keys)
     except _FaultFoundError as found:
-        row = found.row or {}
-        return tail.sequence, Fault(stream, row.get("event_id"), row.get("sequence"), found.message)
+        return tail.sequence, _fault(stream, found)
     return tail.sequence, None
+
+
+def _fault(stream: str, found: _FaultFoundError) -> Fault:
+    row = found.row or {}
+    return Fault(stream, row.get("event_id"), row.get("sequence"), found.message, found.of_head)
+
+
+def _follow(snapshot: Snapshot, stream: str, tail: Tail, keys: Keyring) -> None:
+    for row in _rows(snapshot, stream):
+        _check_row(row, tail, keys)
 
 
 def _rows(snapshot: Snapshot, stream: str) -> Iterator[Row]:
@@ -105,7 +131,7 @@ def _rows(snapshot: Snapshot, stream: str) -> Iterator[Row]:
     return merge(events, snapshot.rows("annotation_chain", {}), key=lambda row: row["sequence"])
 
 
-def _check_row(row: Row, tail: _Tail, keys: Keyring) -> None:
+def _check_row(row: Row, tail: Tail, keys: Keyring) -> None:
     if row["sequence"] != tail.sequence + 1:
         raise _FaultFoundError(f"event {tail.sequence + 1} of the stream is missing", row)
     version = row["integrity_salt_version"]
@@ -120,7 +146,7 @@ def _check_row(row: Row, tail: _Tail, keys: Keyring) -> None:
     tail.sequence, tail.chain, tail.last = row["sequence"], bytes(row["chain_hash"]), row
 
 
-def _check_state(row: Row, tail: _Tail, keys: Keyring) -> None:
+def _check_state(row: Row, tail: Tail, keys: Keyring) -> None:
     if not state_holds(row, keys):
         raise _FaultFoundError("its state was changed", row)
     if tail.open_event_id is not None:
@@ -131,7 +157,7 @@ def _check_state(row: Row, tail: _Tail, keys: Keyring) -> None:
         _check_change(row, tail, keys)
 
 
-def _check_change(row: Row, tail: _Tail, keys: Keyring) -> None:
+def _check_change(row: Row, tail: Tail, keys: Keyring) -> None:
     splice = splice_of(row)
     if row["document_version"] != tail.version + 1 or splice is None:
         raise _FaultFoundError(f"it is not version {tail.version + 1} of its document", row)
@@ -143,18 +169,20 @@ def _check_change(row: Row, tail: _Tail, keys: Keyring) -> None:
         raise _FaultFoundError("its change does not lead to the text it names", row)
     if not line_holds(row, sealed_text(tail.text, row["edit"]), keys):
         raise _FaultFoundError("its line hash is not that of the content it leaves", row)
-    tail.version, tail.head_event_id = row["document_version"], row["event_id"]
+    tail.version, tail.head_row = row["document_version"], row
 
 
-def _check_head(head: Row | None, tail: _Tail, keys: Keyring) -> None:
+def _check_head(head: Row | None, tail: Tail, keys: Keyring) -> None:
     if head is None:
-        raise _FaultFoundError("the stream has lost its head", tail.last)
+        raise _FaultFoundError("the stream has lost its head", tail.last, of_head=True)
     if not head_holds(head, keys):
-        raise _FaultFoundError("the stream's head was changed", None)
+        raise _FaultFoundError("the stream's head was changed", None, of_head=True)
     known = (tail.sequence, tail.chain, tail.version, tail.head_event_id, tail.open_event_id)
     names = ("tail_sequence", "tail_chain_hash", "version", "head_event_id", "open_event_id")
     if known != tuple(head[name] for name in names):
-        raise _FaultFoundError("the stream's events do not reach its head, or go past it", tail.last)
+        raise _FaultFoundError(
+            "the stream's events do not reach its head, or go past it", tail.last, of_head=True
+        )
 
 
 def sealed_text(text: str, edit: Mapping[str, Any] | None) -> str:

@@ -21,15 +21,6 @@ union
 select user_id from garden.documents
 order by 1;
 
--- Ids sort by the time they were made, and so by how long their sagas have waited.
--- name: stalled
-select user_id, path, open_event_id, updated_at
-from garden.documents
-where open_event_id is not null and updated_at < %(before)s
-  and (%(user_id)s::text is null or user_id = %(user_id)s)
-order by open_event_id
-limit %(limit)s;
-
 -- name: forget_expired
 delete from garden.idempotency_records
 where (user_id, key) in (

@@ -92,6 +92,14 @@ select * from garden.documents where user_id = %(user_id)s and path = %(path)s;
 -- name: heads
 select * from garden.documents where user_id = %(user_id)s;
 
+-- Heads, each with what tools miss in its document since its last edit, which was one from outside.
+-- name: standings
+select d.*, e.lint -> 'damage' as damage
+from garden.documents as d
+left join garden.events as e
+       on e.user_id = d.user_id and e.event_id = d.head_event_id and e.type = 'external_edit'
+where d.user_id = %(user_id)s and (%(path)s::text is null or d.path = %(path)s);
+
 -- name: splices
 select sequence, document_version, splice_offset, splice_removed, splice_inserted
 from garden.events

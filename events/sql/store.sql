@@ -1,4 +1,5 @@
--- The write side. What belongs to one round trip is one function of the schema.
+-- The write side. What belongs to one round trip is one function of the schema, or a procedure where it takes two
+-- transactions.
 
 -- name: open_stream
 select * from garden.open_stream(%(user_id)s, %(path)s, %(lock)s, %(key)s, %(now)s);
@@ -7,7 +8,7 @@ select * from garden.open_stream(%(user_id)s, %(path)s, %(lock)s, %(key)s, %(now
 select pg_advisory_unlock(%(lock)s);
 
 -- name: add_event
-select garden.add_event(
+call garden.record_event(
     row(
         %(user_id)s, %(event_id)s, %(stream)s, %(sequence)s, %(type)s, %(op)s, %(tool)s, %(path)s, %(entity)s,
         %(section_anchor)s, %(rationale)s, %(override_rationale)s, %(evidence_refs)s, %(edit)s,
@@ -58,7 +59,7 @@ select garden.end_event(
 );
 
 -- name: add_annotation
-select garden.add_annotation(
+call garden.record_annotation(
     row(
         %(user_id)s, %(annotation_id)s, %(event_id)s, %(sequence)s, %(type)s, %(op)s, %(rationale)s,
         %(evidence_refs)s, %(details)s, %(actor)s, %(role)s, %(tool_call_id)s, %(transaction_id)s,
@@ -78,6 +79,13 @@ select garden.add_annotation(
 
 -- name: act_for
 select garden.act_for(%(user_id)s, 'on');
+
+-- name: put_head
+select garden.put_head(row(
+    %(user_id)s, %(stream)s, %(head_version)s, %(head_content_hash)s, %(head_raw_hash)s, %(head_head_event_id)s,
+    %(head_open_event_id)s, %(head_tail_sequence)s, %(head_tail_chain_hash)s, %(head_updated_at)s, %(head_seal)s,
+    %(head_seal_salt_version)s
+)::garden.documents);
 
 -- By the ids first and by themselves, for they name a few events and a path may name all that a user has.
 -- name: write_it_speaks_of

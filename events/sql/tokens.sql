@@ -1,0 +1,39 @@
+-- Access tokens: checked by the service for the user whom they name, made and revoked by the maintainer.
+
+-- name: act_for
+select set_config('garden.user_id', %(user_id)s, true);
+
+-- name: act_as_maintainer_for
+select set_config('role', 'garden_maintainer', true), set_config('garden.user_id', %(user_id)s, true);
+
+-- name: act_as_maintainer
+select set_config('role', 'garden_maintainer', true);
+
+-- name: presented
+select user_id, token_id, role, actor, created_at, expires_at, revoked_at, secret_hash
+from garden.tokens
+where user_id = %(user_id)s and token_id = %(token_id)s;
+
+-- name: add
+insert into garden.tokens (user_id, token_id, role, actor, secret_hash, created_at, expires_at)
+values (%(user_id)s, %(token_id)s, %(role)s, %(actor)s, %(secret_hash)s, %(created_at)s, %(expires_at)s);
+
+-- name: revoke
+update garden.tokens set revoked_at = %(now)s
+where user_id = %(user_id)s and token_id = %(token_id)s and revoked_at is null;
+
+-- name: all
+select user_id, token_id, role, actor, created_at, expires_at, revoked_at
+from garden.tokens
+order by user_id, created_at, token_id;
+
+-- name: of_user
+select user_id, token_id, role, actor, created_at, expires_at, revoked_at
+from garden.tokens
+where user_id = %(user_id)s
+order by created_at, token_id;
+
+-- name: live
+select exists (
+    select from garden.tokens where revoked_at is null and (expires_at is null or expires_at > %(now)s)
+) as is_any;

@@ -1,0 +1,113 @@
+"""Access tokens as the database keeps them: never the secret, only its hash."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from events.pool import Pool, PooledConnection
+from events.statements import statements
+
+
+class TokenStatus(StrEnum):
+    """What a token is good for."""
+
+    LIVE = "live"
+    EXPIRED = "expired"
+    REVOKED = "revoked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """What is known of a token; nobody can call with it."""
+
+    token_id: str
+    user_id: str
+    role: str
+    actor: str
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None = None
+
+    def status(self, now: datetime) -> TokenStatus:
+        """Say what the token is good for at this time."""
+        if self.revoked_at is not None:
+            return TokenStatus.REVOKED
+        is_over = self.expires_at is not None and self.expires_at <= now
+        return TokenStatus.EXPIRED if is_over else TokenStatus.LIVE
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """The token that a caller claims to have, and the hash that its secret must have."""
+
+    token: Token
+    secret_hash: bytes = field(repr=False)
+
+
+class TokenStore:
+    """The table of tokens: looked up for the user they name, made and revoked by the maintainer."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    def presented(self, user_id: str, token_id: str) -> Presented | None:
+        """Look a token up, acting for the user whom it names; one round trip."""
+        values = {"user_id": user_id, "token_id": token_id}
+        rows = self._pool.read(_asking("act_for", "presented", values))
+        return Presented(_token(rows[0]), rows[0]["secret_hash"]) if rows else None
+
+    def add(self, token: Token, secret_hash: bytes) -> None:
+        """Keep a new token."""
+        values = {
+            "user_id": token.user_id,
+            "token_id": token.token_id,
+            "role": token.role,
+            "actor": token.actor,
+            "secret_hash": secret_hash,
+            "created_at": token.created_at,
+            "expires_at": token.expires_at,
+        }
+        sql = statements("tokens")
+        # Not begun again where the connection breaks: it may have been kept already.
+        with self._pool.connection() as connection, connection.pipeline():
+            connection.execute(sql["act_as_maintainer_for"], values)
+            connection.execute(sql["add"], values)
+
+    def revoke(self, user_id: str, token_id: str, now: datetime) -> None:
+        """Revoke a token for good; one that is revoked already stays so since when it was."""
+        values = {"user_id": user_id, "token_id": token_id, "now": now}
+        self._pool.read(_asking("act_as_maintainer_for", "revoke", values))
+
+    def all(self) -> list[Token]:
+        """List everybody's tokens, each user's oldest first."""
+        return [_token(row) for row in self._pool.read(_asking("act_as_maintainer", "all", {}))]
+
+    def of_user(self, user_id: str) -> list[Token]:
+        """List one user's tokens, the oldest first."""
+        rows = self._pool.read(_asking("act_as_maintainer_for", "of_user", {"user_id": user_id}))
+        return [_token(row) for row in rows]
+
+    def is_any_live(self, now: datetime) -> bool:
+        """Whether there is a token that somebody can call with."""
+        [row] = self._pool.read(_asking("act_as_maintainer", "live", {"now": now}))
+        return bool(row["is_any"])
+
+
+def _asking(
+    identity: str, name: str, values: Mapping[str, Any]
+) -> Callable[[PooledConnection], list[dict[str, Any]]]:
+    def ask(connection: PooledConnection) -> list[dict[str, Any]]:
+        sql = statements("tokens")
+        with connection.pipeline():
+            connection.execute(sql[identity], values, prepare=True)
+            found = connection.execute(sql[name], values, prepare=True)
+        return found.fetchall() if found.description else []
+
+    return ask
+
+
+def _token(row: Mapping[str, Any]) -> Token:
+    names = ("token_id", "user_id", "role", "actor", "created_at", "expires_at", "revoked_at")
+    return Token(**{name: row[name] for name in names})

@@ -1,0 +1,195 @@
+-- Who may call from elsewhere, and what happened since somebody last looked.
+
+-- Access tokens. What a caller holds is a secret of 256 random bits, and what stands here is its SHA-256: whoever
+-- reads this table can call nobody's tools. The user is part of what the caller sends, so that a look-up acts for
+-- that user and row-level security holds on it as on everything else.
+
+create domain garden.token_id as text
+    check (octet_length(value) = 12 and value ~ '^[0-9a-f]+$');
+
+create table garden.tokens (
+    user_id     garden.user_id  not null,
+    token_id    garden.token_id not null,
+    role        text            not null check (role in ('agent', 'reviewer', 'maintainer')),
+    actor       text            not null check (char_length(actor) between 1 and 120),
+    secret_hash garden.seal     not null,
+    created_at  timestamptz     not null,
+    -- Nothing for a token that stays until it is revoked.
+    expires_at  timestamptz     check (expires_at > created_at),
+    revoked_at  timestamptz,
+    primary key (user_id, token_id)
+);
+
+comment on table garden.tokens is 'Who may call from elsewhere: for which user, in which role, until when';
+
+-- The service checks tokens and makes none; the maintainer makes and revokes them, for a user it has named, and
+-- never sees the hash again. Nobody removes one: that it was there belongs to the account.
+grant select on garden.tokens to garden_service;
+grant select (user_id, token_id, role, actor, created_at, expires_at, revoked_at) on garden.tokens
+    to garden_maintainer;
+grant insert (user_id, token_id, role, actor, secret_hash, created_at, expires_at) on garden.tokens
+    to garden_maintainer;
+grant update (revoked_at) on garden.tokens to garden_maintainer;
+
+alter table garden.tokens enable row level security, force row level security;
+
+create policy own_rows_are_checked on garden.tokens for select to garden_service
+    using (user_id = (select current_setting('garden.user_id', true)));
+create policy all_rows_are_listed on garden.tokens for select to garden_maintainer using (true);
+create policy named_users_rows_are_added on garden.tokens for insert to garden_maintainer
+    with check (user_id = (select current_setting('garden.user_id', true)));
+create policy named_users_rows_are_revoked on garden.tokens for update to garden_maintainer
+    using (user_id = (select current_setting('garden.user_id', true)));
+
+create function garden.refuse_another_token() returns trigger language plpgsql as $$
+begin
+    raise exception 'a token is never changed; it is revoked, once and for good'
+        using errcode = 'insufficient_privilege';
+end
+$$;
+
+create trigger tokens_stay before delete on garden.tokens
+    for each row execute function garden.refuse_removal();
+create trigger tokens_are_not_emptied before truncate on garden.tokens
+    for each statement execute function garden.refuse_removal();
+create trigger tokens_keep_their_words before update of
+        user_id, token_id, role, actor, secret_hash, created_at, expires_at
+    on garden.tokens for each row execute function garden.refuse_another_token();
+create trigger tokens_stay_revoked before update on garden.tokens
+    for each row when (old.revoked_at is not null) execute function garden.refuse_another_token();
+
+-- The feed: what was settled, in an order that a reader can resume. Ids of events sort by when they were made, and
+-- times by when somebody looked at a clock; what commits late would be passed over by both. So a row is numbered under
+-- a lock of its user's that is held until the commit: whoever sees a number sees every lower one. It has a table of
+-- its own because nothing of an event changes but its state, and an index that a saga's step writes into would make
+-- that step write into every index of events.
+
+create table garden.feed (
+    user_id  garden.user_id not null,
+    position bigint         not null check (position > 0),
+    -- Without a foreign key: the row is written together with the event, and the check would lock the event's row.
+    event_id uuid           not null,
+    what     text           not null check (what in ('committed', 'failed', 'annotated')),
+    primary key (user_id, position)
+);
+
+comment on table garden.feed is 'What was settled since this table was made, in the order of commits';
+
+grant select, insert on garden.feed to garden_service;
+grant select on garden.feed to garden_reader;
+
+alter table garden.feed enable row level security, force row level security;
+
+create policy own_rows_are_read on garden.feed for select to garden_reader, garden_service
+    using (user_id = (select current_setting('garden.user_id', true)));
+create policy own_rows_are_added on garden.feed for insert to garden_service
+    with check (user_id = (select current_setting('garden.user_id', true)));
+
+create trigger feed_stays before update or delete on garden.feed
+    for each row execute function garden.refuse_removal();
+create trigger feed_is_not_emptied before truncate on garden.feed
+    for each statement execute function garden.refuse_removal();
+
+-- The last thing that a transaction does, so that the lock is held for as short a time as can be.
+create function garden.tell(whose garden.user_id, settled uuid, outcome text) returns void language plpgsql as $$
+begin
+    -- Two numbers are locks of another kind than the one number that stands for a document. The first spells 'feed'.
+    perform pg_advisory_xact_lock(1717921124, hashtext(whose));
+    -- A statement of its own, and so a snapshot of its own: it sees what the lock's last holder did.
+    insert into garden.feed (user_id, position, event_id, what)
+    select whose, coalesce(max(position), 0) + 1, settled, outcome from garden.feed where user_id = whose;
+end
+$$;
+
+-- Wakes whoever watches this user's feed. To commit a notice is to hold a lock of the whole server until the commit is
+-- done, and every other commit with a notice waits for it. So a commit that waits for the disk sends none: its notice
+-- follows in a transaction of its own. The last step of a saga doesn't wait for the disk, and sends one itself.
+create function garden.wake(whose garden.user_id) returns void language plpgsql as $$
+begin
+    perform pg_notify('garden_feed', whose);
+end
+$$;
+
+create or replace function garden.add_event(
+    event garden.events, head garden.documents, request garden.idempotency_records, lock bigint
+) returns void language plpgsql as $$
+begin
+    perform garden.act_for(event.user_id, 'on');
+    if request.key is not null then
+        perform garden.remember(request);
+    end if;
+    insert into garden.events values (event.*);
+    perform garden.put_head(head);
+    if lock is not null then
+        perform garden.release_at_commit(lock);
+    end if;
+    if event.status = 'committed' then
+        perform garden.tell(event.user_id, event.event_id, 'committed');
+    end if;
+end
+$$;
+
+create or replace function garden.add_annotation(
+    annotation garden.event_annotations, head garden.documents, request garden.idempotency_records, lock bigint
+) returns void language plpgsql as $$
+begin
+    perform garden.act_for(annotation.user_id, 'on');
+    if request.key is not null then
+        perform garden.remember(request);
+    end if;
+    insert into garden.event_annotations values (annotation.*);
+    perform garden.put_head(head);
+    perform garden.release_at_commit(lock);
+    perform garden.tell(annotation.user_id, annotation.event_id, 'annotated');
+end
+$$;
+
+create procedure garden.record_event(
+    event garden.events, head garden.documents, request garden.idempotency_records, lock bigint
+) language plpgsql as $$
+begin
+    perform garden.add_event(event, head, request, lock);
+    if event.status = 'committed' then
+        commit;
+        perform garden.wake(event.user_id);
+    end if;
+end
+$$;
+
+create procedure garden.record_annotation(
+    annotation garden.event_annotations, head garden.documents, request garden.idempotency_records, lock bigint
+) language plpgsql as $$
+begin
+    perform garden.add_annotation(annotation, head, request, lock);
+    commit;
+    perform garden.wake(annotation.user_id);
+end
+$$;
+
+create or replace function garden.end_event(
+    whose garden.user_id, moving uuid, expected text, written garden.event_state, ended garden.event_state,
+    head garden.documents, request_key text, answer jsonb, lock bigint
+) returns void language plpgsql as $$
+begin
+    perform garden.act_for(whose, 'off');
+    if written.status is not null then
+        perform garden.move_event(whose, moving, expected, written);
+        expected := written.status;
+    end if;
+    perform garden.move_event(whose, moving, expected, ended);
+    update garden.documents
+    set version = head.version, content_hash = head.content_hash, raw_hash = head.raw_hash,
+        head_event_id = head.head_event_id, open_event_id = null, updated_at = head.updated_at, seal = head.seal,
+        seal_salt_version = head.seal_salt_version
+    where user_id = whose and path = head.path and open_event_id = moving;
+    if ended.status = 'failed' then
+        delete from garden.idempotency_records
+        where user_id = whose and key = request_key and event_id = moving;
+    else
+        update garden.idempotency_records set response = answer
+        where user_id = whose and key = request_key and event_id = moving;
+    end if;
+    perform garden.release_at_commit(lock);
+    perform garden.tell(whose, moving, ended.status), garden.wake(whose);
+end
+$$;
