@@ -15,6 +15,7 @@ from grammar.edits import (
     CreateDocument,
     CurateList,
     Edit,
+    RecoveryEdit,
     ReplaceSection,
     SectionEdit,
     WriteFile,
@@ -27,6 +28,7 @@ from grammar.list_edits import curated
 from grammar.lookup import find_section
 from grammar.parsing import parse
 from grammar.patch import patched
+from grammar.recovering import recovered
 from grammar.refusals import AlreadyExistsError, NoDocumentError
 from grammar.section_edits import appended, replaced
 from grammar.splice import Splice, splice_between
@@ -37,13 +39,16 @@ class Applied:
     """What an edit makes of a document. Nothing has been written; `after` passed every guard.
 
     `section` is the name of the one section that was edited, `logged` says whether a Change Log line came
-    with it. An edit that changes nothing is no error: then `after` equals `before`.
+    with it. An edit that changes nothing is no error: then `after` equals `before`. Where something was
+    repaired, `mended` says what; `warnings` say what else the edit means.
     """
 
     before: Document | None
     after: Document
     section: str | None
     logged: bool
+    mended: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -73,6 +78,9 @@ def apply(
     `entry` is a Change Log line (see `log_entry`). It goes in with the edit where the document has a Change
     Log, the edit changes anything, and the edit doesn't itself write to the Change Log.
     """
+    if isinstance(edit, RecoveryEdit):
+        done = recovered(document, edit, kind, entry)
+        return Applied(document, done.after, None, done.logged, done.mended, done.warnings)
     if document is not None:
         refuse_malformed(document)
     section = find_section(document, edit.section) if document and isinstance(edit, SectionEdit) else None
@@ -107,7 +115,7 @@ def _both(
     return Applied(document, after, section.name, logged=True)
 
 
-def _edited(document: Document | None, section: Section | None, edit: Edit) -> str:
+def _edited(document: Document | None, section: Section | None, edit: "_PlainEdit") -> str:
     if isinstance(edit, CreateDocument):
         return _created(document, edit)
     if isinstance(edit, WriteFile):
@@ -127,6 +135,9 @@ def _created(document: Document | None, edit: CreateDocument) -> str:
     if document is not None:
         raise AlreadyExistsError("A document stands here already.", hint="Edit it, or choose another place.")
     return new_text(edit.kind, edit.title, edit.identity)
+
+
+_PlainEdit = SectionEdit | AppendToFile | WriteFile | ApplyDiff | CreateDocument
 
 
 def _section_edited(document: Document, section: Section, edit: SectionEdit) -> str:

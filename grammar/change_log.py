@@ -1,6 +1,7 @@
 """The Change Log: the section in which a document tells, one line for each edit, how it came to be."""
 
 from grammar.body import layout_of
+from grammar.canonical import canonical
 from grammar.document import Document, Section
 from grammar.kinds.declaration import Kind
 from grammar.new_text import refuse_anchor, refuse_open_end
@@ -46,6 +47,12 @@ def find_change_log(document: Document, kind: Kind | None) -> Section | None:
     """Find the one Change Log that a line can go to."""
     found = change_logs(document, kind)
     return found[0] if len(found) == 1 else None
+
+
+def goes_on_from(log: Section, grown: Section) -> bool:
+    """Tell whether a Change Log holds what it held before, and at most more."""
+    words = layout_of(log.body).words
+    return not words or canonical(layout_of(grown.body).words).startswith(canonical(words))
 
 
 def _is_usual(anchor: Anchor) -> bool:

@@ -93,5 +93,26 @@ class CreateDocument:
     identity: Mapping[str, object] = field(hash=False)
 
 
+@dataclass(frozen=True, slots=True)
+class RepairDocument:
+    """Put back what a document held on to when it was last whole, in this version and with the text `good`.
+
+    `identity` is what its frontmatter must say now. Version 0 means that it was never whole.
+    """
+
+    version: int
+    good: str
+    identity: Mapping[str, object] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreText:
+    """Put the text of an earlier version in the place of the document, whatever has become of that."""
+
+    version: int
+    text: str
+
+
 SectionEdit = ReplaceSection | AppendToSection | CurateList
-Edit = SectionEdit | AppendToFile | WriteFile | ApplyDiff | CreateDocument
+RecoveryEdit = RepairDocument | RestoreText
+Edit = SectionEdit | AppendToFile | WriteFile | ApplyDiff | CreateDocument | RecoveryEdit

@@ -8,9 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from grammar.body import layout_of
-from grammar.canonical import canonical
-from grammar.change_log import change_logs, refuse_rewriting
+from grammar.change_log import change_logs, goes_on_from, refuse_rewriting
 from grammar.document import Document, Section
 from grammar.edits import AppendToFile, AppendToSection, CreateDocument, CurateList, Edit, ReplaceSection
 from grammar.frontmatter_block import IDENTITY_KEYS, ambiguous_scalars
@@ -66,13 +64,20 @@ def check(
         )
 
 
+def check_whole(after: Document) -> None:
+    """Refuse a result that is not whole, of an edit whose document need not have been."""
+    _check_frontmatter(None, after)
+    _check_new_anchors(Counter(), after)
+
+
 def refuse_malformed(document: Document) -> None:
     """Refuse to edit a document whose frontmatter can't be trusted."""
     faults = [problem.message for problem in document.problems if problem.code.startswith("frontmatter_")]
     if document.malformed:
         raise MalformedDocumentError(
             f"The frontmatter of this document is malformed: {' '.join(faults)}",
-            hint="No tool edits a document in this state; its owner can mend the block at the top by hand.",
+            hint="A maintainer has md.repair put it back, or md.restore an earlier version: at a shell "
+            "'garden repair' and 'garden restore'. Its owner can mend the block at the top with any editor.",
             details={"faults": faults},
         )
 
@@ -249,13 +254,8 @@ def _strays(document: Document) -> set[str]:
 def _check_change_log(before: Document, after: Document, kind: Kind | None) -> None:
     for log in change_logs(before, kind):
         grown = [section for section in after.sections if section.anchor == log.anchor]
-        if not all(_goes_on_from(log, section) for section in grown):
+        if not all(goes_on_from(log, section) for section in grown):
             raise refuse_rewriting()
-
-
-def _goes_on_from(log: Section, grown: Section) -> bool:
-    words = layout_of(log.body).words
-    return not words or canonical(layout_of(grown.body).words).startswith(canonical(words))
 
 
 def _check_untouched(before: Document, after: Document, section: Section, wanted: Mapping[int, str]) -> None:

@@ -74,6 +74,12 @@ class MalformedDocumentError(RefusalError):
     code: ClassVar[str] = "malformed_document"
 
 
+class NotRepairableError(RefusalError):
+    """What is missing can't be put back without guessing."""
+
+    code: ClassVar[str] = "document_damaged"
+
+
 class PatchConflictError(RefusalError):
     """A diff or an edit doesn't fit the text that is there, or fits in more than one place."""
 

@@ -56,6 +56,9 @@ _BEGIN = r"(?<![\w-])"
 
 _SHAPES = (
     _shape("a private key", "private", r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"),
+    _shape(
+        "a garden's access token", "mgt.", rf"{_BEGIN}mgt\.[a-z0-9_-]{{1,64}}\.[0-9a-f]{{12}}\.[\w-]{{43}}"
+    ),
     _shape("an AWS access key", "akia asia", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
     _shape(
         "a GitHub token",
