@@ -1,0 +1,1 @@
+"""The Model Context Protocol, a surface: it translates between the protocol and the toolbelt."""

@@ -1,0 +1,126 @@
+"""The protocol over HTTP, below a path of the service, which has let the caller in before.
+
+The older protocols have sessions: each belongs to whoever opened it, and is not there for anybody else. The
+newer one has none, and every request stands for itself.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from anyio import CancelScope
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import Message, Receive, Scope, Send
+
+from events.records import Caller
+from garden.application import Garden
+from garden.mcp.callers import Context
+from garden.mcp.handling import Handlers
+from garden.mcp.opening import Open
+from garden.mcp.server import make_server
+from garden.mcp.working import Workers
+
+SESSIONS_MAX = 1000
+CALLS_OF_USER_MAX = 64
+IDLE_SECONDS_MAX = 30 * 60
+BODY_BYTES_MAX = 4 * 1024 * 1024
+_CALLER = "garden.caller"
+
+
+class McpEndpoint:
+    """The protocol for everybody who was let in: `app` is to be mounted, and `run` entered around it."""
+
+    def __init__(
+        self,
+        garden: Garden,
+        *,
+        sessions_max: int = SESSIONS_MAX,
+        idle_seconds_max: float = IDLE_SECONDS_MAX,
+    ) -> None:
+        self._handlers = Handlers(Open(garden), Workers(of_user_max=CALLS_OF_USER_MAX), _caller)
+        self._standing: set[CancelScope] = set()
+        self._sessions = StreamableHTTPSessionManager(
+            make_server(self._ready, lambda context: _caller(context).user_id),
+            session_idle_timeout=idle_seconds_max,
+            max_request_body_size=BODY_BYTES_MAX,
+            max_sessions=sessions_max,
+        )
+
+    async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, as an ASGI application does."""
+        if not _is_same_origin(Headers(scope=scope)):
+            refused = PlainTextResponse("Requests of web pages from elsewhere are not answered.", 403)
+            await refused(scope, receive, send)
+            return
+        caller: Caller = scope[_CALLER]
+        # By this the SDK knows whose a session is: the same user, actor and role, whatever token is used.
+        scope["user"] = AuthenticatedUser(
+            AccessToken(token="", client_id=caller.actor, scopes=[caller.role], subject=_principal(caller))
+        )
+        if scope["method"] == "GET":
+            await self._stand(scope, receive, send)
+        else:
+            await self._sessions.handle_request(scope, receive, send)
+
+    async def _stand(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with a stream that lasts as long as the client stays, or until everything is to end."""
+        began, ended = False, False
+
+        async def watched(message: Message) -> None:
+            nonlocal began, ended
+            began = True
+            ended = message["type"] == "http.response.body" and not message.get("more_body", False)
+            await send(message)
+
+        with CancelScope() as standing:
+            self._standing.add(standing)
+            try:
+                await self._sessions.handle_request(scope, receive, watched)
+            finally:
+                self._standing.discard(standing)
+        if standing.cancelled_caught and began and not ended:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def stop(self) -> None:
+        """End what would last for as long as its client wants; call it when the service is about to stop."""
+        self._handlers.end_streams()
+        for standing in list(self._standing):
+            standing.cancel()
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        """Keep the sessions; on leaving, what has begun is finished."""
+        async with self._sessions.run():
+            try:
+                yield
+            finally:
+                self.stop()
+        await asyncio.to_thread(self._handlers.close)
+
+    async def _ready(self) -> Handlers:
+        return self._handlers
+
+
+def _caller(context: Context) -> Caller:
+    request: Any = context.request
+    caller: Caller = request.scope[_CALLER]
+    return caller
+
+
+def _principal(caller: Caller) -> str:
+    return f"{caller.user_id}/{caller.role}"
+
+
+def _is_same_origin(headers: Headers) -> bool:
+    """Tell whether no web page sent this, or one that came from the same address."""
+    origin = headers.get("origin")
+    try:
+        return origin is None or urlsplit(origin).netloc == headers.get("host")
+    except ValueError:
+        return False

@@ -1,0 +1,19 @@
+"""Whether an open garden can answer calls now."""
+
+from garden.application import Garden
+from grammar.errors import GardenError
+
+
+def missing(garden: Garden) -> list[str]:
+    """Name what keeps the garden from answering; nothing does, where the list is empty."""
+    found = []
+    try:
+        garden.services.reader.check_reachable()
+    except GardenError:
+        found.append("the database does not answer")
+    try:
+        if garden.services.room.is_low:
+            found.append("the disk is nearly full")
+    except GardenError:
+        found.append("the garden home can't be reached")
+    return found

@@ -1,0 +1,1 @@
+"""HTTP, a surface: it translates between requests and the toolbelt."""

@@ -1,0 +1,143 @@
+"""The web application: every route, on top of one open garden."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+
+from fastapi import FastAPI, Request, Response
+from starlette.exceptions import HTTPException
+
+from garden.application import Garden
+from garden.upkeep import Timer
+from garden.web import openapi
+from garden.web.calls import JSON, Calls
+from garden.web.document_routes import add_document_routes
+from garden.web.doors import Door
+from garden.web.event_routes import add_event_routes
+from garden.web.health_routes import add_health_routes
+from garden.web.intake import Intake
+from garden.web.metrics import Metrics
+from garden.web.mounting import Mount, Mounts
+from garden.web.readiness import Readiness
+from garden.web.refusing import MethodError, NothingHereError, as_json, problem
+from garden.web.routing import PlainRoute, add
+from garden.web.stopping import Stopping
+from garden.web.streams import Streams, add_stream_route
+from garden.web.tool_routes import add_tool_routes
+from garden.web.workers import Workers
+from grammar.errors import GardenError
+
+_OPEN_TO_ALL = frozenset({"/healthz", "/readyz", "/openapi.json"})
+_METRICS = "/metrics"
+_ABOUT = (
+    "Every tool of the registry is a POST below /v1/tools; texts and their history are read by their paths. "
+    "A refusal is a problem (RFC 9457) and the tools' envelope at once."
+)
+
+
+class WebService:
+    """The service over HTTP, ready to be run by a server."""
+
+    def __init__(
+        self, garden: Garden, door: Door, mounts: Mapping[str, Mount], upkeep: Timer, *, private: bool
+    ) -> None:
+        self.stopping = Stopping()
+        self._mounts = mounts
+        limits = garden.settings.serve
+        self._metrics = Metrics()
+        self._workers = Workers(limits)
+        self._readiness = Readiness(garden)
+        self._streams = Streams(garden.feed, limits, door, self.stopping)
+        app = self._described(garden)
+        # On a loopback address only those who are on this machine can ask.
+        open_to_all = _OPEN_TO_ALL | {_METRICS} if private else _OPEN_TO_ALL
+        everything = Mounts(app, mounts, door, limits.stream_seconds)
+        self.app = Intake(everything, door, limits, self._metrics, open_to_all)
+        self._watch(garden)
+        self._watch_upkeep(upkeep)
+
+    def stop(self) -> None:
+        """End what would go on for ever; what has begun may be finished."""
+        self.stopping.begin()
+        for mount in self._mounts.values():
+            mount.stop()
+
+    def close(self) -> None:
+        """Wait for what has begun; call it before the garden is closed."""
+        self._workers.close()
+        self._readiness.close()
+        self._streams.close()
+
+    def _watch(self, garden: Garden) -> None:
+        self._metrics.watch(
+            "garden_calls_under_way", "Calls under way or waiting.", lambda: self._workers.under_way
+        )
+        self._metrics.watch("garden_streams_open", "Event streams that are open.", lambda: self._streams.open)
+        for name, pool in garden.pools.items():
+            self._metrics.watch(
+                f"garden_{name}_connections_in_use",
+                f"Database connections of the {name} in use.",
+                partial(getattr, pool, "in_use"),
+            )
+
+    def _watch_upkeep(self, upkeep: Timer) -> None:
+        self._metrics.count(
+            "garden_upkeep", "What came of the jobs that run by themselves.", ("job", "outcome"),
+            lambda: upkeep.totals.items(),
+        )  # fmt: skip
+        self._metrics.watch(
+            "garden_sagas_open", "Changes begun and not ended, when last looked.", lambda: upkeep.open_sagas
+        )
+        self._metrics.watch(
+            "garden_sagas_quarantined",
+            "Changes that recovery has given up, when last looked.",
+            lambda: upkeep.quarantined_sagas,
+        )
+
+    def _described(self, garden: Garden) -> FastAPI:
+        app = FastAPI(
+            title="Memory Garden", summary="A file-first memory service for companion agents.",
+            description=_ABOUT, openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False,
+            lifespan=self._lifespan,
+        )  # fmt: skip
+        app.add_exception_handler(GardenError, _refusing)
+        app.add_exception_handler(HTTPException, _without_route)
+        # Not a router of its own: one that is included answers by FastAPI's own way again.
+        router = app.router
+        router.route_class = PlainRoute
+        calls = Calls(garden, self._workers, self._metrics)
+        add_tool_routes(router, calls)
+        add_stream_route(router, self._streams)
+        add_event_routes(router, calls)
+        add_document_routes(router, calls)
+        add_health_routes(router, self._readiness, self.stopping, self._metrics)
+
+        async def described(_request: Request) -> Response:
+            return Response(as_json(openapi.document(app)), 200, None, JSON)
+
+        add(router, "GET", "/openapi.json", described, "openapi", None)
+        return app
+
+    @asynccontextmanager
+    async def _lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for mount in self._mounts.values():
+                await stack.enter_async_context(mount.run())
+            yield
+
+
+async def _refusing(_request: Request, error: Exception) -> Response:
+    if not isinstance(error, GardenError):
+        raise error
+    return problem(error)
+
+
+async def _without_route(_request: Request, error: Exception) -> Response:
+    headers = getattr(error, "headers", None) or {}
+    if "Allow" in headers:
+        return problem(MethodError(headers["Allow"]))
+    return problem(
+        NothingHereError(
+            "There is nothing at this address.", hint="GET /openapi.json describes what there is."
+        )
+    )

@@ -1,0 +1,150 @@
+"""Who may call: whoever has a token, or the one user whom the service was started for."""
+
+import asyncio
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from events.records import Caller
+from garden.web.refusing import ForbiddenError, OverloadedError, TokenRequiredError
+from grammar.errors import GardenError
+
+# Beside the second that the tokens themselves keep an answer, this is how long a revoked one may be taken.
+_KNOWN_SECONDS = 0.5
+_KNOWN_MAX = 10_000
+_CHECKS_WAITING_MAX = 128
+_SECRET_CHARACTERS_MAX = 512
+_LOCAL_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
+_OWN_SITES = frozenset({"none", "same-origin"})
+
+Check = Callable[[str], Caller]
+"""Tells who a token speaks for, or raises what speaks against it; it may take its time."""
+
+
+class Door(Protocol):
+    """Decides who a request comes from."""
+
+    async def admit(self, headers: Mapping[str, str]) -> Caller:
+        """Give the caller, or refuse the request."""
+        ...
+
+    def inspect(self, headers: Mapping[str, str]) -> None:
+        """Refuse a request that no well-meaning program sends, whoever it comes from."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what it holds."""
+        ...
+
+
+class TokenDoor:
+    """Lets in whoever has a live token; who that is, is asked again twice a second."""
+
+    def __init__(self, check: Check) -> None:
+        self._check = check
+        # Of its own, so that whoever has no token can't take the threads from those who have.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="garden-token")
+        self._waiting = 0
+        self._known: OrderedDict[bytes, tuple[float, Caller]] = OrderedDict()
+
+    def inspect(self, headers: Mapping[str, str]) -> None:
+        """Nothing is to be refused: a browser sends no token that it was not given for this."""
+
+    async def admit(self, headers: Mapping[str, str]) -> Caller:
+        """Give the caller whom the token speaks for."""
+        secret = _bearer(headers.get("authorization"))
+        # Tokens are not kept, not even here.
+        digest = hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
+        checked_at, caller = self._known.get(digest, (0.0, None))
+        if caller is not None and time.monotonic() - checked_at < _KNOWN_SECONDS:
+            return caller
+        caller = await self._asked(secret)
+        self._known[digest] = time.monotonic(), caller
+        self._known.move_to_end(digest)
+        while len(self._known) > _KNOWN_MAX:
+            self._known.popitem(last=False)
+        return caller
+
+    def close(self) -> None:
+        """Let the thread go."""
+        self._thread.shutdown()
+
+    async def _asked(self, secret: str) -> Caller:
+        if self._waiting >= _CHECKS_WAITING_MAX:
+            raise OverloadedError("Too many tokens wait to be checked.", hint="Send it again in a moment.")
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._check, secret)
+        except GardenError as error:
+            if error.code != "permission_denied":
+                raise
+            raise TokenRequiredError(error.message, hint=error.hint) from None
+        finally:
+            self._waiting -= 1
+
+
+class OneUserDoor:
+    """Takes every request for one user's; for a loopback address only, where all who call are that user.
+
+    Web pages that the user looks at are on this side of a loopback address as well. Their requests bear the
+    name of another host, that of another origin, or the browser's word that they come from another site, and
+    are refused: even a page that can't read an answer learns from its status what there is.
+    """
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def inspect(self, headers: Mapping[str, str]) -> None:
+        """Refuse what comes from a web page."""
+        host = headers.get("host", "")
+        if _name_in(f"//{host}") not in _LOCAL_NAMES:
+            raise ForbiddenError(
+                "This service answers under the name of this machine only.",
+                hint="Call it as 127.0.0.1, localhost or [::1].",
+            )
+        origin = headers.get("origin")
+        is_from_elsewhere = headers.get("sec-fetch-site", "none") not in _OWN_SITES
+        if is_from_elsewhere or (origin is not None and origin != f"http://{host}"):
+            raise ForbiddenError(
+                "This service takes no requests from web pages.", hint="Start it with tokens instead."
+            )
+
+    async def admit(self, headers: Mapping[str, str]) -> Caller:  # noqa: ARG002 - as every door
+        """Give the one user."""
+        return self._caller
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+async def is_still_welcome(door: Door, headers: Mapping[str, str]) -> bool:
+    """Whether who was let in would be let in again; where nobody can tell, they are."""
+    try:
+        await door.admit(headers)
+    except TokenRequiredError:
+        return False
+    except GardenError:
+        return True
+    return True
+
+
+def _bearer(header: str | None) -> str:
+    scheme, _, secret = (header or "").partition(" ")
+    secret = secret.strip()
+    if scheme.lower() != "bearer" or not secret or len(secret) > _SECRET_CHARACTERS_MAX:
+        raise TokenRequiredError(
+            "A token is needed.",
+            hint="Send the header Authorization: Bearer <token>; 'garden token create' makes one.",
+        )
+    return secret
+
+
+def _name_in(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None

@@ -1,0 +1,47 @@
+"""`/v1/events`: what happened."""
+
+import re
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic.alias_generators import to_camel
+
+from events.records import Caller
+from garden.tools.account import QueryRequest
+from garden.web import openapi
+from garden.web.calls import JSON, Calls
+from garden.web.parameters import only
+from garden.web.refusing import NotAcceptedError, as_json
+from garden.web.routing import add
+
+FILTERS = frozenset(to_camel(name) for name in QueryRequest.model_fields)
+_NUMBER = re.compile("[0-9]{1,9}")
+
+
+def add_event_routes(router: APIRouter, calls: Calls) -> None:
+    """Add the routes that show events."""
+
+    async def queried(request: Request) -> Response:
+        args: dict[str, Any] = only(request.query_params, FILTERS)
+        if "limit" in args:
+            args["limit"] = _number(args["limit"])
+        return await calls.call(request, "events.query", args)
+
+    async def one(request: Request) -> Response:
+        event_id = request.path_params["event_id"]
+        only(request.query_params, ())
+
+        def work(caller: Caller) -> Response:
+            event = calls.garden.lookups.event(caller, event_id).model_dump(mode="json", by_alias=True)
+            return Response(as_json({"ok": True, "result": event, "meta": {"warnings": []}}), 200, None, JSON)
+
+        return await calls.run(request, work)
+
+    add(router, "GET", "/v1/events", queried, "query_events", openapi.querying_events())
+    add(router, "GET", "/v1/events/{event_id}", one, "read_an_event", openapi.reading_an_event())
+
+
+def _number(text: str) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise NotAcceptedError("limit is a number.", hint="Give it in digits.")
+    return int(text)
