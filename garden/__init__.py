@@ -5,6 +5,7 @@ path, the tools and the surfaces. It stands on `events`, `lint` and `grammar`, a
 
     with garden.open(home="my-garden") as opened:
         session = opened.session("ada", "companion")
+        session.md.plant("users/ada/notes.md", title="Notes")
         session.fs.append("users/ada/notes.md", "Laughed about the deadline today.")
 """
 

@@ -5,29 +5,39 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from events.maintenance import Maintenance
 from events.pool import Pool
 from events.reading import EventReader
+from events.rebuilding import HeadBuilder
+from events.recoveries import Recoveries
 from events.store import EventStore
+from events.tokens import TokenStore
+from events.verifying import Verifier
 from garden.documents import Documents
 from garden.drift import Adoption
+from garden.feed import Feed
 from garden.files import GardenFiles
 from garden.ground import Ground, Progress, prepare, silent
-from garden.home import Home
 from garden.keys import KeySource
+from garden.kinds import own_kinds
+from garden.lookups import Lookups
 from garden.moving import Moving
 from garden.planning import Planner
+from garden.room import Room
 from garden.session import Session, checked_caller
+from garden.setbacks import SetBacks
 from garden.settings import Settings, load_settings
 from garden.settling import Settlement
 from garden.snapshots import Snapshots
+from garden.tokens import Tokens
 from garden.tools.declaration import Services
 from garden.tools.dispatching import Dispatcher
 from garden.tools.registry import REGISTRY
 from garden.writing import WritePath
 from grammar.kinds.catalogue import load_kinds
-from grammar.kinds.declaration import KindError
 
-KINDS_FOLDER = "kinds"
+_RECOVERERS_MAX = 4
+_RECOVERY_LOCK_SECONDS = 0.5
 
 
 class Garden:
@@ -37,8 +47,20 @@ class Garden:
         self.settings = settings
         self.home = ground.home
         with ExitStack() as stack:
-            self.services = _wired(settings, ground, stack)
+            # Readers have connections of their own: whoever holds a document's lock may have to read, and
+            # those who wait for the lock can't keep it from that.
+            writers, readers = (stack.enter_context(Pool(ground.database_url)) for _ in range(2))
+            # Recovery does not wait for those who are alive: they will end what they began.
+            hurried = stack.enter_context(
+                Pool(ground.database_url, size_max=_RECOVERERS_MAX, lock_seconds=_RECOVERY_LOCK_SECONDS)
+            )
+            self.pools = {"writers": writers, "readers": readers, "recoverers": hurried}
+            self.services = _wired(settings, ground, stack, writers, readers, hurried)
+            self.tokens = Tokens(TokenStore(readers))
+            self.feed = Feed(ground.database_url, readers)
+            stack.callback(self.feed.close)
             self._open = stack.pop_all()
+        self.lookups = Lookups(self.services)
         self._dispatcher = Dispatcher(self.services, REGISTRY)
 
     def session(
@@ -75,38 +97,32 @@ def open_garden(home: str | Path | None = None, *, report: Progress = silent) ->
     return Garden(settings, prepare(settings, report))
 
 
-def _wired(settings: Settings, ground: Ground, stack: ExitStack) -> Services:
+def _wired(
+    settings: Settings, ground: Ground, stack: ExitStack, writers: Pool, readers: Pool, hurried: Pool
+) -> Services:
     keys = KeySource(settings, ground.home)
-    # Readers have connections of their own: whoever holds a document's lock may have to read, and those who
-    # wait for the lock can't keep it from that.
-    account = EventStore(stack.enter_context(Pool(ground.database_url)), keys)
-    reader = EventReader(stack.enter_context(Pool(ground.database_url)))
+    account, reader = EventStore(writers, keys), EventReader(readers)
+    verifier = Verifier(reader, keys)
     files = stack.enter_context(GardenFiles(ground.home.path))
-    documents = Documents(load_kinds(_declarations(ground.home)))
+    documents = Documents(load_kinds(own_kinds(ground.home)))
     planner = Planner(documents, settings.limits.document_bytes)
-    settlement, adoption = Settlement(reader, files), Adoption(reader, documents)
-    writing = WritePath(account, files, documents, planner, settlement, adoption)
+    settlement, adoption = Settlement(account, reader, files), Adoption(reader, documents, files)
+    parts = (files, documents, planner, settlement, adoption, SetBacks(reader, files))
+    writing = WritePath(account, *parts)
     return Services(
         files=files,
         documents=documents,
         account=account,
         reader=reader,
+        verifier=verifier,
+        maintenance=Maintenance(readers),
+        recoveries=Recoveries(readers),
+        heads=HeadBuilder(account, reader, verifier),
         writing=writing,
+        recovering=WritePath(EventStore(hurried, keys), *parts),
         moving=Moving(account, files, documents, writing),
         snapshots=Snapshots(account, reader, files, writing),
+        room=Room(ground.home.path, settings.limits.free_disk_bytes),
         limits=settings.limits,
+        upkeep=settings.upkeep,
     )
-
-
-def _declarations(home: Home) -> list[tuple[str, str]]:
-    """Read the kinds that an operator has put beside the gardens."""
-    return [(file.name, _text_of(file)) for file in sorted((home.path / KINDS_FOLDER).glob("*.toml"))]
-
-
-def _text_of(declaration: Path) -> str:
-    try:
-        return declaration.read_text("utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise KindError(
-            f"{declaration.name} can't be read as text in UTF-8.", hint="Mend the file or take it away."
-        ) from None

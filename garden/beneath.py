@@ -25,8 +25,8 @@ LOOK = os.O_PATH
 # The same on every architecture that Python's wheels are built for.
 _SYS_OPENAT2 = 437
 _NO_MAGIC_LINKS, _NO_LINKS, _BENEATH = 0x02, 0x04, 0x08
-_RENAME_NOREPLACE = 1
-# What a kernel, a C library or a file system says that does not know how to rename without replacing.
+_RENAME_NOREPLACE, _RENAME_EXCHANGE = 1, 2
+# What a kernel, a C library or a file system says that does not know these ways to rename.
 _UNKNOWN = {errno.ENOSYS, errno.EINVAL, errno.EPERM}
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -62,6 +62,15 @@ def open_step_by_step(home: int, components: Sequence[str], flags: int) -> int:
         _close_unless(home, folder)
 
 
+def give_back(handle: int) -> None:
+    """Close a handle through which nothing was written: there is nothing that closing it could lose.
+
+    Linux closes it whatever it says of that. By then a change may stand, which must not be told as refused.
+    """
+    with suppress(OSError):
+        os.close(handle)
+
+
 def rename_new(name: str, new_name: str, folder: int, new_folder: int) -> None:
     """Rename, and fail where the new name is taken already."""
     try:
@@ -70,13 +79,39 @@ def rename_new(name: str, new_name: str, folder: int, new_folder: int) -> None:
         if error.errno not in _UNKNOWN:
             raise
         os.link(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder, follow_symlinks=False)
+        if folder != new_folder:
+            _confirm(name_made=new_name, folder=new_folder)
         os.unlink(name, dir_fd=folder)
 
 
+def _confirm(name_made: str, folder: int) -> None:
+    """Bring a new name to the disk before the old one goes, or a power failure could leave neither."""
+    try:
+        os.fsync(folder)
+    except OSError:
+        os.unlink(name_made, dir_fd=folder)
+        raise
+
+
+def exchange(name: str, other: str, folder: int) -> bool:
+    """Let two files of a folder change names, in one step; False where that can't be done here."""
+    try:
+        _rename_in_a_way(name, other, folder, folder, _RENAME_EXCHANGE)
+    except OSError as error:
+        if error.errno not in _UNKNOWN:
+            raise
+        return False
+    return True
+
+
 def _rename_without_replacing(name: str, new_name: str, folder: int, new_folder: int) -> None:
+    _rename_in_a_way(name, new_name, folder, new_folder, _RENAME_NOREPLACE)
+
+
+def _rename_in_a_way(name: str, new_name: str, folder: int, new_folder: int, way: int) -> None:
     if not hasattr(_libc, "renameat2"):
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-    _checked(_libc.renameat2(folder, name.encode(), new_folder, new_name.encode(), _RENAME_NOREPLACE))
+    _checked(_libc.renameat2(folder, name.encode(), new_folder, new_name.encode(), way))
 
 
 def _checked(result: int) -> int:

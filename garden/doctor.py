@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Literal, TypeVar
 
 from events.database import OLDEST_SERVER, ServerFacts, connection, server_facts
@@ -14,9 +15,11 @@ from garden.broker import greet
 from garden.ground import database_url
 from garden.home import Home, open_home
 from garden.keys import KeySource
-from garden.settings import FILE_NAME, Loaded, redacted
+from garden.kinds import own_kinds
+from garden.settings import FILE_NAME, Loaded, load_settings, redacted
 from garden.settings_view import unknown_variables
 from grammar.errors import GardenError
+from grammar.kinds.catalogue import load_kinds
 
 T = TypeVar("T")
 Status = Literal["ok", "warning", "failed", "skipped"]
@@ -50,16 +53,25 @@ class _ComplaintError(GardenError):
 class _Patient:
     """What the checks have learned so far; later ones build on it."""
 
-    loaded: Loaded
+    told_home: Path | None
+    settings_read: Loaded | None = None
     home: Home | None = None
     url: str | None = None
     facts: ServerFacts | None = None
     known: set[str] = field(default_factory=set)
 
+    @property
+    def loaded(self) -> Loaded:
+        """The settings, once they were read."""
+        return _required(self.settings_read)
 
-def examine(loaded: Loaded) -> Iterator[Finding]:
-    """Run every check in order; one that needs what an earlier one missed is skipped and says so."""
-    patient = _Patient(loaded)
+
+def examine(home: Path | None = None) -> Iterator[Finding]:
+    """Run every check in order; one that needs what an earlier one missed is skipped and says so.
+
+    `home` is the folder that was named on the command line, if one was.
+    """
+    patient = _Patient(home)
     for name, needs, check in _CHECKS:
         missing = [need for need in needs if need not in patient.known]
         if missing:
@@ -69,6 +81,8 @@ def examine(loaded: Loaded) -> Iterator[Finding]:
             finding = Finding(name, "ok", check(patient))
             patient.known.add(name)
         except _ComplaintError as complaint:
+            if complaint.status == "warning":
+                patient.known.add(name)
             finding = Finding(name, complaint.status, complaint.message, complaint.hint)
         except GardenError as error:
             finding = Finding(name, "failed", error.message, error.hint)
@@ -82,7 +96,8 @@ def _python(_: _Patient) -> str:
     return f"Python {version}"
 
 
-def _settings(_: _Patient) -> str:
+def _settings(patient: _Patient) -> str:
+    patient.settings_read = load_settings(patient.told_home)
     unknown = unknown_variables()
     if unknown:
         raise _ComplaintError(
@@ -114,6 +129,14 @@ def _permissions(patient: _Patient) -> str:
                 f"{path} belongs to another user", hint="Run as the user who owns the home."
             )
     return "private to their owner"
+
+
+def _kinds(patient: _Patient) -> str:
+    declarations = own_kinds(_required(patient.home))
+    kinds = load_kinds(declarations)
+    number = len(declarations)
+    own = f", with {number} declaration{'s' if number > 1 else ''} of the home's own" if number else ""
+    return f"{len(kinds)} kinds of documents{own}"
 
 
 def _disk(patient: _Patient) -> str:
@@ -192,14 +215,15 @@ _Check = Callable[[_Patient], str]
 _CHECKS: tuple[tuple[str, tuple[str, ...], _Check], ...] = (
     ("python", (), _python),
     ("settings", (), _settings),
-    ("home", (), _home),
+    ("home", ("settings",), _home),
     ("permissions", ("home",), _permissions),
+    ("kinds", ("home",), _kinds),
     ("disk", ("home",), _disk),
     ("database", ("home",), _database),
     ("extensions", ("database",), _extensions),
     ("migrations", ("database",), _migrations),
     ("keys", ("home",), _keys),
-    ("broker", (), _broker),
+    ("broker", ("settings",), _broker),
     ("clock", ("database",), _clock),
 )
 

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from garden.files import FileText
 from garden.paths import GardenPath
+from garden.plain_files import raw_hash
 from grammar.document import Document
 from grammar.kinds.declaration import Kind
 from grammar.parsing import parse
@@ -71,6 +72,10 @@ class Documents:
         standing = Standing(path, file.hash, parse(file.text), self.kind_of(path))
         self.keep(standing)
         return standing
+
+    def parsed(self, path: GardenPath, text: str) -> Standing:
+        """Give the document that a text would be at this path, and don't remember it."""
+        return Standing(path, raw_hash(text.encode()), parse(text), self.kind_of(path))
 
     def keep(self, standing: Standing) -> None:
         """Remember a document that was just written, for whoever comes next."""

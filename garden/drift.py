@@ -14,13 +14,15 @@ from events.records import Caller, Change, Event, Statement
 from events.saga import Status
 from events.stream import LockedStream
 from garden.documents import Documents, Standing, identity_by_path
-from garden.files import FileText
+from garden.file_errors import FileMissingError
+from garden.files import FileText, GardenFiles
 from garden.paths import GardenPath
-from garden.planning import entity_of
-from grammar.canonical import canonical
+from garden.planning import MOVE_OP, entity_of
+from garden.settling import NOTHING_HASH
+from grammar.canonical import canonical, content_hash
 from grammar.frontmatter_block import IDENTITY_KEYS
 from grammar.parsing import parse
-from grammar.splice import splice_between
+from grammar.splice import Splice, splice_between
 
 ADOPTED_TYPE = "external_edit"
 # Who made such an edit; nobody who calls tools goes by this name.
@@ -32,9 +34,10 @@ _ABSENT = object()
 class Adoption:
     """Takes edits from outside into the account."""
 
-    def __init__(self, reader: EventReader, documents: Documents) -> None:
+    def __init__(self, reader: EventReader, documents: Documents, files: GardenFiles) -> None:
         self._reader = reader
         self._documents = documents
+        self._files = files
 
     def adopt(self, stream: LockedStream, path: GardenPath, file: FileText) -> Event | None:
         """Record how a document came to be what it is now, unless that is known."""
@@ -42,7 +45,7 @@ class Adoption:
         if file.hash == head.raw_hash:
             return None
         user_id = path.user_id
-        old = self._known_text(stream, path)
+        old = self.known_text(stream, path)
         standing = self._documents.standing(path, file)
         failed = self._failed_with(user_id, path, file.hash)
         damage = damage_between(old, standing, stream.damage)
@@ -71,15 +74,59 @@ class Adoption:
         stream.damage = damage
         return stream.record(statement, change, by=Caller(user_id, EXTERNAL, role="person"))
 
+    def departure(self, stream: LockedStream, path: GardenPath) -> Event | None:
+        """Find the failed move that took a missing file away after all: its mover woke up too late."""
+        page = self._reader.query(path.user_id, Query(path=path.text, op=MOVE_OP, limit=_RECENT_EVENTS))
+        return next((event for event in page.events if self._took_away(event, stream.head.raw_hash)), None)
+
+    def adopt_departure(self, stream: LockedStream, path: GardenPath, failed: Event) -> Event:
+        """Record that a document went away with a move that had been given up."""
+        statement = Statement(
+            type=ADOPTED_TYPE,
+            op=ADOPTED_TYPE,
+            tool="garden",
+            path=path.text,
+            entity=entity_of(path),
+            rationale=_story(None, failed.event_id),
+            edit={"failedEvent": str(failed.event_id)},
+        )
+        change = Change(
+            splice=Splice(0, self.known_text(stream, path) or "", ""),
+            before_hash=stream.head.content_hash,
+            before_raw_hash=stream.head.raw_hash,
+            intended_hash=content_hash(""),
+            intended_raw_hash=NOTHING_HASH,
+            sealed_text=canonical(""),
+        )
+        stream.damage = None
+        return stream.record(statement, change, by=Caller(path.user_id, EXTERNAL, role="person"))
+
+    def _took_away(self, event: Event, raw_hash: str | None) -> bool:
+        asked = (event.statement.edit or {}).get("asked", {})
+        if event.status is not Status.FAILED or "to" not in asked:
+            return False
+        there = GardenPath(asked["to"])
+        try:
+            if self._files.read(there).hash == raw_hash:
+                return True
+        except FileMissingError:
+            return False
+        page = self._reader.query(there.user_id, Query(path=there.text, limit=_RECENT_EVENTS))
+        return any(
+            each.intended_raw_hash == raw_hash and "failedEvent" in (each.statement.edit or {})
+            for each in page.events
+        )
+
     def damage(self, stream: LockedStream, path: GardenPath, file: FileText) -> Mapping[str, Any] | None:
         """Tell what tools would miss in a file, and record nothing."""
         if file.hash == stream.head.raw_hash:
             return stream.damage
         return damage_between(
-            self._known_text(stream, path), self._documents.standing(path, file), stream.damage
+            self.known_text(stream, path), self._documents.standing(path, file), stream.damage
         )
 
-    def _known_text(self, stream: LockedStream, path: GardenPath) -> str | None:
+    def known_text(self, stream: LockedStream, path: GardenPath) -> str | None:
+        """Give what the account says a document is."""
         version = stream.head.version
         return self._reader.text_at(path.user_id, path.text, version) if version else None
 

@@ -58,7 +58,8 @@ class NotTextError(FileError):
     def __init__(self, what: str, offset: int) -> None:
         super().__init__(
             f"A document is text in UTF-8, and this has {what} at byte {offset}.",
-            hint="Save the file as UTF-8 text.",
+            hint="Save the file as UTF-8 text. If it never was any, put it aside, and have md.restore (at a "
+            "shell 'garden restore') make the document anew.",
             details={"offset": offset},
         )
 
@@ -111,10 +112,23 @@ class SyncFailedError(StorageError):
 
     def __init__(self, *, replaced: bool) -> None:
         super().__init__(
-            "The disk did not confirm what was written; the document stays closed until it does.",
+            "The disk did not confirm what was written; the document stays closed until it does."
+            if replaced
+            else "The disk did not confirm what was to be put in place; the document is as it was.",
             hint="Check the disk, then send the same request again.",
         )
         self.replaced = replaced
+
+
+class CopyLeftError(StorageError):
+    """A change was given up, and the copy made for it in the history could not be taken away again."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The file system refused the change; nothing was replaced, and a copy is left in the history.",
+            hint="Check the disk, then send the same request again; whoever opens the document next takes "
+            "the copy away.",
+        )
 
 
 _FOREIGN = {

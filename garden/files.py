@@ -12,11 +12,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from garden.beneath import LOOK, READ_FILE, READ_FOLDER, choose_resolver, rename_new
+from garden.beneath import LOOK, READ_FILE, READ_FOLDER, choose_resolver, give_back, rename_new
+from garden.failpoints import Step, reach
 from garden.file_errors import (
     FileChangedError,
     FileExistsAlreadyError,
@@ -35,16 +37,20 @@ from garden.plain_files import (
     fresh_names,
     identity_of,
     kept,
+    named_for,
     names_in,
     opened_in,
+    put_in_place,
     raw_hash,
     status_in,
     sync,
+    touched_at,
     whole_content,
     write_new,
 )
 
 _ANY_NAME = re.compile(".*", re.DOTALL)
+_CONFIRMED_MAX = 10_000
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,7 @@ class FileText:
     size_bytes: int
     mode: int
     identity: Identity
+    touched_at: datetime
 
 
 class Replacement:
@@ -77,6 +84,8 @@ class GardenFiles:
         with translated():
             self._home = os.open(home, READ_FOLDER | os.O_CLOEXEC)
         self._resolve = choose_resolver(self._home, step_by_step=step_by_step)
+        # Folders whose names are known to be on the disk.
+        self._confirmed: set[tuple[str, ...]] = set()
 
     def close(self) -> None:
         """Give the home's handle back; nothing can be reached through this object any more."""
@@ -103,6 +112,7 @@ class GardenFiles:
             len(content),
             status.st_mode & 0o777,
             identity_of(status),
+            touched_at(status),
         )
 
     def exists(self, path: GardenPath) -> bool:
@@ -202,6 +212,7 @@ class GardenFiles:
             _, status = expected_content(handle, expected)
             check_still(status, folder, path.name)
             rename_new(path.name, new_path.name, folder, new_folder)
+            reach(Step.REPLACED)
             sync(new_folder, replaced=True)
             sync(folder, replaced=True)
 
@@ -214,12 +225,7 @@ class GardenFiles:
         try:
             file = self.read(path)
         except FileMissingError:
-            with (
-                suppress(FileMissingError),
-                translated(),
-                self._opened(path.folder.components, READ_FOLDER) as folder,
-            ):
-                sync(folder, replaced=True)
+            self.confirm_name(path)
         else:
             self.replace(path, file.text.encode(), expected=file.hash)
 
@@ -234,18 +240,81 @@ class GardenFiles:
                 self._check_same(copy, content)
             sync(folder, replaced=True)
 
-    def drop_history_link(self, copy: GardenPath) -> bool:
-        """Remove a copy that is one file with its document: the write it was made for replaced nothing."""
+    def confirm_history_copy(self, copy: GardenPath) -> bool:
+        """Bring the name of a copy to the disk; whether there is such a copy."""
         _check_place(copy, Place.HISTORY_COPY)
-        document = copy.document
+        if not self.exists(copy):
+            return False
+        with translated(), self._opened(copy.folder.components, READ_FOLDER) as folder:
+            sync(folder, replaced=True)
+        return True
+
+    def drop_history_link(self, copy: GardenPath) -> bool:
+        """Remove a copy that is one file with its document: the write it was made for replaced nothing.
+
+        Where no links can be made it is a file of its own, and goes if it holds what the document does.
+        """
+        _check_place(copy, Place.HISTORY_COPY)
+        return self._drop_name(copy, copy.document, or_alike=True)
+
+    def are_one(self, path: GardenPath, other: GardenPath) -> bool:
+        """Whether two documents' paths lead to one file."""
         with translated(), ExitStack() as stack:
-            live = stack.enter_context(self._opened(document.folder.components, READ_FOLDER))
-            folder = stack.enter_context(self._opened(copy.folder.components, READ_FOLDER))
-            one = identity_of(status_in(folder, copy.name)) == identity_of(status_in(live, document.name))
+            folders = [
+                stack.enter_context(self._opened(each.folder.components, READ_FOLDER))
+                for each in (path, other)
+            ]
+            one, two = (
+                status_in(folder, each.name) for folder, each in zip(folders, (path, other), strict=True)
+            )
+        return identity_of(one) == identity_of(two)
+
+    def confirm_name(self, path: GardenPath) -> None:
+        """Bring to the disk that a document stands at a path, or that none does."""
+        _check_place(path, Place.DOCUMENT)
+        with suppress(FileMissingError), translated(), ExitStack() as stack:
+            folder = stack.enter_context(self._opened(path.folder.components, READ_FOLDER))
+            sync(folder, replaced=True)
+
+    def drop_second_name(self, path: GardenPath, first: GardenPath) -> bool:
+        """Remove a document's path if the document stands at another path as well, as one file."""
+        _check_place(path, Place.DOCUMENT)
+        _check_place(first, Place.DOCUMENT)
+        return self._drop_name(path, first)
+
+    def _drop_name(self, path: GardenPath, other: GardenPath, *, or_alike: bool = False) -> bool:
+        with translated(), ExitStack() as stack:
+            kept = stack.enter_context(self._opened(other.folder.components, READ_FOLDER))
+            folder = stack.enter_context(self._opened(path.folder.components, READ_FOLDER))
+            one = identity_of(status_in(folder, path.name)) == identity_of(status_in(kept, other.name))
+            if not one and or_alike:
+                handles = [
+                    stack.enter_context(opened_in(*each))
+                    for each in ((folder, path.name), (kept, other.name))
+                ]
+                one = whole_content(handles[0])[0] == whole_content(handles[1])[0]
             if one:
-                os.unlink(copy.name, dir_fd=folder)
+                os.unlink(path.name, dir_fd=folder)
                 sync(folder, replaced=True)
         return one
+
+    def documents_with_strays(self, user_id: str) -> Iterator[GardenPath]:
+        """Find every document beside which, or beside whose copies, a temporary file lies."""
+        for top in (f"users/{user_id}", f"history/{user_id}"):
+            yield from dict.fromkeys(self._with_strays(GardenPath(top)))
+
+    def _with_strays(self, folder: GardenPath) -> Iterator[GardenPath]:
+        with suppress(FileMissingError):
+            for name in self._stray_names(folder):
+                with suppress(PathNotAllowedError):
+                    yield folder.document if folder.document_name else GardenPath(f"{folder.text}/{name}")
+            for path in self.list_folder(folder):
+                if path.is_folder:
+                    yield from self._with_strays(path)
+
+    def _stray_names(self, folder: GardenPath) -> list[str]:
+        with translated(), self._opened(folder.components, READ_FOLDER) as handle:
+            return [named_for(stray) for stray in names_in(handle, fresh_names())]
 
     def remove_strays(self, document: GardenPath) -> int:
         """Remove the temporary files that killed writers of this document left; call it under its lock."""
@@ -260,6 +329,7 @@ class GardenFiles:
         def put() -> None:
             with _unless_taken_away():
                 rename_new(fresh, path.name, folder, folder)
+            reach(Step.REPLACED)
             sync(folder, replaced=True)
 
         return Replacement(put)
@@ -267,13 +337,14 @@ class GardenFiles:
     def _ready(
         self, stack: ExitStack, path: GardenPath, content: bytes, expected: str, copy: GardenPath | None
     ) -> Replacement:
-        """Replace, in 18 system calls, 2 of them fsyncs; with a copy to keep, in 22, 3 of them fsyncs.
+        """Replace, in 20 system calls, 2 of them fsyncs; with a copy to keep, in 24, 3 of them fsyncs.
 
         The fsync of the file comes first. Those of the folders come after the rename and the link, which the
         journal of a file system then writes together. Step by step there are more.
         """
         folder = stack.enter_context(self._opened(path.folder.components, READ_FOLDER))
         handle = stack.enter_context(opened_in(folder, path.name))
+        self._confirm_way(path.folder.components)
         history = stack.enter_context(self._history(path, copy)) if copy else None
         like = self._check_file(handle, path)
         fresh = stack.enter_context(fresh_file(folder, path.name, content, like=like))
@@ -284,9 +355,11 @@ class GardenFiles:
             with ExitStack() as undo:
                 if copy and history is not None:
                     undo.enter_context(kept(folder, path.name, status, previous, history, copy.name))
+                    reach(Step.KEPT)
                 check_still(status, folder, path.name)
                 with _unless_taken_away():
-                    os.rename(fresh, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+                    put_in_place(fresh, path.name, status, folder)
+            reach(Step.REPLACED)
             sync(folder, replaced=True)
             if history is not None:
                 sync(history, replaced=True)
@@ -325,7 +398,7 @@ class GardenFiles:
         try:
             yield handle
         finally:
-            os.close(handle)
+            give_back(handle)
 
     @contextmanager
     def _ensured(self, path: GardenPath) -> Iterator[int]:
@@ -335,20 +408,31 @@ class GardenFiles:
             self._make_folders(path.components)
             handle = self._resolve(self._home, path.components, READ_FOLDER)
         try:
+            self._confirm_way(path.components)
             yield handle
         finally:
-            os.close(handle)
+            give_back(handle)
 
     def _make_folders(self, components: tuple[str, ...]) -> None:
         for depth, name in enumerate(components):
-            with self._opened(components[:depth], READ_FOLDER) as parent:
-                try:
-                    status_in(parent, name)
-                except FileNotFoundError:
-                    with suppress(FileExistsError):
-                        os.mkdir(name, 0o700, dir_fd=parent)
-                    # Also where somebody else was faster, who may die before it is durable.
+            with self._opened(components[:depth], READ_FOLDER) as parent, suppress(FileExistsError):
+                os.mkdir(name, 0o700, dir_fd=parent)
+            self._confirmed.discard(components[: depth + 1])
+
+    def _confirm_way(self, components: tuple[str, ...]) -> None:
+        """Bring the names of a folder, and of those on the way to it, to the disk, once for each.
+
+        Also of those that were there already: whoever made one may have died before it was durable, and all
+        that is confirmed in a folder is lost with the folder's name.
+        """
+        for depth in range(len(components)):
+            way = components[: depth + 1]
+            if way not in self._confirmed:
+                with self._opened(components[:depth], READ_FOLDER) as parent:
                     sync(parent, replaced=False)
+                if len(self._confirmed) >= _CONFIRMED_MAX:
+                    self._confirmed.clear()
+                self._confirmed.add(way)
 
     def _check_file(self, handle: int, path: GardenPath) -> os.stat_result:
         """Refuse what is no plain file, and a file with more names than this service gave it."""

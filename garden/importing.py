@@ -80,7 +80,9 @@ def _imported(services: Services, path: GardenPath, text: str, actor: str) -> Ou
     try:
         if services.files.read(path).hash == raw_hash(text.encode()):
             # An import that was killed may have left the file, and its change without an end.
-            services.writing.acknowledge(caller, path)
+            known = services.writing.acknowledge(caller, path)
+            if known.error is not None:
+                raise known.error
             return "unchanged"
     except FileMissingError:
         pass

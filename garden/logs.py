@@ -9,6 +9,9 @@ from structlog.typing import Processor
 
 from garden.settings import LogFormat, LogLevel
 
+_SILENT_SECONDS = 60
+_told_at = 0.0
+
 
 def configure_logs(level: LogLevel, form: LogFormat, stream: TextIO | None = None) -> None:
     """Send our own entries and those of every library through one handler, in one form."""
@@ -36,9 +39,26 @@ def configure_logs(level: LogLevel, form: LogFormat, stream: TextIO | None = Non
             ],
         )
     )
+    # At its own level the MCP SDK tells of every session, with its id.
+    logging.getLogger("mcp").setLevel(logging.DEBUG if level == "debug" else logging.WARNING)
     # pika tells every step of a connection at the level that others keep for what matters.
     logging.getLogger("pika").setLevel(logging.DEBUG if level == "debug" else logging.CRITICAL)
+    handler.addFilter(_calmer)
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+
+
+def _calmer(record: logging.LogRecord) -> bool:
+    """Tell as a warning, once a minute, what dramatiq calls critical: that the broker is away again."""
+    global _told_at
+    if not record.name.startswith("dramatiq.worker.ConsumerThread"):
+        return True
+    if not record.getMessage().startswith("Consumer encountered a connection error"):
+        return not record.getMessage().startswith("Restarting consumer")
+    if record.created - _told_at < _SILENT_SECONDS:
+        return False
+    _told_at = record.created
+    record.levelno, record.levelname = logging.WARNING, "WARNING"
+    return True
 
 
 def _renderers(readable: bool, target: TextIO) -> list[Processor]:

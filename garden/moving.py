@@ -12,6 +12,7 @@ from events.records import Caller, Change, Statement
 from events.store import EventStore
 from events.stream import LockedStream
 from garden.documents import Documents, Standing
+from garden.failpoints import Step, reach
 from garden.file_errors import FileExistsAlreadyError, FileMissingError
 from garden.files import GardenFiles
 from garden.paths import GardenPath
@@ -77,6 +78,7 @@ class Moving:
             self._account.document(caller, first, asked.get(first)) as held,
             self._account.beside(held, second, asked.get(second)) as other,
         ):
+            reach(Step.LOCKED)
             source, target = (held, other) if first == move.path.text else (other, held)
             return self._moved(source, target, move)
 
@@ -99,14 +101,19 @@ class Moving:
             _said(move, move.new_path, {"from": move.path.text}), _arriving(arriving, target)
         )
         with failing(target, arrival):
+            reach(Step.HALF_BEGUN)
             departure = source.begin(
                 _said(move, move.path, {"to": move.new_path.text}, answer=response), _leaving(leaving)
             )
             with failing(source, departure):
+                reach(Step.BEGUN)
                 self._files.move(move.path, move.new_path, expected=leaving.raw_hash)
+        reach(Step.WRITTEN)
         with saying_what_is_known(departure):
             target.finish(arrival, {})
+            reach(Step.HALF_SEALED)
             source.finish(departure, {**response, "eventId": str(departure.event_id)})
+        reach(Step.SEALED)
         return replace(outcome, event_id=departure.event_id)
 
     def _checked(self, source: LockedStream, target: LockedStream, move: Move) -> Standing:

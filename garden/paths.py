@@ -144,6 +144,11 @@ class GardenPath:
         return self.place in {Place.FOLDER, Place.HISTORY_FOLDER}
 
     @property
+    def is_top(self) -> bool:
+        """Whether this is the whole garden of a user, or the whole history of one."""
+        return self.text.count("/") == 1
+
+    @property
     def is_writable(self) -> bool:
         """Whether a tool may write here; history is written by the write path alone."""
         return self.place in {Place.DOCUMENT, Place.FOLDER}

@@ -10,10 +10,12 @@ import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from hashlib import sha256
 
-from garden.beneath import ALWAYS, READ_FILE, rename_new
+from garden.beneath import ALWAYS, READ_FILE, exchange, give_back, rename_new
 from garden.file_errors import (
+    CopyLeftError,
     FileBusyError,
     FileChangedError,
     FileExistsAlreadyError,
@@ -41,6 +43,11 @@ def raw_hash(content: bytes) -> str:
 def identity_of(status: os.stat_result) -> Identity:
     """Tell which file this is, whatever it is called."""
     return status.st_dev, status.st_ino
+
+
+def touched_at(status: os.stat_result) -> datetime:
+    """Tell when a file was last written, renamed or linked; that can't be set back, but for the clock."""
+    return datetime.fromtimestamp(max(status.st_ctime_ns, status.st_mtime_ns) / 1e9, UTC)
 
 
 def status_in(folder: int, name: str) -> os.stat_result:
@@ -81,7 +88,7 @@ def opened_in(folder: int, name: str) -> Iterator[int]:
     try:
         yield handle
     finally:
-        os.close(handle)
+        give_back(handle)
 
 
 def whole_content(handle: int) -> tuple[bytes, os.stat_result]:
@@ -111,6 +118,34 @@ def check_still(status: os.stat_result, folder: int, name: str) -> None:
     """Refuse to go on unless the name stands for the file with this status, unchanged."""
     if _state(status_in(folder, name)) != _state(status):
         raise FileChangedError
+
+
+def put_in_place(fresh: str, name: str, status: os.stat_result, folder: int) -> None:
+    """Put a fresh file in the place of the one with this status, unless somebody puts another there first.
+
+    The two change names before the old one is looked at for the last time and goes: so what somebody saves by
+    hand, however late, comes back to its place. Where names can't be exchanged the time to do harm is short.
+    """
+    if not exchange(fresh, name, folder):
+        check_still(status, folder, name)
+        os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+        return
+    try:
+        check_still(status, folder, fresh)
+    except (FileChangedError, OSError):
+        _put_back(fresh, name, folder)
+        raise
+    # The change stands by now. What can't be taken away is a stray, and goes with the next write.
+    with suppress(OSError):
+        os.unlink(fresh, dir_fd=folder)
+
+
+def _put_back(fresh: str, name: str, folder: int) -> None:
+    try:
+        exchange(fresh, name, folder)
+    except OSError:
+        # It stands there after all, so it must not be told as one that did not happen.
+        raise SyncFailedError(replaced=True) from None
 
 
 def _state(status: os.stat_result) -> tuple[Identity, int, int]:
@@ -146,6 +181,11 @@ def fresh_names(name: str = ".*") -> re.Pattern[str]:
     return re.compile(rf"{re.escape(_FRESH)}{wanted}-[0-9a-f]{{16}}")
 
 
+def named_for(fresh: str) -> str:
+    """Give the name that a temporary file was to have."""
+    return fresh.removeprefix(_FRESH).rpartition("-")[0]
+
+
 def write_new(folder: int, name: str, content: bytes) -> None:
     """Write a file where there must be none yet; the folder is for the caller to sync."""
     with fresh_file(folder, name, content) as fresh:
@@ -156,15 +196,22 @@ def write_new(folder: int, name: str, content: bytes) -> None:
 def kept(
     folder: int, name: str, status: os.stat_result, content: bytes, history: int, copy: str
 ) -> Iterator[None]:
-    """Keep the file of this name and status in the history; undone if the block fails."""
+    """Keep the file of this name and status in the history; undone if the block replaces nothing."""
     made = _link_or_copy(folder, name, status, content, history, copy)
     try:
         yield
-    except BaseException:
-        if made:
-            with suppress(OSError):
-                os.unlink(copy, dir_fd=history)
+    except BaseException as error:
+        stands = isinstance(error, SyncFailedError) and error.replaced
+        if made and not stands:
+            _take_away(history, copy)
         raise
+
+
+def _take_away(history: int, copy: str) -> None:
+    try:
+        os.unlink(copy, dir_fd=history)
+    except OSError:
+        raise CopyLeftError from None
 
 
 def _link_or_copy(

@@ -1,6 +1,6 @@
 """Planning: what an edit would make of a document, or why it may not. Nothing is written anywhere."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any, ClassVar
@@ -21,7 +21,9 @@ from grammar.edits import (
     ApplyDiff,
     CurateList,
     Edit,
+    RecoveryEdit,
     ReplaceSection,
+    RestoreText,
     SectionEdit,
     WriteFile,
 )
@@ -33,6 +35,7 @@ from lint.finding import Finding, Severity
 from lint.report import Report
 
 MOVE_OP = "move"
+FILE_WAS_MISSING = "fileWasMissing"
 _WHOLE = "document"
 _NO_RATIONALE = "no rationale given"
 _NOTHING = Report()
@@ -86,6 +89,7 @@ class Intent:
     """What a caller wants done to a document, and why.
 
     `asked` is the edit in the caller's own words. `only_new` refuses to touch a document that is there.
+    `under_lock` gives the edit where that depends on which version stands when the document is locked.
     """
 
     path: GardenPath
@@ -98,22 +102,49 @@ class Intent:
     if_match: str | None = None
     asked: Mapping[str, Any] = field(default_factory=dict)
     only_new: bool = False
+    under_lock: Callable[[int], Edit] | None = None
+
+    @property
+    def recovers(self) -> bool:
+        """Whether it is for documents that other edits leave alone, since they are damaged."""
+        return isinstance(self.edit, RecoveryEdit)
+
+    @property
+    def recreates(self) -> bool:
+        """Whether it is for documents whose file is missing, too."""
+        return isinstance(self.edit, RestoreText)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What an intent makes of a document: the new text and all that is to be known about it."""
+    """What an intent makes of a document: the new text and all that is to be known about it.
+
+    Where the file is `missing`, `before` is what the account says of it.
+    """
 
     intent: Intent
     before: Standing | None
     applied: Applied
     after: Standing
     comparison: Comparison
+    missing: bool = False
 
     @property
     def unchanged(self) -> bool:
-        """Whether the text stays as it is."""
-        return self.applied.unchanged
+        """Whether the file stays as it is."""
+        return self.applied.unchanged and not self.missing
+
+    @property
+    def needs_reason(self) -> bool:
+        """Whether a cap would be exceeded and nobody said why; what stood there once was answered for."""
+        exceeds = bool(self.comparison.exceeded) and not self.intent.recovers
+        return exceeds and not self.intent.override_rationale
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is to be said about it."""
+        missing = ("The file was missing; it is made anew.",) if self.missing else ()
+        return (*missing, *self.applied.warnings, *map(str, self.comparison.worse))
 
     @property
     def section_before(self) -> Section | None:
@@ -127,8 +158,8 @@ class Plan:
 
     @property
     def keeps_copy(self) -> bool:
-        """Whether the version that is replaced goes into the history."""
-        return self.before is not None and keeps_copy(self.intent.path, self.intent.op)
+        """Whether the version that is replaced goes into the history; one without text does not."""
+        return bool(self.before and self.before.text) and keeps_copy(self.intent.path, self.intent.op)
 
     @property
     def statement(self) -> Statement:
@@ -144,7 +175,12 @@ class Plan:
             rationale=intent.rationale,
             override_rationale=intent.override_rationale,
             evidence_refs=intent.evidence_refs,
-            edit={"asked": dict(intent.asked), **({"sealed": list(section.span)} if section else {})},
+            edit={
+                "asked": dict(intent.asked),
+                **({"sealed": list(section.span)} if section else {}),
+                **({"fromVersion": intent.edit.version} if isinstance(intent.edit, RecoveryEdit) else {}),
+                **({FILE_WAS_MISSING: True} if self.missing else {}),
+            },
             lint=lint_summary(self.after.report, self.comparison),
         )
 
@@ -180,12 +216,17 @@ class Planner:
         damage: Mapping[str, Any] | None = None,
         *,
         may_exceed: bool = False,
+        missing: bool = False,
     ) -> Plan:
-        """Apply an intent in memory, or refuse; with `may_exceed` a cap without a reason is no refusal."""
+        """Apply an intent in memory, or refuse; with `may_exceed` a cap without a reason is no refusal.
+
+        Where the file is `missing`, `before` is what the account says of it.
+        """
         if before is not None:
             if intent.only_new:
                 raise FileExistsAlreadyError
-            refuse_broken(before, damage)
+            if not intent.recovers:
+                refuse_broken(before, damage)
         check_precondition(intent.if_match, before, intent.edit)
         # Before anything is made of it: parsing a hundred megabytes takes long, only to say it is too much.
         if _characters(intent.edit) > self._bytes_max * _ROOM_FOR_CONTEXT:
@@ -197,11 +238,13 @@ class Planner:
         check_content(content, self._bytes_max)
         after = Standing(intent.path, raw_hash(content), applied.after, kind, previous=document)
         comparison = compare(before.report if before else _NOTHING, after.report)
-        plan = Plan(intent, before, applied, after, comparison)
-        if not plan.unchanged:
+        plan = Plan(intent, before, applied, after, comparison, missing)
+        if intent.recovers:
+            refuse_still_broken(intent, after)
+        elif not plan.unchanged:
             refuse_new_damage(after)
-            if comparison.exceeded and not intent.override_rationale and not may_exceed:
-                raise _override_required(comparison.exceeded)
+        if plan.needs_reason and not plan.unchanged and not may_exceed:
+            raise _override_required(comparison.exceeded)
         return plan
 
 
@@ -305,9 +348,24 @@ def refuse_broken(before: Standing, damage: Mapping[str, Any] | None, *, but_for
     if reasons:
         raise DocumentDamagedError(
             f"This document is damaged, and no tool edits it: {reasons[0]}",
-            hint="Its owner can put back what is missing with any editor; events.query shows what it was.",
+            hint="A maintainer has md.repair put back what is missing, or md.restore an earlier version: at "
+            "a shell 'garden repair' and 'garden restore'. Its owner can mend it with any editor.",
             details={"reasons": reasons},
         )
+
+
+def refuse_still_broken(intent: Intent, after: Standing) -> None:
+    """Refuse a recovery after which tools would still leave the document alone."""
+    reasons = list(after.report.blocked_reasons)
+    if not reasons:
+        return
+    if isinstance(intent.edit, RestoreText):
+        message = f"Version {intent.edit.version} is damaged itself"
+        hint = "Choose another one; events.query with this path lists them."
+    else:
+        message = "Something is amiss that only a person can mend"
+        hint = "Mend it with any editor, or put an earlier version back with md.restore ('garden restore')."
+    raise DocumentDamagedError(f"{message}: {reasons[0]}", hint=hint, details={"reasons": reasons})
 
 
 def _said(damage: Mapping[str, Any] | None) -> list[str]:

@@ -6,8 +6,10 @@ from typing import Any
 from events.records import Caller
 from garden.drift import EXTERNAL
 from garden.paths import is_id
+from garden.tools.answers import Answer
 from garden.tools.declaration import Role
 from garden.tools.dispatching import Dispatcher, Envelope
+from garden.tools.pace import Pace
 from garden.tools.toolbelt import Toolbelt
 from grammar.errors import GardenError
 
@@ -32,9 +34,13 @@ class Session(Toolbelt):
         self.caller = caller
         self._dispatcher = dispatcher
 
-    def call(self, tool: str, args: Mapping[str, Any] | None = None) -> Envelope:
-        """Call a tool by its name."""
-        return self._dispatcher.call(self.caller, tool, {} if args is None else args)
+    def call(self, tool: str, args: Mapping[str, Any] | None = None, pace: Pace | None = None) -> Envelope:
+        """Call a tool by its name; the pace says how far it is, and lets it be given up."""
+        return self._dispatcher.call(self.caller, tool, {} if args is None else args, pace)
+
+    def ask(self, tool: str, fields: Mapping[str, Any]) -> Answer[Any]:
+        """Call a tool by its name, and have what its typed method gives."""
+        return self._run(tool, fields)
 
 
 def checked_caller(

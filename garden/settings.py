@@ -65,6 +65,55 @@ class Limits(BaseModel):
     )
 
 
+class Serve(BaseModel):
+    """Where the service listens, and how much it takes on at once."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    host: str = Field("127.0.0.1", min_length=1, description="The address that `garden serve` listens on.")
+    port: int = Field(8620, ge=0, le=65535, description="Its port; 0 is any that is free.")
+    threads: PositiveInt = Field(6, le=64, description="Calls that are carried out at the same time.")
+    waiting_calls: PositiveInt = Field(256, description="Calls that may wait for their turn.")
+    user_calls: PositiveInt = Field(64, description="Calls of one user that may be under way or waiting.")
+    streams: PositiveInt = Field(256, description="Event streams that may be open at once.")
+    stream_seconds: PositiveInt = Field(
+        15, description="Time after which a silent stream says that it is still there."
+    )
+    connections: PositiveInt = Field(1024, description="Connections that may be open at once.")
+    body_bytes: PositiveInt = Field(
+        4 * 1024 * 1024,
+        description="Largest request body; a document may take several times its size as JSON.",
+    )
+    body_seconds: PositiveInt = Field(20, description="Time in which a request's body must have arrived.")
+    idle_seconds: PositiveInt = Field(
+        20, description="Time that a connection may be silent, or take to send a request's headers."
+    )
+    grace_seconds: PositiveInt = Field(
+        20, description="Time that requests have to finish once the service was told to stop."
+    )
+
+
+class Upkeep(BaseModel):
+    """How often the service looks after what crashes and people leave behind."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sweep_seconds: int = Field(
+        15, ge=0, description="Time between two sweeps for changes that were begun and not ended; 0 is never."
+    )
+    stalled_seconds: int = Field(15, ge=0, description="Age from which such a change counts as stalled.")
+    attempts: PositiveInt = Field(
+        10, le=1000, description="Attempts at one of them before it is left to a person."
+    )
+    adopt_seconds: int = Field(
+        600, ge=0, description="Time between two searches for what was edited outside; 0 is never."
+    )
+    forget_seconds: int = Field(
+        3600, ge=0, description="Time between two removals of requests past their time; 0 is never."
+    )
+    verify_seconds: int = Field(86400, ge=0, description="Time between two checks of every seal; 0 is never.")
+
+
 class Settings(BaseSettings):
     """Everything that can be set, with what it is set to."""
 
@@ -92,6 +141,8 @@ class Settings(BaseSettings):
         "auto", description="'auto' is 'console' on a terminal and 'json' elsewhere."
     )
     limits: Limits = Field(Limits(), description="Limits of single calls.")
+    serve: Serve = Field(Serve(), description="The service over HTTP.")
+    upkeep: Upkeep = Field(Upkeep(), description="What runs by itself.")
 
     @classmethod
     def settings_customise_sources(
@@ -104,6 +155,10 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Put what `load_settings` read from the file, given as arguments here, below the environment."""
         return env_settings, init_settings
+
+
+TABLES: Mapping[str, type[BaseModel]] = {"limits": Limits, "serve": Serve, "upkeep": Upkeep}
+"""The settings that stand in a table of their own, and what each table holds."""
 
 
 @dataclass(frozen=True)
@@ -134,8 +189,8 @@ def variable_name(*parts: str) -> str:
 
 def setting_paths() -> list[tuple[str, ...]]:
     """List every setting: ("log_level",), ("limits", "document_bytes"), ..."""
-    top = [(name,) for name in Settings.model_fields if name != "limits"]
-    return top + [("limits", name) for name in Limits.model_fields]
+    top = [(name,) for name in Settings.model_fields if name not in TABLES]
+    return top + [(table, name) for table, model in TABLES.items() for name in model.model_fields]
 
 
 def redacted(url: str) -> str:

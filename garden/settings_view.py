@@ -10,7 +10,7 @@ from events.keyring import Keyring
 from garden.settings import (
     FILE_NAME,
     PREFIX,
-    Limits,
+    TABLES,
     Loaded,
     Settings,
     closest,
@@ -21,6 +21,8 @@ from garden.settings import (
 
 # Set by those who run the test suite; the program itself never reads it.
 _NOT_OURS = ("GARDEN_TEST_",)
+# Whose garden is meant, where the command line is not told.
+_OF_SURFACES = {"GARDEN_USER"}
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ def setting_rows(loaded: Loaded) -> list[SettingRow]:
 
 def unknown_variables() -> list[str]:
     """Name the environment variables that look like settings and are none, each with what was meant."""
-    known = {variable_name(*path) for path in setting_paths()}
+    known = {variable_name(*path) for path in setting_paths()} | _OF_SURFACES
     found = sorted(name for name in os.environ if name.startswith(PREFIX) and not name.startswith(_NOT_OURS))
     return [f"{name} is set but is no setting{closest(name, known)}" for name in found if name not in known]
 
@@ -76,5 +78,5 @@ def _origin(path: tuple[str, ...], loaded: Loaded) -> str:
 
 
 def _description(path: tuple[str, ...]) -> str:
-    model = Limits if path[0] == "limits" else Settings
+    model = TABLES.get(path[0], Settings)
     return model.model_fields[path[-1]].description or ""

@@ -3,6 +3,7 @@
 Only whoever holds the document's lock may do this; that they have it proves that the one who began is gone.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -11,12 +12,15 @@ from events.idempotency import Earlier
 from events.reading import EventReader
 from events.records import Event
 from events.saga import StaleStateError, Status
+from events.store import EventStore
 from events.stream import LockedStream
-from garden.file_errors import FileExistsAlreadyError, FileMissingError
-from garden.files import GardenFiles
+from garden.failpoints import Step, reach
+from garden.file_errors import FileMissingError
+from garden.files import FileText, GardenFiles
 from garden.paths import GardenPath
 from garden.plain_files import raw_hash
-from garden.planning import keeps_copy
+from garden.planning import FILE_WAS_MISSING, MOVE_OP, keeps_copy
+from grammar.splice import apply_splice
 
 NOTHING_HASH = raw_hash(b"")
 
@@ -33,7 +37,8 @@ CONFLICT = {
 class Settlement:
     """Ends open changes, forward where the file holds the new text, backward where it holds the old one."""
 
-    def __init__(self, reader: EventReader, files: GardenFiles) -> None:
+    def __init__(self, account: EventStore, reader: EventReader, files: GardenFiles) -> None:
+        self._account = account
         self._reader = reader
         self._files = files
 
@@ -47,41 +52,83 @@ class Settlement:
             raise StaleStateError(
                 f"Event {open_event_id} is open and can't be found.", hint="Run 'garden keys verify'."
             )
+        reach(Step.STALLED_READ)
         self._files.remove_strays(path)
+        self._undo_half_move(stream, path, event)
         ended = self._ended(stream, path, event)
+        reach(Step.SETTLED)
         _answer_again(stream, ended)
         return ended
 
     def _ended(self, stream: LockedStream, path: GardenPath, event: Event) -> Event:
-        current = self.raw_hash_of(path)
-        if current in _alike(event.intended_raw_hash):
+        file = self._file(path)
+        written = self._written(path, event, file)
+        if written is not None:
             # Who began may have been stopped by a disk that did not confirm, or before it could.
             self._files.make_durable(path)
-            self._complete_history(path, event)
+            reach(Step.CONFIRMED)
+            self._complete_history(path, event, written)
+            reach(Step.COPIED)
             response = intended_response(event)
             if event.status is Status.PENDING:
                 return stream.finish(event, response, keep=True)
             return stream.commit(event, response, keep=True)
         # Also where somebody edited the file in place since: that edit has reached the link as well.
         self._drop_link(path, event)
-        stalled = current in _alike(event.before_raw_hash)
+        current = file.hash if file else None
+        stalled = current in _alike(event.before_raw_hash) or (current is None and _was_missing(event))
         return stream.fail(event, STALLED if stalled else CONFLICT, keep=True)
+
+    def _undo_half_move(self, stream: LockedStream, path: GardenPath, event: Event) -> None:
+        """Take away the new name of a document that has its old one still: it was cut off while it moved.
+
+        Only under the lock of the new path may that name go; two who each took away one would lose the file.
+        """
+        asked = (event.statement.edit or {}).get("asked", {}) if event.statement.op == MOVE_OP else {}
+        if not asked:
+            return
+        old, new = GardenPath(asked.get("from", path.text)), GardenPath(asked.get("to", path.text))
+        # Before it is confirmed that the old name has gone, or a power failure could leave neither.
+        self._files.confirm_name(new)
+        with suppress(FileMissingError):
+            if self._files.are_one(old, new):
+                with self._account.beside(stream, new.text):
+                    self._files.drop_second_name(new, old)
+
+    def _written(self, path: GardenPath, event: Event, file: FileText | None) -> str | None:
+        """Give the text that a change wrote, if it did: it is there, or somebody has edited it since.
+
+        Such an edit must not undo the change before it. Whoever asked for that may have been told that it was
+        carried out; whoever was told nothing asks again, and would find the same words there twice.
+        """
+        if (file.hash if file else None) in _alike(event.intended_raw_hash):
+            return file.text if file else ""
+        if file is None or event.splice is None or file.hash in _alike(event.before_raw_hash):
+            return None
+        version = (event.document_version or 1) - 1
+        before = self._reader.text_at(path.user_id, path.text, version) if version else ""
+        after = apply_splice(before, event.splice)
+        return after if _holds(file.text, before, after) else None
 
     def raw_hash_of(self, path: GardenPath) -> str | None:
         """Hash the file that is there, if there is one."""
+        file = self._file(path)
+        return file.hash if file else None
+
+    def _file(self, path: GardenPath) -> FileText | None:
         try:
-            return self._files.read(path).hash
+            return self._files.read(path)
         except FileMissingError:
             return None
 
-    def _complete_history(self, path: GardenPath, event: Event) -> None:
+    def _complete_history(self, path: GardenPath, event: Event, text: str) -> None:
         if event.before_raw_hash in _alike(None) or not keeps_copy(path, event.statement.op):
             return
-        before = self._reader.text_at(path.user_id, path.text, (event.document_version or 1) - 1)
+        copy = path.copy_of(event.created_at, event.event_id)
         # An editor that had the old file open may have written into what is the copy by now. Those words are
         # somebody's; what was replaced stands in the account.
-        with suppress(FileExistsAlreadyError):
-            self._files.write_history_copy(path.copy_of(event.created_at, event.event_id), before.encode())
+        if not self._files.confirm_history_copy(copy) and event.splice is not None:
+            self._files.write_history_copy(copy, apply_splice(text, event.splice.reverse).encode())
 
     def _drop_link(self, path: GardenPath, event: Event) -> None:
         with suppress(FileMissingError):
@@ -92,6 +139,22 @@ def intended_response(event: Event) -> Mapping[str, Any]:
     """Give the answer that was planned for the request behind an event."""
     response: Mapping[str, Any] = (event.statement.edit or {}).get("answer", {})
     return {**response, "eventId": str(event.event_id)}
+
+
+def _was_missing(event: Event) -> bool:
+    """Tell whether an event found no file where the account had a version of it."""
+    return bool((event.statement.edit or {}).get(FILE_WAS_MISSING))
+
+
+def _holds(text: str, before: str, after: str) -> bool:
+    """Whether a text has every line that a change has brought, and none that it took away."""
+    there, old, new = (Counter(filter(str.strip, each.splitlines())) for each in (text, before, after))
+    brought, gone = new - old, old - new
+    return (
+        bool(brought or gone)
+        and all(there[line] >= new[line] for line in brought)
+        and all(there[line] <= new[line] for line in gone)
+    )
 
 
 def _alike(raw: str | None) -> set[str | None]:

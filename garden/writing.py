@@ -23,10 +23,12 @@ from events.store import EventStore
 from events.stream import EventName, LockedStream
 from garden.documents import Documents, Standing
 from garden.drift import Adoption
-from garden.file_errors import FileMissingError, SyncFailedError
+from garden.failpoints import Step, reach
+from garden.file_errors import CopyLeftError, FileMissingError, SyncFailedError
 from garden.files import FileText, GardenFiles, Replacement
 from garden.paths import GardenPath
 from garden.planning import DocumentDamagedError, Intent, Plan, Planner
+from garden.setbacks import SetBacks
 from garden.settling import NOTHING_HASH, Settlement
 from grammar.errors import GardenError
 
@@ -65,10 +67,30 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Opened:
-    """A document under its lock; `standing` is None where there is no file."""
+    """A document under its lock; `standing` is None where there is no file.
+
+    Where the file is `missing`, and that is to be mended, it is what the account says of it.
+    """
 
     standing: Standing | None
     adopted: Event | None
+    remade: bool = False
+    missing: bool = False
+
+
+@dataclass(frozen=True)
+class Acknowledged:
+    """What was done to bring the account and a file together, and what tools hold on to and miss in it.
+
+    `error` says why the file itself could not be read; a change that had been left open was ended before.
+    `remade` says that the file had been set back by the disk.
+    """
+
+    settled: Event | None
+    adopted: Event | None
+    damage: Mapping[str, Any] | None
+    remade: bool = False
+    error: GardenError | None = None
 
 
 @dataclass(frozen=True)
@@ -90,6 +112,7 @@ class WritePath:
         planner: Planner,
         settlement: Settlement,
         adoption: Adoption,
+        set_backs: SetBacks,
     ) -> None:
         self._account = account
         self._files = files
@@ -97,16 +120,19 @@ class WritePath:
         self._planner = planner
         self._settlement = settlement
         self._adoption = adoption
+        self._set_backs = set_backs
 
     def write(self, caller: Caller, intent: Intent, request: Request | None, answer: Answer) -> Outcome:
         """Carry an intent through all steps; success means that it survives whatever happens next."""
         with self._account.document(caller, intent.path.text, request) as stream:
+            reach(Step.LOCKED)
             earlier = self.settled(stream, intent.path)
             if earlier is not None:
                 return replayed(earlier, self._settlement.raw_hash_of(intent.path))
-            opened = self.opened(stream, intent.path)
+            opened = self.opened(stream, intent.path, recreates=intent.recreates)
             name = stream.next_name()
-            plan = self._planner.plan(intent, opened.standing, name, stream.damage)
+            plan = self._planned(stream, intent, opened, name)
+            reach(Step.PLANNED)
             outcome = _outcome(plan, answer(plan), opened.adopted)
             if plan.unchanged:
                 return replace(outcome, unchanged=True)
@@ -114,11 +140,17 @@ class WritePath:
             statement = plan.statement
             statement = replace(statement, edit={**(statement.edit or {}), "answer": response})
             with self._prepared(plan, name) as replacement:
+                reach(Step.PREPARED)
                 event = stream.begin(statement, plan.change(stream.head), name)
                 with failing(stream, event):
+                    reach(Step.BEGUN)
                     replacement.put()
+                # Where this fails, whoever opens the document next does it and ends the change.
+                self._keep_missing(plan, name)
+            reach(Step.WRITTEN)
             with saying_what_is_known(event):
                 stream.finish(event, {**response, "eventId": str(event.event_id)})
+            reach(Step.SEALED)
         self._documents.keep(plan.after)
         return replace(outcome, event_id=event.event_id)
 
@@ -127,18 +159,41 @@ class WritePath:
     ) -> Preview:
         """Take the first half of the way: plan, and record nothing."""
         with self._account.document(caller, intent.path.text, request) as stream:
-            standing = self.looked_at(stream, intent.path).standing
-            plan = self._planner.plan(
-                intent, standing, stream.next_name(), stream.damage, may_exceed=may_exceed
-            )
+            opened = self.looked_at(stream, intent.path, recreates=intent.recreates)
+            plan = self._planned(stream, intent, opened, stream.next_name(), may_exceed=may_exceed)
             known = stream.earlier is not None and stream.earlier.response is not None
-        return Preview(plan, (*((_WOULD_REPLAY,) if known else ()), *map(str, plan.comparison.worse)))
+        return Preview(plan, (*((_WOULD_REPLAY,) if known else ()), *plan.warnings))
 
-    def acknowledge(self, caller: Caller, path: GardenPath) -> None:
+    def _planned(
+        self,
+        stream: LockedStream,
+        intent: Intent,
+        opened: Opened,
+        name: EventName,
+        *,
+        may_exceed: bool = False,
+    ) -> Plan:
+        if intent.under_lock is not None:
+            intent = replace(intent, edit=intent.under_lock(stream.head.version))
+        return self._planner.plan(
+            intent, opened.standing, name, stream.damage, may_exceed=may_exceed, missing=opened.missing
+        )
+
+    def acknowledge(self, caller: Caller, path: GardenPath) -> Acknowledged:
         """Bring the account up to what stands in the file, and change nothing of it."""
         with self._account.document(caller, path.text) as stream:
-            self.settled(stream, path)
-            self.opened(stream, path)
+            reach(Step.LOCKED)
+            settled = self._settlement.settle(stream, path)
+            try:
+                opened = self.opened(stream, path)
+            except GardenError as error:
+                return Acknowledged(settled, None, stream.damage, error=error)
+            return Acknowledged(settled, opened.adopted, stream.damage, remade=opened.remade)
+
+    def clear_strays(self, caller: Caller, path: GardenPath) -> int:
+        """Remove what killed writers of a document left beside it; whoever writes it now has the lock."""
+        with self._account.document(caller, path.text):
+            return self._files.remove_strays(path)
 
     def settled(self, stream: LockedStream, path: GardenPath) -> Earlier | None:
         """End what a crash left open; gives the earlier request of the same key that has an answer."""
@@ -149,32 +204,49 @@ class WritePath:
             )
         return stream.earlier
 
-    def opened(self, stream: LockedStream, path: GardenPath) -> Opened:
-        """Read a document under its lock, and take into the account what was edited outside."""
-        file = self._read(stream, path)
-        if file is None:
-            return Opened(None, None)
-        adopted = self._adoption.adopt(stream, path, file)
-        return Opened(self._documents.standing(path, file), adopted)
+    def opened(self, stream: LockedStream, path: GardenPath, *, recreates: bool = False) -> Opened:
+        """Read a document under its lock, and take into the account what was edited outside.
 
-    def looked_at(self, stream: LockedStream, path: GardenPath) -> Opened:
-        """Read a document under its lock, and record nothing."""
-        file = self._read(stream, path)
+        A missing file is a refusal, but for an edit that `recreates` it.
+        """
+        file = self._read(path)
         if file is None:
-            return Opened(None, None)
+            return self._without_file(stream, path, recreates=recreates, records=True)
+        remade = self._set_backs.remade(stream, path, file)
+        file = remade or file
+        adopted = self._adoption.adopt(stream, path, file)
+        return Opened(self._documents.standing(path, file), adopted, remade is not None)
+
+    def looked_at(self, stream: LockedStream, path: GardenPath, *, recreates: bool = False) -> Opened:
+        """Read a document under its lock, and record nothing."""
+        file = self._read(path)
+        if file is None:
+            return self._without_file(stream, path, recreates=recreates, records=False)
         stream.damage = self._adoption.damage(stream, path, file)
         return Opened(self._documents.standing(path, file), None)
 
-    def _read(self, stream: LockedStream, path: GardenPath) -> FileText | None:
+    def _read(self, path: GardenPath) -> FileText | None:
         try:
             return self._files.read(path)
         except FileMissingError:
-            if stream.head.raw_hash in {None, NOTHING_HASH}:
-                return None
+            return None
+
+    def _without_file(
+        self, stream: LockedStream, path: GardenPath, *, recreates: bool, records: bool
+    ) -> Opened:
+        if stream.head.raw_hash in {None, NOTHING_HASH}:
+            return Opened(None, None)
+        if recreates:
+            text = self._adoption.known_text(stream, path) or ""
+            return Opened(self._documents.parsed(path, text), None, missing=True)
+        gone = self._adoption.departure(stream, path)
+        if gone is not None:
+            return Opened(None, self._adoption.adopt_departure(stream, path, gone) if records else None)
         raise DocumentDamagedError(
             f"The file of this document is missing, and the account holds version {stream.head.version} "
             "of it.",
-            hint="Put the file back from a backup or a copy in its history; its events hold every version.",
+            hint="A maintainer can have md.restore make it anew from the account, at a shell with 'garden "
+            "restore'; its owner can put back a copy from its history or a backup.",
             details={"version": stream.head.version, "contentHash": stream.head.content_hash},
         )
 
@@ -183,9 +255,17 @@ class WritePath:
         return self._files.prepared(
             path,
             plan.after.text.encode(),
-            expected=plan.before.raw_hash if plan.before else None,
-            keep_previous=path.copy_of(name.at, name.event_id) if plan.keeps_copy else None,
+            expected=plan.before.raw_hash if plan.before and not plan.missing else None,
+            keep_previous=path.copy_of(name.at, name.event_id)
+            if plan.keeps_copy and not plan.missing
+            else None,
         )
+
+    def _keep_missing(self, plan: Plan, name: EventName) -> None:
+        """Write the version that a missing file had into the history, where there is no file to link."""
+        if plan.missing and plan.before is not None and plan.keeps_copy:
+            copy = plan.intent.path.copy_of(name.at, name.event_id)
+            self._files.write_history_copy(copy, plan.before.text.encode())
 
 
 @contextmanager
@@ -193,12 +273,13 @@ def failing(stream: LockedStream, *events: Event) -> Iterator[None]:
     """Say that a change did not happen where the files refuse it.
 
     One that stands in its place, and that the disk did not confirm, has not come to its end: the document is
-    closed to others until whoever opens it next has brought the change to the disk.
+    closed to others until whoever opens it next has brought the change to the disk. Nor has one whose copy
+    could not be taken out of the history again, since only an open change is cleared up after.
     """
     try:
         yield
     except GardenError as error:
-        if isinstance(error, SyncFailedError) and error.replaced:
+        if isinstance(error, CopyLeftError) or (isinstance(error, SyncFailedError) and error.replaced):
             raise
         # Where even that can't be recorded, whoever opens the document next settles it.
         with suppress(GardenError):
@@ -244,7 +325,7 @@ def replayed(earlier: Earlier, raw_hash: str | None) -> Outcome:
 
 
 def _outcome(plan: Plan, result: Any, adopted: Event | None) -> Outcome:
-    warnings = [str(finding) for finding in plan.comparison.worse]
+    warnings = list(plan.warnings)
     also: dict[str, Any] = {"documentHash": plan.after.document.hash}
     if adopted is not None:
         warnings.insert(

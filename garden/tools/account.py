@@ -1,7 +1,7 @@
 """The tools of the account: `events.log` says something, `events.query` looks up what happened."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import AfterValidator, AwareDatetime, Field, StrictInt
 
 from events.idempotency import request as identified
-from events.reading import PAGE_EVENTS_DEFAULT, PAGE_EVENTS_MAX, Page, Query
+from events.reading import PAGE_EVENTS_DEFAULT, PAGE_EVENTS_MAX, EventReader, Page, Query
 from events.records import Event, Statement
 from garden.drift import ADOPTED_TYPE
 from garden.paths import GardenPath, parse_path
@@ -220,12 +220,14 @@ def query(call: Call, request: QueryRequest) -> Reply:
         parse_path(asked.path, owner=call.caller.user_id)
     reader = call.services.reader
     page = _bounded_page(reader.query(call.caller.user_id, asked))
+    rows = annotated(reader, call.caller.user_id, page.events)
+    return Reply(Rows(rows=rows), {"cursor": page.cursor} if page.cursor else {})
+
+
+def annotated(reader: EventReader, user_id: str, events: Sequence[Event]) -> tuple[EventView, ...]:
+    """Show events with what was said about them later."""
     said: dict[UUID, list[AnnotationView]] = {}
-    for each in (
-        reader.annotations(call.caller.user_id, [event.event_id for event in page.events])
-        if page.events
-        else []
-    ):
+    for each in reader.annotations(user_id, [event.event_id for event in events]) if events else []:
         said.setdefault(each.event_id, []).append(
             AnnotationView(
                 type=each.type,
@@ -237,8 +239,7 @@ def query(call: Call, request: QueryRequest) -> Reply:
                 created_at=each.created_at,
             )
         )
-    rows = tuple(event_view(event, tuple(said.get(event.event_id, ()))) for event in page.events)
-    return Reply(Rows(rows=rows), {"cursor": page.cursor} if page.cursor else {})
+    return tuple(event_view(event, tuple(said.get(event.event_id, ()))) for event in events)
 
 
 def _bounded_page(page: Page) -> Page:

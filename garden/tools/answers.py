@@ -1,8 +1,8 @@
 """What the typed methods stand on: answers in Python's terms, and the fields that many tools share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypedDict, TypeVar
+from typing import Any, Generic, TypeAlias, TypedDict, TypeVar
 
 from events.records import Caller
 from garden.tools.dispatching import Dispatcher
@@ -48,3 +48,16 @@ class Family:
         given = {name: value for name, value in fields.items() if value is not None}
         result, meta = self._dispatcher.answer(self._caller, tool, given)
         return Answer(result, meta)
+
+
+Asking: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[Answer[Any]]]
+
+
+class AsyncFamily:
+    """Tools of one family, for one caller, whose answers are awaited."""
+
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
+
+    async def _run(self, tool: str, fields: Mapping[str, Any]) -> Answer[Any]:
+        return await self._asking(tool, fields)

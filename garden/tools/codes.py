@@ -32,7 +32,9 @@ CODES: Mapping[str, Code] = MappingProxyType(
         ),
         "heading_in_section": Code("The new text would begin another section.", "Use H3 or deeper."),
         "identity_changed": Code("The identity in the frontmatter would change.", "Keep the identity keys."),
-        "malformed_document": Code("The frontmatter can't be trusted.", "Its owner mends it by hand."),
+        "malformed_document": Code(
+            "The frontmatter can't be trusted.", "A maintainer repairs it, or its owner does with an editor."
+        ),
         "precondition_failed": Code(
             "It has changed since it was read.", "Read it again, then send its hash."
         ),
@@ -52,7 +54,8 @@ CODES: Mapping[str, Code] = MappingProxyType(
         "too_large": Code("It is larger than a document may be.", "Move older entries elsewhere."),
         "not_text": Code("It is not plain UTF-8 text.", "Leave out what is not text."),
         "document_damaged": Code(
-            "The document lacks what tools hold on to.", "Put back what the details name."
+            "The document lacks what tools hold on to.",
+            "A maintainer repairs it or restores a version; the details name what is missing.",
         ),
         "unavailable": Code(
             "The database or the disk can't be used now.", "Send the same request again later."

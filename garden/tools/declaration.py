@@ -8,15 +8,21 @@ from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import TypeAdapter
 
+from events.maintenance import Maintenance
 from events.reading import EventReader
+from events.rebuilding import HeadBuilder
 from events.records import Caller
+from events.recoveries import Recoveries
 from events.store import EventStore
+from events.verifying import Verifier
 from garden.documents import Documents
 from garden.files import GardenFiles
 from garden.moving import Moving
 from garden.planning import Intent, Plan
-from garden.settings import Limits
+from garden.room import Room
+from garden.settings import Limits, Upkeep
 from garden.snapshots import Snapshots
+from garden.tools.pace import Pace
 from garden.tools.wire import Request
 from garden.writing import WritePath
 
@@ -44,19 +50,27 @@ class Services:
     documents: Documents
     account: EventStore
     reader: EventReader
+    verifier: Verifier
+    maintenance: Maintenance
+    recoveries: Recoveries
+    heads: HeadBuilder
     writing: WritePath
+    recovering: WritePath
     moving: Moving
     snapshots: Snapshots
+    room: Room
     limits: Limits
+    upkeep: Upkeep
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call: who makes it, with which parts and among which tools."""
+    """One call: who makes it, with which parts and among which tools, and who watches how it goes on."""
 
     services: Services
     caller: Caller
     tools: "Mapping[str, Tool[Any]]"
+    pace: Pace = field(default_factory=Pace)
 
 
 @dataclass(frozen=True)
@@ -73,9 +87,13 @@ Asked = TypeVar("Asked", bound=Request)
 
 @dataclass(frozen=True)
 class Traits:
-    """What a caller may know of a tool before using it."""
+    """What a caller may know of a tool before using it.
+
+    One that writes only adds, unless it `replaces` words that stand in a document.
+    """
 
     writes: bool = False
+    replaces: bool = False
     roles: frozenset[Role] = EVERYONE
     idempotent: bool = True
     cost: Cost = "document"

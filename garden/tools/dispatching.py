@@ -10,6 +10,7 @@ from pydantic_core import to_jsonable_python
 
 from events.records import Caller
 from garden.tools.declaration import Call, Reply, Role, Services, Tool
+from garden.tools.pace import Pace
 from garden.tools.understanding import find_tool, understood
 from garden.tools.wire import correlated
 from grammar.errors import GardenError
@@ -30,10 +31,10 @@ class Dispatcher:
         self._services = services
         self._tools = tools
 
-    def call(self, caller: Caller, name: str, args: object) -> Envelope:
+    def call(self, caller: Caller, name: str, args: object, pace: Pace | None = None) -> Envelope:
         """Answer with an envelope, come what may."""
         try:
-            tool, reply, meta = self._run(caller, name, args)
+            tool, reply, meta = self._run(caller, name, args, pace or Pace())
             return {"ok": True, "result": tool.written(reply.result), "meta": to_jsonable_python(meta)}
         except GardenError as error:
             return refusal(error)
@@ -46,15 +47,21 @@ class Dispatcher:
 
     def answer(self, caller: Caller, name: str, args: object) -> tuple[Any, Mapping[str, Any]]:
         """Answer with Python values and what goes into `meta`, or raise what speaks against it."""
-        tool, reply, meta = self._run(caller, name, args)
+        tool, reply, meta = self._run(caller, name, args, Pace())
         return tool.checked(reply.result), meta
 
-    def _run(self, caller: Caller, name: str, args: object) -> tuple[Tool[Any], Reply, Mapping[str, Any]]:
+    def _run(
+        self, caller: Caller, name: str, args: object, pace: Pace
+    ) -> tuple[Tool[Any], Reply, Mapping[str, Any]]:
         started = time.perf_counter()
         tool = find_tool(self._tools, name)
         check_role(tool, caller)
         request = understood(tool, args)
-        reply = tool.handler(Call(self._services, correlated(caller, request), self._tools), request)
+        if tool.traits.writes and not getattr(request, "dry_run", False):
+            self._services.room.check()
+        # The last moment at which a call that waited for its turn can be given up with nothing done.
+        pace.step()
+        reply = tool.handler(Call(self._services, correlated(caller, request), self._tools, pace), request)
         took = round((time.perf_counter() - started) * 1000, 3)
         return tool, reply, {**reply.meta, "warnings": list(reply.warnings), "tookMs": took}
 

@@ -297,7 +297,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         PatchSectionRequest,
         HashesOfChange,
         editing(_PATCH),
-        Traits(writes=True, roles=TENDERS),
+        Traits(writes=True, replaces=True, roles=TENDERS),
         {
             "path": "users/ada/parts/critic/profile.md",
             "sectionAnchor": "concerns v1",
@@ -317,7 +317,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         CurateListRequest,
         HashesOfChange,
         editing(_CURATE),
-        Traits(writes=True, roles=TENDERS),
+        Traits(writes=True, replaces=True, roles=TENDERS),
         {
             "path": "users/ada/parts/critic/profile.md",
             "sectionAnchor": "evidence v1",

@@ -59,10 +59,9 @@ def _safety(preview: Preview) -> str:
     plan = preview.plan
     if plan.unchanged:
         return "Allowed, and nothing would change."
-    needs_reason = plan.comparison.exceeded and not plan.intent.override_rationale
     verdict = (
         "Needs an overrideRationale: a soft cap would be exceeded."
-        if needs_reason
+        if plan.needs_reason
         else "Allowed by every hard block."
     )
     return "\n".join([verdict, *(f"- {warning}" for warning in preview.warnings)])

@@ -1,6 +1,6 @@
 """The raw tools that only look: `fs.list`, `fs.read`, `fs.search`, `fs.hash`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field, StrictBool, StrictInt
@@ -20,6 +20,8 @@ RANGES_MAX = 50
 MATCHES_MAX = 100
 CONTEXT_LINES_MAX = 20
 SEARCH_CHARACTERS_MAX = 256 * 1024
+
+_NOTHING_YET = {"hint": "Nothing has been planted here yet; md.plant begins a document."}
 
 Count = Annotated[StrictInt, Field(ge=1)]
 
@@ -109,6 +111,8 @@ class HashRequest(Request):
 def list_names(call: Call, request: ListRequest) -> Reply:
     """List the paths in a folder."""
     folder = folder_to_list(call.caller, request.path)
+    if _is_unplanted(call, folder):
+        return Reply([], _NOTHING_YET)
     files, limit = call.services.files, call.services.limits.list_names
     if request.glob is None:
         found = [path.text for path in files.list_folder(folder)]
@@ -126,7 +130,13 @@ def list_names(call: Call, request: ListRequest) -> Reply:
     )
 
 
+def _is_unplanted(call: Call, place: GardenPath) -> bool:
+    """Whether this is the top of a garden that has not begun: its user has it, and it is empty."""
+    return place.is_top and not call.services.files.exists(place)
+
+
 def _below(call: Call, folder: GardenPath) -> Iterator[GardenPath]:
+    call.pace.step()
     for path in call.services.files.list_folder(folder):
         yield path
         if path.is_folder:
@@ -188,10 +198,14 @@ def search(call: Call, request: SearchRequest) -> Reply:
     root = place_to_search(call.caller, request.root)
     searcher = Searcher(request.pattern, ignore_case=request.ignore_case, literal=request.literal)
     wanted = min(request.max_matches, call.services.limits.search_matches)
+    if _is_unplanted(call, root):
+        return Reply([], _NOTHING_YET)
     found: list[Match] = []
     unread: list[str] = []
     characters = 0
-    for path in _searched(call, root, request.glob):
+    searched = _searched(call, root, request.glob)
+    for number, path in enumerate(searched):
+        call.pace.step(number, len(searched), path.text)
         try:
             text = call.services.files.read(path).text
         except FileError as error:
@@ -224,16 +238,16 @@ def _match(path: GardenPath, hit: LineMatch) -> Match:
     return Match(path=path.text, line=hit.line, match=hit.text)
 
 
-def _searched(call: Call, root: GardenPath, glob: str | None) -> Iterator[GardenPath]:
+def _searched(call: Call, root: GardenPath, glob: str | None) -> Sequence[GardenPath]:
     if not root.is_folder:
-        return iter((root,)) if glob is None or matcher(glob)(root.name) else iter(())
+        return (root,) if glob is None or matcher(glob)(root.name) else ()
     if not call.services.files.exists(root):
         raise FileMissingError
     paths = call.services.files.documents(root)
     if glob is None:
-        return paths
+        return tuple(paths)
     matches = matcher(glob)
-    return (path for path in paths if matches(path.text.removeprefix(f"{root.text}/")))
+    return [path for path in paths if matches(path.text.removeprefix(f"{root.text}/"))]
 
 
 def hash_of(call: Call, request: HashRequest) -> Reply:

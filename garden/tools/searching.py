@@ -58,6 +58,13 @@ class Searcher:
                 return
             number, start = number + 1, end + 1
 
+    def spans(self, line: str) -> Iterator[tuple[int, int]]:
+        """Tell which characters of a line match, for those who show it."""
+        data = line.encode()
+        for found in self._compiled.finditer(data):
+            start = len(data[: found.start()].decode())
+            yield start, start + len(data[found.start() : found.end()].decode())
+
 
 def _shown(line: bytes) -> str:
     text = line.decode()

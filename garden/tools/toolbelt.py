@@ -11,6 +11,7 @@ from garden.tools.helping import ToolLine, ToolPage
 from garden.tools.markdown import Diagnostics, HashesOfChange, HistoryPath, Lint, SectionChange, SectionName
 from garden.tools.proposing import Proposal
 from garden.tools.reading_files import LineRange, Match, Slices
+from garden.tools.recovering import Repair, Restoration
 from garden.tools.wire import NewHash
 from garden.tools.writing_files import Moved, NewSize
 
@@ -201,6 +202,35 @@ class MdTools(Family):
         profile takes participants.
         """
         return self._run("md.plant", {"path": path, "title": title, "participants": participants, **said})
+
+    def repair(self, path: str, **said: Unpack[Written]) -> Answer[Repair]:
+        """Puts back the anchors and the identity that an edit from outside took away. For maintainers only.
+
+        Every line of the person's text stays. The last whole version says what is missing: a
+        comment goes back below its heading, a section of which nothing is left comes back empty,
+        identity keys get their values back, and frontmatter that can't be read is replaced. What
+        can't be told for certain is refused; md.restore puts a whole version back instead. A
+        document that is whole stays unchanged.
+        """
+        return self._run("md.repair", {"path": path, **said})
+
+    def restore(
+        self,
+        path: str,
+        *,
+        version: int | None = None,
+        at: datetime | None = None,
+        event: str | None = None,
+        **said: Unpack[Written],
+    ) -> Answer[Restoration]:
+        """Puts the text of an earlier version in a document's place, as a new version. For maintainers only.
+
+        Give one of version, at and event. It works where the file is missing or damaged as well; an
+        edit from outside is taken into the account first, so that nobody's text is lost. The Change
+        Log keeps what was written in it since. Warnings name the anchors that go. A version that is
+        itself damaged is refused.
+        """
+        return self._run("md.restore", {"path": path, "version": version, "at": at, "event": event, **said})
 
 
 class LintTools(Family):

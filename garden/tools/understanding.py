@@ -42,18 +42,20 @@ def find_tool(tools: Mapping[str, Tool[Any]], name: str) -> Tool[Any]:
     """Find a tool by its name; over some surfaces the dot is an underscore."""
     if not isinstance(name, str):
         raise UnknownToolError("A tool is named by a word.", hint="tools.list names them all.")
-    found = tools.get(name) or next(
-        (tool for each, tool in tools.items() if each.replace(".", "_") == name), None
-    )
+    found = tools.get(name)
     if found is not None:
         return found
+    plain = {each.replace(".", "_"): each for each in tools}
+    if name in plain:
+        return tools[plain[name]]
     if _DELETING.search(name):
         raise DeleteNotAllowedError(
             "No tool deletes a document, and none ever will.",
             hint="To let go of words, replace the section or prune the list; earlier versions stay in "
             "the history.",
         )
-    close = difflib.get_close_matches(name[:_NAME_CHARACTERS_MAX], tools, n=3, cutoff=0.5)
+    asked = name[:_NAME_CHARACTERS_MAX].replace(".", "_")
+    close = [plain[each] for each in difflib.get_close_matches(asked, plain, n=3, cutoff=0.5)]
     raise UnknownToolError(
         "There is no such tool.",
         hint=f"Did you mean {' or '.join(close)}?" if close else "tools.list names them all.",
@@ -113,6 +115,8 @@ def _problem(error: Mapping[str, Any]) -> dict[str, str]:
         return {"field": field, "problem": "there is no such field"}
     if kind == "missing":
         return {"field": field, "problem": "it is missing"}
+    if kind == "model_type":
+        return {"field": field, "problem": "it should be an object"}
     message = str(error["msg"]).removeprefix("Value error, ")
     return {"field": field or "the request", "problem": message[:1].lower() + message[1:]}
 

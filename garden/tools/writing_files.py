@@ -79,11 +79,14 @@ def ensure_dir(call: Call, request: EnsureDirRequest) -> Reply:
     if request.idempotency_key is not None:
         asked = request_of(call, "fs.ensure_dir", path, request)
     elif files.exists(path):
+        # Whoever made it may have died before it was durable.
+        files.ensure_folders(path)
         return Reply(None, {"unchanged": True})
     with call.services.account.document(call.caller, JOURNAL, asked) as journal:
         if journal.earlier is not None:
             return Reply(None, {"eventId": str(journal.earlier.event_id), "replayed": True})
         if files.exists(path):
+            files.ensure_folders(path)
             return Reply(None, {"unchanged": True})
         # The folder comes first: one without an event is made again for nothing, an event without a folder is
         # untrue.
@@ -168,7 +171,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         FileWriteRequest,
         NewHash,
         editing(_WRITE),
-        Traits(writes=True, roles=TENDERS),
+        Traits(writes=True, replaces=True, roles=TENDERS),
         {
             "path": "users/ada/notes.md",
             "content": "---\nid: ada\nuser_id: ada\nschema: 1\n---\n\n# Notes\n\n## Inbox\n"
@@ -201,7 +204,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         FilePatchRequest,
         NewHash,
         editing(_PATCH),
-        Traits(writes=True, roles=TENDERS),
+        Traits(writes=True, replaces=True, roles=TENDERS),
         {
             "path": "users/ada/notes.md",
             "diffText": "@@ -9,2 +9,4 @@\n ## Inbox\n <!-- @anchor: inbox v1 -->\n+\n"
@@ -218,7 +221,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         FileMoveRequest,
         Moved,
         move,
-        Traits(writes=True, roles=MAINTAINERS),
+        Traits(writes=True, replaces=True, roles=MAINTAINERS),
         {"path": "users/ada/parts/critik/notes.md", "newPath": "users/ada/parts/critic/notes.md"},
     ),
 )

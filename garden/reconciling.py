@@ -1,0 +1,232 @@
+"""Reconciling: what a crash left is brought to its end, and the account learns of edits from outside.
+
+Plain functions over an open garden, each safe at any moment and in any number of copies: whoever works on a
+document holds its lock, and finds done what somebody else was faster with.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, Literal
+from uuid import UUID
+
+from events.database import DatabaseUnavailableError
+from events.idempotency import InProgressError
+from events.pool import PoolBusyError
+from events.records import Caller, Event
+from events.recoveries import PAUSE_SECONDS, Attempt
+from events.saga import Status
+from garden.failpoints import Step, reach
+from garden.paths import GardenPath
+from garden.status import DocumentStatus, State, status_of_user, why_given_up
+from garden.tools.declaration import Services
+from garden.writing import Acknowledged
+from grammar.errors import GardenError
+
+Outcome = Literal[
+    "would be opened",
+    "would be made again", "finished", "undone", "adopted", "made again", "cleared", "unchanged", "busy",
+    "quarantined", "needs a person", "refused",
+]  # fmt: skip
+
+_ACTOR = "reconciler"
+_BATCH_SAGAS = 50
+# A person who asks again means it.
+_PAUSE_BY_HAND_SECONDS = 0
+_BATCH_REQUESTS = 1000
+_HELPLESS = {State.DAMAGED, State.MISSING, State.UNREADABLE, State.QUARANTINED}
+
+
+@dataclass(frozen=True)
+class Reconciled:
+    """What became of one document; `before` is how it stood."""
+
+    user_id: str
+    path: str
+    before: State
+    outcome: Outcome
+    event_ids: tuple[UUID, ...] = ()
+    message: str = ""
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nothing is left to do, or only for a while."""
+        return self.outcome not in {"needs a person", "refused", "quarantined"}
+
+
+def reconcile(services: Services, users: Sequence[str], *, dry_run: bool = False) -> Iterator[Reconciled]:
+    """Do everything there is to do for some users, whatever its age."""
+    for user_id in users:
+        if dry_run:
+            yield from map(_planned, _not_in_step(services, user_id))
+        else:
+            swept = sweep(services, timedelta(0), user_id, pause_seconds=_PAUSE_BY_HAND_SECONDS)
+            # What was given up is told with all that is not in step.
+            yield from (each for each in swept if each.outcome != "quarantined")
+            yield from adopt(services, user_id, linted=True)
+            yield from clear_strays(services, user_id)
+
+
+def sweep(
+    services: Services,
+    older_than: timedelta,
+    user_id: str | None = None,
+    *,
+    pause_seconds: float = PAUSE_SECONDS,
+) -> Iterator[Reconciled]:
+    """End the changes that were begun so long ago and not ended, a bounded number at once.
+
+    Each attempt is counted before it is made, so that one which takes whoever makes it down is not made for
+    ever. Nothing is tried twice in one sweep.
+    """
+    tried: list[UUID] = []
+    while due := services.recoveries.claim(
+        older_than,
+        limit=_BATCH_SAGAS,
+        user_id=user_id,
+        attempts_max=services.upkeep.attempts,
+        pause_seconds=pause_seconds,
+        but_for=tried,
+    ):
+        reach(Step.CLAIMED)
+        batch = _Batch(services, due)
+        yield from batch.worked_on()
+        tried += batch.left
+
+
+def adopt(services: Services, user_id: str, *, linted: bool = False) -> Iterator[Reconciled]:
+    """Take what was edited outside into the account, and make again what the disk set back.
+
+    One that is `linted` for it is told of as well where no tool edits it though nothing has changed.
+    """
+    for status in _not_in_step(services, user_id, linted=linted):
+        if status.open_event_id is None:
+            yield _reconciled(services, status)
+        elif status.state is State.QUARANTINED:
+            yield Reconciled(user_id, status.path, status.state, "quarantined", message=status.message)
+
+
+def clear_strays(services: Services, user_id: str) -> Iterator[Reconciled]:
+    """Remove the temporary files of writers that were killed."""
+    for path in services.files.documents_with_strays(user_id):
+        try:
+            if services.recovering.clear_strays(_reconciler(user_id), path):
+                yield Reconciled(user_id, path.text, State.IN_STEP, "cleared")
+        except (InProgressError, PoolBusyError):
+            # It belongs to whoever is writing now.
+            continue
+
+
+def rebuild_heads(services: Services, user_id: str, *, dry_run: bool = False) -> Iterator[Reconciled]:
+    """Make the heads again that do not fit their events; for a person to ask for, who knows why."""
+    for fault in services.heads.broken(user_id):
+        told = Reconciled(user_id, fault.stream, State.UNREADABLE, "would be made again", (), fault.message)
+        if not dry_run:
+            try:
+                services.heads.rebuild(_reconciler(user_id), fault)
+                told = replace(told, outcome="made again")
+            except GardenError as error:
+                told = replace(told, outcome="refused", message=error.message)
+        yield told
+
+
+def forget_expired(services: Services) -> Iterator[int]:
+    """Forget attempts at what has ended, and requests past their time; gives how many, batch by batch."""
+    services.recoveries.forget_outdated()
+    while count := services.maintenance.forget_expired_requests(limit=_BATCH_REQUESTS):
+        yield count
+
+
+class _Batch:
+    """Some stalled sagas that were claimed, and what became of each."""
+
+    def __init__(self, services: Services, due: Sequence[Attempt]) -> None:
+        self._services = services
+        self._due = due
+        self._ended: list[Attempt] = []
+        self._busy: list[Attempt] = []
+        self._failed: list[tuple[Attempt, dict[str, Any]]] = []
+
+    @property
+    def left(self) -> list[UUID]:
+        """The sagas that are still open."""
+        return [attempt.event_id for attempt in (*self._busy, *(failed for failed, _ in self._failed))]
+
+    def worked_on(self) -> list[Reconciled]:
+        done = [self._tried(attempt) for attempt in self._due]
+        recoveries = self._services.recoveries
+        recoveries.ended(self._ended)
+        recoveries.busy(self._busy)
+        recoveries.failed(self._failed)
+        return done
+
+    def _tried(self, attempt: Attempt) -> Reconciled:
+        if attempt.quarantined:
+            message = why_given_up(attempt.attempts - 1, attempt.error)
+            return _of(attempt, "quarantined", message=message)
+        caller = _reconciler(attempt.user_id)
+        try:
+            known = self._services.recovering.acknowledge(caller, GardenPath(attempt.path))
+        except (InProgressError, PoolBusyError) as error:
+            self._busy.append(attempt)
+            return _of(attempt, "busy", message=error.message)
+        except DatabaseUnavailableError:
+            # Nothing is known of this one, and the others would fare no better.
+            raise
+        except GardenError as error:
+            self._failed.append((attempt, {"code": error.code, "message": error.message}))
+            return _of(attempt, "refused", message=error.message)
+        self._ended.append(attempt)
+        return _of(attempt, *_outcome(known))
+
+
+def _of(attempt: Attempt, outcome: Outcome, events: tuple[UUID, ...] = (), message: str = "") -> Reconciled:
+    return Reconciled(attempt.user_id, attempt.path, State.OPEN, outcome, events, message)
+
+
+def _not_in_step(services: Services, user_id: str, *, linted: bool = True) -> Iterator[DocumentStatus]:
+    return (status for status in status_of_user(services, user_id, linted=linted) if not status.in_step)
+
+
+def _planned(status: DocumentStatus) -> Reconciled:
+    outcome: Outcome = "needs a person" if status.state in _HELPLESS else "would be opened"
+    return Reconciled(status.user_id, status.path, status.state, outcome, message=status.message)
+
+
+def _reconciled(services: Services, status: DocumentStatus) -> Reconciled:
+    path = GardenPath(status.path)
+    try:
+        known = services.recovering.acknowledge(_reconciler(path.user_id), path)
+    except (InProgressError, PoolBusyError) as error:
+        return Reconciled(status.user_id, status.path, status.state, "busy", message=error.message)
+    except GardenError as error:
+        return Reconciled(status.user_id, status.path, status.state, "refused", message=error.message)
+    outcome, events, message = _outcome(known)
+    if outcome == "needs a person" or status.state is State.DAMAGED:
+        outcome, message = "needs a person", status.message or message
+        if known.adopted is not None:
+            message = f"{message} The edit is in the account now."
+    return Reconciled(status.user_id, status.path, status.state, outcome, events, message)
+
+
+def _outcome(known: Acknowledged) -> tuple[Outcome, tuple[UUID, ...], str]:
+    events = tuple(event.event_id for event in (known.settled, known.adopted) if event is not None)
+    if known.error is not None:
+        return "needs a person", events, known.error.message
+    if known.damage:
+        return "needs a person", events, "Tools miss what they hold on to in it."
+    return _said(known.settled, known.adopted, remade=known.remade), events, ""
+
+
+def _said(settled: Event | None, adopted: Event | None, *, remade: bool) -> Outcome:
+    if adopted is not None:
+        return "adopted"
+    if remade:
+        return "made again"
+    if settled is not None:
+        return "finished" if settled.status is Status.COMMITTED else "undone"
+    return "unchanged"
+
+
+def _reconciler(user_id: str) -> Caller:
+    return Caller(user_id, _ACTOR, "maintainer")

@@ -1,0 +1,56 @@
+"""Files that the disk set back: an older version stands where a newer one was confirmed.
+
+A disk that keeps its word never does that. A person who puts an older version back does the same to the
+bytes, but touches the file by it; what the disk set back was last touched before the version that is missing
+was committed.
+"""
+
+import structlog
+
+from events.reading import EventReader, Query
+from events.records import Event
+from events.saga import Status
+from events.stream import LockedStream
+from garden.files import FileText, GardenFiles
+from garden.paths import GardenPath
+from garden.settling import NOTHING_HASH
+
+_RECENT_EVENTS = 200
+
+
+class SetBacks:
+    """Makes such files again, from the account."""
+
+    def __init__(self, reader: EventReader, files: GardenFiles) -> None:
+        self._reader = reader
+        self._files = files
+
+    def remade(self, stream: LockedStream, path: GardenPath, file: FileText) -> FileText | None:
+        """Put the newest version in the file's place, if the disk has set it back."""
+        if stream.head.version < 2 or file.hash == stream.head.raw_hash:
+            return None
+        if stream.head.raw_hash == NOTHING_HASH:
+            # It went away with a move, and what is back is all that there is of it, if the new path lost it.
+            return None
+        lost = self._next_after(path, file.hash)
+        if lost is None or lost.committed_at is None or file.touched_at > lost.committed_at:
+            return None
+        text = self._reader.text_at(path.user_id, path.text, stream.head.version)
+        self._files.replace(path, text.encode(), expected=file.hash)
+        structlog.get_logger("garden.recovery").warning(
+            "a file had been set back by the disk and was made again",
+            path=path.text, version=stream.head.version, lost_since=lost.document_version,
+        )  # fmt: skip
+        return self._files.read(path)
+
+    def _next_after(self, path: GardenPath, raw_hash: str) -> Event | None:
+        """Find the event that replaced the newest version with these bytes."""
+        page = self._reader.query(path.user_id, Query(path=path.text, limit=_RECENT_EVENTS))
+        following: Event | None = None
+        for event in page.events:
+            if event.status is not Status.COMMITTED or event.document_version is None:
+                continue
+            if event.intended_raw_hash == raw_hash:
+                return following
+            following = event
+        return None

@@ -1,0 +1,170 @@
+"""Upkeep: the jobs that look after all gardens of a home, as plain functions, and the timer that runs them.
+
+Where work is to be done stands in Postgres and on the disk. Whoever runs a job, and however often, finds it
+there; so a job that was not run, or run twice, does no harm.
+"""
+
+import threading
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+import structlog
+
+from garden.reconciling import Reconciled, adopt, clear_strays, forget_expired, sweep
+from garden.settings import Upkeep as Intervals
+from garden.status import users_of
+from garden.tools.declaration import Services
+from grammar.errors import GardenError
+
+Report = Counter[str]
+"""How many of what came of a job."""
+
+_LOG = "garden.upkeep"
+_SOON_SECONDS = 600
+
+
+@dataclass(frozen=True)
+class Job:
+    """Something to be done again and again; with 0 seconds between, never by itself.
+
+    Its work comes in steps, each with a report, and may be left off after any of them. What nobody waits for
+    after a crash is not done at the start.
+    """
+
+    name: str
+    purpose: str
+    every_seconds: int
+    steps: Callable[[Services], Iterator[Report]]
+    at_start: bool = True
+
+
+def jobs(intervals: Intervals) -> Mapping[str, Job]:
+    """List the jobs by their names."""
+    stalled = timedelta(seconds=intervals.stalled_seconds)
+    every = (
+        Job(
+            "sweep",
+            "Ends changes that a crash left open.",
+            intervals.sweep_seconds,
+            lambda services: _told(sweep(services, stalled)),
+        ),
+        Job(
+            "adopt",
+            "Takes edits from outside into the account, and clears up behind killed writers.",
+            intervals.adopt_seconds,
+            _adopt_all,
+        ),
+        Job(
+            "forget",
+            "Forgets requests past their time.",
+            intervals.forget_seconds,
+            lambda services: (Report(forgotten=count) for count in forget_expired(services)),
+            at_start=False,
+        ),
+        Job("verify", "Checks every seal.", intervals.verify_seconds, _verify_all, at_start=False),
+    )
+    return {job.name: job for job in every}
+
+
+def run_job(job: Job, services: Services, go_on: Callable[[], bool] = lambda: True) -> Report:
+    """Run a job once, for as long as it may go on, and log what came of it, if anything did."""
+    started, report = time.monotonic(), Report()
+    for step in job.steps(services):
+        report += step
+        if not go_on():
+            break
+    if report:
+        took = round(time.monotonic() - started, 3)
+        structlog.get_logger(_LOG).info("a job was done", job=job.name, took_seconds=took, **report)
+    return report
+
+
+class Timer:
+    """Runs each job when it is due, for as long as it is open; one that takes long keeps no other waiting."""
+
+    def __init__(self, services: Services, chosen: Iterable[Job]) -> None:
+        self._services = services
+        self._stopping = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._run, args=(job,), name=f"upkeep-{job.name}", daemon=True)
+            for job in chosen
+            if job.every_seconds
+        ]
+        self._totals: Counter[tuple[str, str]] = Counter()
+        self._guard = threading.Lock()
+        self.open_sagas = 0
+        self.quarantined_sagas = 0
+
+    @property
+    def totals(self) -> Mapping[tuple[str, str], int]:
+        """How often each job had each outcome, since the start."""
+        with self._guard:
+            return dict(self._totals)
+
+    def start(self) -> None:
+        """Begin, with what a crash may have left."""
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        """Finish the steps that are under way, and end."""
+        self._stopping.set()
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join()
+
+    def _run(self, job: Job) -> None:
+        # A service that is started anew every day is to check its seals as well.
+        wait = 0 if job.at_start else min(job.every_seconds, _SOON_SECONDS)
+        while not self._stopping.wait(wait):
+            self._run_one(job)
+            wait = job.every_seconds
+
+    def _run_one(self, job: Job) -> None:
+        try:
+            report = run_job(job, self._services, lambda: not self._stopping.is_set())
+            self._count(job, report)
+            self.open_sagas, self.quarantined_sagas = self._services.recoveries.counts()
+        except GardenError as error:
+            self._count(job, Report(failed=1))
+            structlog.get_logger(_LOG).warning("a job could not be done", job=job.name, reason=error.message)
+        except Exception:  # noqa: BLE001 - the outermost edge of a thread, which has to go on
+            self._count(job, Report(failed=1))
+            structlog.get_logger(_LOG).error(
+                "a job failed unexpectedly", job=job.name, exception=traceback.format_exc()
+            )
+
+    def _count(self, job: Job, report: Report) -> None:
+        with self._guard:
+            self._totals.update({(job.name, outcome): count for outcome, count in report.items()})
+
+
+def _adopt_all(services: Services) -> Iterator[Report]:
+    for user_id in users_of(services):
+        yield from _told(adopt(services, user_id))
+        yield from _told(clear_strays(services, user_id))
+        # Where all is in step nothing was told, and whoever is to stop waits for a step.
+        yield Report()
+
+
+def _verify_all(services: Services) -> Iterator[Report]:
+    for user_id in services.maintenance.users():
+        verdict = services.verifier.user(user_id)
+        for fault in verdict.faults:
+            structlog.get_logger(_LOG).error(
+                "the account is not as it was written", user=user_id, stream=fault.stream, fault=fault.message
+            )
+        yield Report(events=verdict.events, faults=len(verdict.faults))
+
+
+def _told(done: Iterable[Reconciled]) -> Iterator[Report]:
+    for each in done:
+        if not each.is_well:
+            structlog.get_logger(_LOG).warning(
+                "a document needs a person", path=each.path, outcome=each.outcome, reason=each.message
+            )
+        yield Report({each.outcome: 1})
