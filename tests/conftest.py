@@ -1,5 +1,6 @@
 """The test ground: a folder for the whole run, a Postgres server, and a database of its own for each test."""
 
+import logging
 import os
 import secrets
 import subprocess
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 from garden.application import Garden
 from garden.home import Home, ensure_home
@@ -53,6 +55,17 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
         name for name in os.environ if name.startswith("GARDEN_") and not name.startswith("GARDEN_TEST_")
     ]:
         monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def _logs_go_where_they_went() -> Iterator[None]:
+    """A command that runs in this process sets the logs up for itself, and not for the tests after it."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    structlog.reset_defaults()
+    root.handlers[:] = handlers
+    root.setLevel(level)
 
 
 @pytest.fixture

@@ -56,6 +56,8 @@ def test_the_packages_keep_every_contract(copied: Path) -> None:
         ("garden/home.py", "def late():\n    import psycopg", "Only events imports psycopg"),
         ("garden/cli/render.py", "from psycopg import sql", "Only events imports psycopg"),
         ("garden/doctor.py", "from garden.cli import render", "Nothing imports a surface"),
+        ("garden/cli/render.py", "import garden.web", "Nothing imports a surface"),
+        ("garden/web/__init__.py", "import garden.mcp", "Nothing imports a surface"),
         ("garden/home.py", "def late():\n    import garden.embedded.server", "No import cycles"),
     ],
 )

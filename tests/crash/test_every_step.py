@@ -126,7 +126,7 @@ def test_a_snapshot_that_was_cut_off_at_any_step_can_be_taken_again(garden: Gard
 
 
 @pytest.mark.parametrize(
-    ("first_dies_before", "copy_is_lost"), [("create", False), ("rename", False), ("end_event", True)]
+    ("first_dies_before", "copy_is_lost"), [("create", False), ("exchange", False), ("end_event", True)]
 )
 def test_whoever_settles_a_cut_off_write_may_be_cut_off_at_any_step_as_well(
     garden: Garden, crowd: Crowd, first_dies_before: str, copy_is_lost: bool

@@ -166,10 +166,21 @@ def test_one_that_wrote_is_brought_to_its_end_and_answers_as_it_would_have(
     assert broken_promises(garden) == []
 
 
+def edit_outside(write: Abandoned, text: str) -> str:
+    """Save as most editors do, or in place where the text only grows."""
+    if text.startswith(write.file.read_text()):
+        write.file.write_text(text)
+    else:
+        swap = write.file.with_suffix(".swp")
+        swap.write_text(text)
+        swap.replace(write.file)
+    return text
+
+
 @pytest.mark.parametrize("marked", [False, True], ids=["pending", "written"])
 @pytest.mark.parametrize("linked", [False, True], ids=["no link", "link"])
-@pytest.mark.parametrize("replaced", [False, True], ids=["before the write", "after the write"])
-def test_an_outside_edit_in_between_is_a_conflict_and_both_texts_are_kept(
+@pytest.mark.parametrize("replaced", [False, True], ids=["before the write", "over what was written"])
+def test_an_outside_edit_without_the_change_is_a_conflict_and_both_texts_are_kept(
     garden: Garden, asked: Asked, marked: bool, linked: bool, replaced: bool
 ) -> None:
     write = Abandoned(garden, asked)
@@ -181,9 +192,7 @@ def test_an_outside_edit_in_between_is_a_conflict_and_both_texts_are_kept(
             write.replace()
         if marked:
             stream.mark_written(write.event)
-    with write.file.open("a") as file:
-        file.write("\nby hand;\n")
-    by_hand = write.file.read_text()
+    by_hand = edit_outside(write, f"{before}\nby hand;\n")
     ok(ada(garden).call(*NEXT[write.path.text]))
     assert status_of(garden, write) == (Status.FAILED, "conflict")
     adopted = told(garden, write.path.text).committed[-2]
@@ -191,6 +200,36 @@ def test_an_outside_edit_in_between_is_a_conflict_and_both_texts_are_kept(
     texts = list(told(garden, write.path.text).replay().texts.values())
     assert texts[-3:-1] == [before, by_hand]
     assert write.copy.exists() is (linked and replaced)
+    assert broken_promises(garden) == []
+
+
+@pytest.mark.parametrize("marked", [False, True], ids=["pending", "written"])
+@pytest.mark.parametrize("linked", [False, True], ids=["copy missing", "copy there"])
+@pytest.mark.parametrize("by_hand", ["{text}\nby hand;\n", "{text}"], ids=["in place", "by a new file"])
+def test_an_outside_edit_of_what_was_written_comes_after_it(
+    garden: Garden, asked: Asked, marked: bool, linked: bool, by_hand: str
+) -> None:
+    """Whoever asked for it may have been told that it was done, and may ask again if not."""
+    write = Abandoned(garden, asked)
+    before = write.file.read_text()
+    with write.begun() as stream:
+        if linked:
+            write.link()
+        write.replace()
+        if marked:
+            stream.mark_written(write.event)
+    edited = by_hand.format(text=write.text)
+    edited = edit_outside(
+        write, edited if edited != write.text else edited.replace("\n# ", "\n# By hand: ", 1)
+    )
+    again = ok(ada(garden).call(*asked))
+    assert status_of(garden, write) == (Status.COMMITTED, None)
+    assert again["meta"]["replayed"]
+    assert text_of(garden, write.path.text).count("said once;") == 1
+    ok(ada(garden).call(*NEXT[write.path.text]))
+    texts = list(told(garden, write.path.text).replay().texts.values())
+    assert texts[-4:-1] == [before, write.text, edited]
+    assert write.copy.read_text() == before
     assert broken_promises(garden) == []
 
 

@@ -1,62 +1,33 @@
 """The documents tell the truth: commands run, links lead somewhere, tables match the code."""
 
-import os
 import re
-import shutil
-import subprocess
-import sys
+import runpy
 from pathlib import Path
 
 import pytest
 
 from events.database import connection
+from garden.home import Home
 from garden.settings import setting_paths, variable_name
-from tests.support.accounts import BEN, NOTES, Account
+from tests.docs.pages import PAGES, REPOSITORY, name_of
 
-REPOSITORY = Path(__file__).parents[2]
-PAGES = sorted(
-    path for path in REPOSITORY.glob("**/*.md") if ".venv" not in path.parts and "fixtures" not in path.parts
-)
-README = (REPOSITORY / "README.md").read_text("utf-8")
-
-
-def console_commands(text: str) -> list[str]:
-    blocks = re.findall(r"^```console\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    return [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+MADE = {
+    "docs/settings.md": ("settings_docs.py", "page"),
+    "docs/events.md": ("event_docs.py", "page"),
+}
 
 
-def test_every_command_of_the_readme_works_in_the_order_given(folder: Path) -> None:
-    commands = console_commands(README)
-    assert len(commands) >= 5
-    script = 'set -eu\ngarden() { "$PYTHON" -m garden "$@"; }\n' + "\n".join(commands)
-    shutil.copytree(REPOSITORY / "sample_users", folder / "sample_users")
-    environment = os.environ | {"PYTHON": sys.executable, "PYTHONPATH": str(REPOSITORY)}
-    done = subprocess.run(
-        ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert (folder / "my garden/users").is_dir()
+@pytest.mark.parametrize("target", MADE)
+def test_a_page_that_is_made_from_code_is_up_to_date(target: str) -> None:
+    program, function = MADE[target]
+    made = runpy.run_path(str(REPOSITORY / "tools" / program))[function]()
+    assert (REPOSITORY / target).read_text("utf-8") == made, "run: make docs"
 
 
-def test_every_python_example_of_the_readme_runs(folder: Path) -> None:
-    examples = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
-    assert examples
-    for example in examples:
-        done = subprocess.run(
-            [sys.executable, "-c", example], cwd=folder, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-
-
-def test_the_sql_of_the_readme_shows_one_users_events(account: Account, database: str) -> None:
-    account.edit("one\n")
-    account.log("of somebody else", caller=BEN)
-    (example,) = re.findall(r"^```sql\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
-    *setting, select = [f"{statement};".encode() for statement in example.split(";")[:-1]]
-    with connection(database) as opened:
-        for statement in setting:
-            opened.execute(statement)
-        assert [row[1] for row in opened.execute(select)] == [NOTES]
+def test_the_page_of_the_http_routes_is_what_the_service_says_of_itself(ready_home: Home) -> None:
+    maker = runpy.run_path(str(REPOSITORY / "tools" / "http_docs.py"))
+    made = maker["page"](maker["served_document"](ready_home.path))
+    assert (REPOSITORY / "docs/http-api.md").read_text("utf-8") == made, "run: make docs"
 
 
 def test_every_make_target_named_in_the_documents_exists() -> None:
@@ -69,12 +40,35 @@ def test_every_make_target_named_in_the_documents_exists() -> None:
     assert {"test", "demo"} <= named <= targets
 
 
-def test_the_readme_lists_every_setting() -> None:
-    listed = re.findall(r"^\| `(GARDEN_[A-Z_]+)` \|", README, re.MULTILINE)
+def test_the_settings_page_lists_every_setting() -> None:
+    page = (REPOSITORY / "docs/settings.md").read_text("utf-8")
+    listed = re.findall(r"^\| `(GARDEN_[A-Z_]+)` \|", page, re.MULTILINE)
     assert listed == [variable_name(*path) for path in setting_paths()]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_the_events_page_tells_of_every_column_that_the_database_has(database: str) -> None:
+    page = (REPOSITORY / "docs/events.md").read_text("utf-8")
+    for table in re.findall(r"^## garden\.(\w+)$", page, re.MULTILINE):
+        section = page.partition(f"## garden.{table}\n")[2].partition("\n## ")[0]
+        told = re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
+        with connection(database) as opened:
+            found = opened.execute(
+                "select column_name from information_schema.columns"
+                " where table_schema = 'garden' and table_name = %s order by ordinal_position",
+                [table],
+            ).fetchall()
+        assert told == [name for (name,) in found]
+
+
+def test_the_events_page_tells_of_every_field_of_an_event_that_travels() -> None:
+    made = runpy.run_path(str(REPOSITORY / "tools" / "event_docs.py"))
+    for table, view in made["VIEWS"].items():
+        told = {made["_wire_name"](table, column) for column in made["columns"](table)}
+        fields = {made["to_camel"](name) for name in view.model_fields}
+        assert fields - {"splice", "annotations"} <= told
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_link_within_the_project_leads_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):
         assert (page.parent / target).exists(), target

@@ -74,6 +74,47 @@ event_annotations
   add a trigger                  -      -       -          #        r     r
   refer to it                    -      -       -          #        r     r
   reindex                        -      -       -          #        r     r
+tokens
+  select                         ---    .+.     +++        ###      ...   +++
+  insert                         ---    ---     p+p        ###      ppp   +++
+  change its state               ---    ---     .+.        ###      ...   +++
+  take a revocation back         ---    ---     .tt        ###      ...   ttt
+  change anything else           ---    ---     ---        ###      ...   ttt
+  delete                         ---    ---     ---        ###      ...   ttt
+  truncate                       ---    ---     ---        ###      ttt   ttt
+  read a column                  -      r       -/r        #        r     r
+  fill a column                  -      -       -/r        #        r     r
+  set another column             -      -       -          #        r     r
+  set a state column             -      -       r          #        r     r
+  add a trigger                  -      -       -          #        r     r
+  refer to it                    -      -       -          #        r     r
+  reindex                        -      -       -          #        r     r
+feed
+  select                         .+.    .+.     ---        ###      ...   +++
+  insert                         ---    p+p     ---        ###      ppp   +++
+  change anything else           ---    ---     ---        ###      ...   ttt
+  delete                         ---    ---     ---        ###      ...   ttt
+  truncate                       ---    ---     ---        ###      ttt   ttt
+  read a column                  r      r       -          #        r     r
+  fill a column                  -      r       -          #        r     r
+  set another column             -      -       -          #        r     r
+  add a trigger                  -      -       -          #        r     r
+  refer to it                    -      -       -          #        r     r
+  reindex                        -      -       -          #        r     r
+recoveries
+  select                         ---    ---     +++        ###      ...   +++
+  insert                         ---    ---     +++        ###      ppp   +++
+  change its state               ---    ---     +++        ###      ...   +++
+  change anything else           ---    ---     ---        ###      ...   ccc
+  delete                         ---    ---     +++        ###      ...   +++
+  truncate                       ---    ---     ---        ###      +++   +++
+  read a column                  -      -       r          #        r     r
+  fill a column                  -      -       r          #        r     r
+  set another column             -      -       -          #        r     r
+  set a state column             -      -       r          #        r     r
+  add a trigger                  -      -       -          #        r     r
+  refer to it                    -      -       -          #        r     r
+  reindex                        -      -       -          #        r     r
 schema_migrations
   select                         ---    ---     ---        ###      +++   +++
   insert                         ---    ---     ---        ###      +++   +++

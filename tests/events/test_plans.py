@@ -1,18 +1,22 @@
 """Every query finds its rows by an index, as production sends it: as its role, under row-level security."""
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
 
 from events.database import connection
+from events.feed import FeedReader
 from events.keyring import Keyring
 from events.maintenance import Maintenance
+from events.pool import Pool
 from events.reading import EventReader, Query
-from events.records import Caller, Statement
+from events.records import JOURNAL, Caller
+from events.recoveries import Recoveries
 from events.statements import statements
 from events.store import EventStore
+from events.tokens import TokenStore
 from tests.support.databases import TestServer
 from tests.support.explaining import ExplainingPool, explaining_pool
 from tests.support.many_events import fill
@@ -39,6 +43,7 @@ READING: dict[str, tuple[Ask, str]] = {
     "annotations_of": (lambda reader: reader.annotations(USER, [CURSOR]), "annotations_of_event"),
     "head": (lambda reader: reader.head(USER, PATH), "documents_pkey"),
     "heads": (lambda reader: in_snapshot(reader, "heads"), "documents_pkey"),
+    "standings": (lambda reader: in_snapshot(reader, "standings", path=None), "documents_pkey"),
     "streams": (lambda reader: in_snapshot(reader, "streams"), "events_user_id_stream_sequence_key"),
     "splices": (lambda reader: reader.text_at(USER, PATH, 3), "events_user_id_stream_sequence_key"),
     "chain": (
@@ -69,11 +74,17 @@ FILTERED = {
     "next page": (Query(actor="agent", cursor=str(CURSOR)), {"events_pkey"}),
 }
 
-SWEEPING: dict[str, tuple[Callable[[Maintenance], object], str]] = {
-    "users": (lambda maintenance: maintenance.users(), "events_"),
-    "stalled": (lambda maintenance: maintenance.stalled(LATER, limit=10), "documents_with_open_event"),
+SWEEPING: dict[str, tuple[Callable[[Pool], object], str]] = {
+    "users": (lambda pool: Maintenance(pool).users(), "events_"),
+    "claim": (
+        lambda pool: Recoveries(pool, lambda: LATER).claim(timedelta(0), limit=10),
+        "documents_with_open_event",
+    ),
+    "counts": (lambda pool: Recoveries(pool).counts(), "documents_with_open_event"),
+    "outdated": (lambda pool: Recoveries(pool).forget_outdated() == 0, "documents"),
+    "quarantined": (lambda pool: Recoveries(pool).quarantined() == [], "documents"),
     "forget_expired": (
-        lambda maintenance: maintenance.forget_expired_requests(limit=10),
+        lambda pool: Maintenance(pool).forget_expired_requests(limit=10),
         "idempotency_records_by_expiry",
     ),
 }
@@ -82,6 +93,13 @@ SPEAKING_OF = {
     "events_of_tool_call": Caller(USER, "agent", tool_call_id="call-7"),
     "events_of_transaction": Caller(USER, "agent", transaction_id="transaction-1"),
     "events_of_action": Caller(USER, "agent", agent_action_id="action-2"),
+}
+
+# To list everybody's tokens, and to find any live one, is to read the table; services do it when they start.
+ASKING_FOR_TOKENS: dict[str, tuple[Callable[[TokenStore], object], str]] = {
+    "presented": (lambda tokens: tokens.presented(USER, "000000000007"), "tokens_pkey"),
+    "of_user": (lambda tokens: tokens.of_user(USER), "tokens_pkey"),
+    "revoke": (lambda tokens: tokens.revoke(USER, "000000000007", NOON), "tokens_pkey"),
 }
 
 
@@ -124,10 +142,11 @@ def test_each_filter_that_has_an_index_uses_it(pool: ExplainingPool, wanted: str
 @pytest.mark.parametrize("name", SWEEPING)
 def test_a_sweep_over_all_users_uses_its_index(pool: ExplainingPool, name: str) -> None:
     sweep, index = SWEEPING[name]
-    assert sweep(Maintenance(pool))
+    assert sweep(pool)
     [plan] = pool.plans[name].values()
     assert any(used.startswith(index) for used in plan.indexes)
-    assert plan.scanned_tables == frozenset()
+    # There are never more attempts than open sagas, and here none: to read that table is quickest.
+    assert plan.scanned_tables <= {"recoveries"}
     assert plan.rows_read < EVENTS / 10
 
 
@@ -135,17 +154,43 @@ def test_a_sweep_over_all_users_uses_its_index(pool: ExplainingPool, name: str) 
 def test_the_write_that_something_said_speaks_of_is_found_by_any_of_its_ids(
     pool: ExplainingPool, index: str
 ) -> None:
-    said = Statement(type="note", op="note", tool="events.log", path=PATH)
-    EventStore(pool, Keyring.generate).log(SPEAKING_OF[index], said)
+    with EventStore(pool, Keyring.generate).document(SPEAKING_OF[index], JOURNAL) as journal:
+        journal.write_named_by(PATH)
     [plan] = pool.plans["write_it_speaks_of"].values()
     assert plan.indexes == {index}
     assert plan.scanned_tables == frozenset()
 
 
+@pytest.mark.parametrize("name", ASKING_FOR_TOKENS)
+def test_a_token_is_found_by_its_index_among_many(pool: ExplainingPool, name: str) -> None:
+    ask, index = ASKING_FOR_TOKENS[name]
+    ask(TokenStore(pool))
+    for plan in pool.plans[name].values():
+        assert plan.indexes == {index}
+        assert plan.scanned_tables == frozenset()
+
+
+def test_a_feed_is_read_from_a_position_in_the_order_of_its_index(pool: ExplainingPool) -> None:
+    feed = FeedReader(pool)
+    feed.since(USER, feed.since(USER, None, 500).position, 10)
+    feed.now(USER)
+    for name, others in (("since", {"events_pkey"}), ("newest", set[str]())):
+        for plan in pool.plans[name].values():
+            assert plan.indexes == {"feed_pkey"} | others
+            assert plan.scanned_tables == frozenset()
+            assert not plan.sorts
+            assert plan.rows_read < 50
+
+
 def test_no_query_is_left_out() -> None:
     settings = {"freeze", "act_as_reader", "are_you_there", "act_as_maintainer"}
     assert {*READING, "filtered"} == set(statements("queries")) - settings
-    assert set(SWEEPING) == set(statements("maintenance")) - settings
+    of_attempts = {"ended", "failed", "busy", "release"}
+    sweeping = {*statements("maintenance"), *statements("recoveries")}
+    assert set(SWEEPING) == sweeping - settings - of_attempts
+    acting = {"act_for", "act_as_maintainer_for"}
+    assert {*ASKING_FOR_TOKENS, "add", "all", "live"} == set(statements("tokens")) - settings - acting
+    assert {"since", "newest", "flush", "listen"} == set(statements("feed")) - settings
 
 
 def in_snapshot(reader: EventReader, name: str, **values: object) -> object:

@@ -108,12 +108,7 @@ def test_an_unfinished_change_is_found_by_the_next_who_opens_the_document(accoun
         pending = account.begin(stream, fresh_text())
     with account.store.document(ADA, NOTES) as stream:
         assert stream.head.open_event_id == pending.event_id
-        stalled = account.maintenance.stalled(pending.created_at.replace(year=2100), limit=10)
-        assert [(each.user_id, each.path, each.event_id) for each in stalled] == [
-            ("ada", NOTES, pending.event_id)
-        ]
         stream.finish(pending, {})
-    assert account.maintenance.stalled(pending.created_at.replace(year=2100), limit=10) == []
     assert account.faults() == []
 
 

@@ -10,6 +10,7 @@ from events.database import DatabaseUnavailableError
 from events.idempotency import InProgressError
 from events.pool import Pool
 from events.reading import Query
+from events.records import JOURNAL, Statement
 from events.saga import Status
 from garden.embedded import EmbeddedPostgres
 from garden.ground import prepare
@@ -143,9 +144,23 @@ def begin_and_crash(account: Account, embedded: EmbeddedPostgres) -> None:
         stream.finish(pending, {})
 
 
-def test_a_pool_on_a_server_that_never_was_is_unavailable() -> None:
+def test_something_said_that_may_have_been_recorded_is_told_as_that(embedded: EmbeddedPostgres) -> None:
+    said = Statement(type="observation", op="note", tool="events.log")
+    with account_on(embedded.ensure_running()) as account:
+        with account.store.document(ADA, JOURNAL, asking("k")) as journal:
+            crash(embedded)
+            with pytest.raises(DatabaseUnavailableError, match="whether this was recorded"):
+                journal.record(said)
+        embedded.ensure_running()
+        first = account.store.log(ADA, said, asking("k"))
+        assert account.store.log(ADA, said, asking("k")).event_id == first.event_id
+
+
+def test_a_pool_on_a_server_that_never_was_is_unavailable_and_names_no_place_on_the_host() -> None:
     with (
-        Pool("postgresql:///x?host=/nonexistent") as pool,
-        pytest.raises(DatabaseUnavailableError),
+        Pool("postgresql:///x?host=/nonexistent/folder") as pool,
+        pytest.raises(DatabaseUnavailableError) as refusal,
     ):
         pool.take()
+    assert '".s.PGSQL.5432"' in refusal.value.message
+    assert "nonexistent" not in refusal.value.message

@@ -19,7 +19,11 @@ try:
 finally:
     print(*sys.modules)
 """
-COMMANDS = ["init", "config", "migrate", "doctor", "demo", "call", "plant", "import", "database", "keys"]
+COMMANDS = [
+    "ls", "cat", "search", "plant", "append", "patch", "lint", "events", "event", "call", "tools", "import",
+    "export", "init", "config", "migrate", "doctor", "status", "reconcile", "demo", "database", "keys",
+    "serve", "mcp", "token",
+]  # fmt: skip
 
 
 def test_help_lists_every_command_with_a_whole_sentence(folder: Path) -> None:
@@ -29,6 +33,7 @@ def test_help_lists_every_command_with_a_whole_sentence(folder: Path) -> None:
     }
     for name in COMMANDS:
         assert listed[name].endswith("."), listed[name]
+        assert not listed[name].endswith("..."), listed[name]
 
 
 def test_help_loads_nothing_heavy() -> None:

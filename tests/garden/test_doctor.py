@@ -6,17 +6,16 @@ import pytest
 
 from garden.doctor import Finding, examine
 from garden.home import Home
-from garden.settings import load_settings
 from tests.support.processes import garden
 
 CHECKS = [
-    "python", "settings", "home", "permissions", "disk",
+    "python", "settings", "home", "permissions", "kinds", "disk",
     "database", "extensions", "migrations", "keys", "broker", "clock",
 ]  # fmt: skip
 
 
 def examined(path: Path) -> dict[str, Finding]:
-    return {finding.check: finding for finding in examine(load_settings(path))}
+    return {finding.check: finding for finding in examine(path)}
 
 
 @pytest.fixture
@@ -99,6 +98,18 @@ def test_a_broker_that_does_not_answer_is_found_and_its_password_kept(
     assert "hunter2" not in finding.message
 
 
+@pytest.mark.parametrize("url", ["redis://:hun/ter2@127.0.0.1:9", "amqp://me:hun#ter2@127.0.0.1:9"])
+def test_an_address_of_a_broker_that_can_not_be_read_gives_nothing_of_its_password_away(
+    healthy: Home, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("GARDEN_BROKER_URL", url)
+    finding = examined(healthy.path)["broker"]
+    assert (finding.status, finding.message) == (
+        "failed",
+        "******** does not answer: its address can't be understood",
+    )
+
+
 def test_a_misspelt_variable_is_a_warning_and_no_failure(
     healthy: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,3 +131,34 @@ def test_the_findings_can_be_had_as_json(healthy: Home) -> None:
     findings = json.loads(done.stdout)
     assert [finding["check"] for finding in findings] == CHECKS
     assert done.returncode == 0
+
+
+def test_settings_that_are_broken_are_a_finding_and_what_needs_them_is_skipped(healthy: Home) -> None:
+    (healthy.path / "garden.toml").write_text("log_level = 'loud'\n")
+    findings = examined(healthy.path)
+    assert list(findings) == CHECKS
+    assert (findings["python"].status, findings["settings"].status) == ("ok", "failed")
+    assert "'loud'" in findings["settings"].message
+    assert findings["home"].status == findings["database"].status == findings["broker"].status == "skipped"
+    done = garden("doctor", home=healthy.path)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("declaration", ["not toml", "\n[nothing]\n", 'kind = "part_profile"\n'])
+def test_declarations_of_kinds_that_can_not_be_read_are_a_finding(healthy: Home, declaration: str) -> None:
+    kinds = healthy.path / "kinds"
+    kinds.mkdir()
+    (kinds / "mine.toml").write_text(declaration)
+    finding = examined(healthy.path)["kinds"]
+    assert finding.status == "failed"
+    assert finding.hint
+
+
+def test_declarations_of_kinds_are_counted(healthy: Home) -> None:
+    kinds = healthy.path / "kinds"
+    kinds.mkdir()
+    caps = '[[sections]]\nanchor = "evidence v1"\ncap_items = 12\n'
+    (kinds / "mine.toml").write_text(f'kind = "part_profile"\nextends = "part_profile"\n\n{caps}')
+    finding = examined(healthy.path)["kinds"]
+    assert finding.status == "ok"
+    assert "1 declaration of the home's own" in finding.message

@@ -65,8 +65,8 @@ def test_nothing_refused_means_it_works(planted: Home) -> None:
         (Refusal("write", errno.EIO, FRESH), "Input/output error"),
         (Refusal("linkat", errno.ENOSPC), "No space left on device"),
         (Refusal("linkat", errno.EIO), "Input/output error"),
-        (Refusal("renameat", errno.EIO), "Input/output error"),
-        (Refusal("renameat", errno.EROFS), "Read-only file system"),
+        (Refusal("renameat2", errno.EIO), "Input/output error"),
+        (Refusal("renameat2", errno.EROFS), "Read-only file system"),
         (Refusal("fsync", errno.EIO, FRESH), "did not confirm"),
     ],
     ids=lambda value: f"{value.call} {errno.errorcode[value.error]}" if isinstance(value, Refusal) else "",
@@ -127,9 +127,22 @@ def test_where_links_fail_the_version_replaced_is_copied(planted: Home, error: i
     assert not [name for name in names(planted) if ".new-" in name]
 
 
+@pytest.mark.parametrize("error", [errno.ENOSYS, errno.EINVAL, errno.EPERM], ids=errno.errorcode.get)
+def test_where_names_can_not_be_exchanged_the_document_is_replaced_all_the_same(
+    planted: Home, error: int
+) -> None:
+    before = state(planted)
+    refusal = Refusal("renameat2", error)
+    assert replaced(planted, refusal, Refusal("renameat", errno.EIO))["code"] == "unavailable"
+    assert state(planted) == before
+    assert replaced(planted, refusal)["result"] == NEW
+    assert (planted.path / str(PROFILE)).read_text() == "new\n"
+    assert not [name for name in names(planted) if ".new-" in name]
+
+
 def test_a_copy_made_where_links_fail_goes_when_the_rename_fails(planted: Home) -> None:
     before = state(planted)
-    answer = replaced(planted, Refusal("linkat", errno.EPERM), Refusal("renameat", errno.EIO))
+    answer = replaced(planted, Refusal("linkat", errno.EPERM), Refusal("renameat2", errno.EIO, FOLDER))
     assert answer["code"] == "unavailable"
     assert state(planted) == before
 

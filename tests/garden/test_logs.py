@@ -85,3 +85,16 @@ def test_standard_output_is_never_touched(capsys: pytest.CaptureFixture[str]) ->
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "loud" in captured.err
+
+
+def test_a_broker_that_is_away_is_a_warning_and_not_told_every_few_seconds() -> None:
+    stream = io.StringIO()
+    configure_logs("info", "json", stream)
+    consumer = logging.getLogger("dramatiq.worker.ConsumerThread(garden)")
+    for _ in range(3):
+        consumer.critical("Consumer encountered a connection error: %s", "refused")
+        consumer.info("Restarting consumer in %0.2f seconds.", 3)
+    [entry] = map(json.loads, stream.getvalue().splitlines())
+    assert entry["level"] == "warning"
+    consumer.critical("Consumer encountered an unexpected error.")
+    assert json.loads(stream.getvalue().splitlines()[-1])["level"] == "critical"

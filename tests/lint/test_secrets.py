@@ -8,6 +8,7 @@ from lint.linting import lint
 A, D, M = "AbCdEfGhIj", "0123456789", "a1B2c3D4e5"
 
 SECRETS = {
+    "our own": "mgt.ada.0123456789ab." + (M * 5)[:43],
     "AWS": "AKIA" + "IOSFODNN7EXAMPLE",
     "GitHub": "ghp_" + (M * 4)[:36],
     "GitHub, fine-grained": "github_pat_" + M * 4,

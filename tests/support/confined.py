@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,12 @@ REPOSITORY = Path(__file__).parents[2]
 
 _NUMBERS = {
     "x86_64": {
-        "write": 1, "pread64": 17, "fsync": 74, "mkdirat": 258, "renameat": 264, "linkat": 265,
-        "renameat2": 316, "openat2": 437,
+        "write": 1, "close": 3, "poll": 7, "pread64": 17, "fsync": 74, "mkdirat": 258, "unlinkat": 263,
+        "renameat": 264, "linkat": 265, "renameat2": 316, "openat2": 437,
     },
     "aarch64": {
-        "write": 64, "pread64": 67, "fsync": 82, "mkdirat": 34, "renameat": 38, "linkat": 37,
-        "renameat2": 276, "openat2": 437,
+        "write": 64, "close": 57, "poll": 73, "pread64": 67, "fsync": 82, "mkdirat": 34, "unlinkat": 35,
+        "renameat": 38, "linkat": 37, "renameat2": 276, "openat2": 437,
     },
 }  # fmt: skip
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
@@ -106,8 +107,17 @@ def main() -> None:
     # The probe for openat2 has to meet its refusal; a handle can only be counted once the home is open.
     refuse([each for each in refusals if each.handle is None and each.call == "openat2"])
     with GardenFiles(Path(request["home"])) as files:
+        confirm_folders(files, request["arguments"])
         refuse([each for each in refusals if each.call != "openat2"])
         print(json.dumps(answer_of(files, request["call"], request["arguments"])))
+
+
+def confirm_folders(files: GardenFiles, arguments: dict[str, str | None]) -> None:
+    """Let the names of the folders that are there be on the disk, so that no call syncs those as well."""
+    for name in ("path", "new_path", "keep_previous"):
+        with suppress(OSError, GardenError):
+            if arguments.get(name):
+                files._confirm_way(GardenPath(arguments[name] or "").folder.components)
 
 
 def answer_of(files: GardenFiles, call: str, arguments: dict[str, str | None]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, Self
 from unittest import mock
 
 from events.stream import LockedStream
-from garden.beneath import rename_new
+from garden.beneath import exchange, rename_new
 
 _CALLS = ("link", "rename", "unlink", "mkdir", "write", "fsync", "fchmod")
 
@@ -33,6 +33,7 @@ class Steps:
             self._watch(f"os.{name}", name, getattr(os, name))
         for module in ("plain_files", "files"):
             self._watch(f"garden.{module}.rename_new", "rename_new", rename_new)
+        self._watch("garden.plain_files.exchange", "exchange", exchange)
         opened = os.open
         self._replace("os.open", lambda *words, **named: self._opened(opened, words, named))
         send = LockedStream._send

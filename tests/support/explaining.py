@@ -17,7 +17,9 @@ _PARAMETER = re.compile(r"%\((\w+)\)s")
 # Not a query over tables: whose rights to use, and what is a function of the schema.
 _NO_QUERY = re.compile(rb"select (set_config|pg_|garden\.|\* from garden\.open_stream)|set transaction")
 _NAMES = {
-    text: name for file in ("queries", "maintenance", "store") for name, text in statements(file).items()
+    text: name
+    for file in ("queries", "maintenance", "recoveries", "store", "tokens", "feed")
+    for name, text in statements(file).items()
 }
 
 Result = TypeVar("Result")

@@ -49,6 +49,17 @@ select user_id, event_id, event_id, row_number() over (partition by user_id orde
 from garden.events
 where document_version % 5 = 0;
 
+-- name: feed
+insert into garden.feed
+select user_id, row_number() over (partition by user_id order by event_id), event_id, status
+from garden.events
+where status in ('committed', 'failed');
+
+-- name: tokens
+insert into garden.tokens (user_id, token_id, role, actor, secret_hash, created_at, expires_at)
+select user_id, right(event_id::text, 12), 'agent', 'agent', state_seal, created_at, created_at + interval '1 day'
+from garden.events;
+
 -- name: requests
 insert into garden.idempotency_records
 select user_id, 'caller:' || event_id, state_seal, event_id, '{}', created_at,

@@ -14,7 +14,10 @@ from typing import Any
 from events.database import Connection, connection
 from tests.support.named_sql import named_sql
 
-TABLES = ("events", "documents", "idempotency_records", "event_annotations", "schema_migrations")
+TABLES = (
+    "events", "documents", "idempotency_records", "event_annotations", "tokens", "feed", "recoveries",
+    "schema_migrations",
+)  # fmt: skip
 ROLES = ("garden_reader", "garden_service", "garden_maintainer")
 USERS = (None, "ada", "bob")
 
@@ -29,6 +32,8 @@ STATE = {
         "tail_chain_hash", "updated_at", "seal", "seal_salt_version",
     ),
     "idempotency_records": ("fingerprint", "event_id", "response", "created_at", "expires_at"),
+    "tokens": ("revoked_at",),
+    "recoveries": ("attempts", "last_at", "error", "quarantined_at"),
 }  # fmt: skip
 
 # So many of Ada's requests have expired: a bit of their own in a count.
@@ -109,6 +114,7 @@ class Ground:
         yield self._probe("events", "jump")
         yield self._probe("documents", "fall back to a lower version")
         yield self._probe("documents", "fall back to a lower sequence")
+        yield self._probe("tokens", "take a revocation back")
         yield self._probe("schema", "create in it", right_only=True)
 
     def _probes(self, table: str) -> Iterator[Probe]:

@@ -40,6 +40,16 @@ values (
     '{user}', gen_random_uuid(), md5('{user} 1')::uuid, {row}, 'note', 'note', 'agent', 'agent', now(),
     sha256('chain'), 1)
 
+-- name: insert tokens
+insert into garden.tokens (user_id, token_id, role, actor, secret_hash, created_at, expires_at)
+values ('{user}', lpad('{row}', 12, '0'), 'agent', 'agent', sha256('secret'), now(), now() + '1 hour')
+
+-- name: insert feed
+insert into garden.feed values ('{user}', {row}, md5('{user} {row}')::uuid, 'committed')
+
+-- name: insert recoveries
+insert into garden.recoveries values ('{user}', md5('{user} {row}')::uuid, 'notes.md', 1, now(), now())
+
 -- name: insert schema_migrations
 insert into garden.schema_migrations (version, name, checksum)
 values (1000 + {row}, 'later', 'sha256:' || repeat('a', 64))
@@ -60,6 +70,18 @@ update garden.idempotency_records
 set fingerprint = sha256('new'), event_id = gen_random_uuid(), response = '{}', created_at = now(),
     expires_at = now() + '2 hours'
 
+-- name: change its state recoveries
+update garden.recoveries set attempts = 2, last_at = now(), error = '{}', quarantined_at = now()
+
+-- name: change its state tokens
+update garden.tokens set revoked_at = now()
+
+-- name: take a revocation back tokens
+do $$ begin
+    update garden.tokens set revoked_at = now();
+    update garden.tokens set revoked_at = null;
+end $$
+
 -- name: change anything else events
 -- Together with a step that is allowed; otherwise the trigger that judges steps would hide the others.
 update garden.events
@@ -79,6 +101,9 @@ update garden.documents set tail_sequence = 0
 
 -- name: select
 select * from {table}
+
+-- name: select tokens
+select user_id, token_id, role, actor, created_at, expires_at, revoked_at from garden.tokens
 
 -- name: delete
 delete from {table}
@@ -110,6 +135,15 @@ create table playground.t (a text, b text, foreign key (a, b) references garden.
 -- name: refer to it event_annotations
 create table playground.t (
     a text, b uuid, foreign key (a, b) references garden.event_annotations (user_id, annotation_id))
+
+-- name: refer to it tokens
+create table playground.t (a text, b text, foreign key (a, b) references garden.tokens (user_id, token_id))
+
+-- name: refer to it feed
+create table playground.t (a text, b bigint, foreign key (a, b) references garden.feed (user_id, position))
+
+-- name: refer to it recoveries
+create table playground.t (a text, b uuid, foreign key (a, b) references garden.recoveries (user_id, event_id))
 
 -- name: refer to it schema_migrations
 create table playground.t (a integer references garden.schema_migrations (version))

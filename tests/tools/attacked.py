@@ -23,7 +23,18 @@ NO_PATHS = frozenset(
     {
         *("actor", "agentActionId", "append", "cursor", "glob", "idempotencyKey", "ifMatch", "into"),
         *("match", "op", "ops", "overrideRationale", "pattern", "rationale", "reason", "replace"),
-        *("sectionAnchor", "since", "status", "text", "title", "tool", "toolCallId", "transactionId"),
+        *(
+            "at",
+            "event",
+            "sectionAnchor",
+            "since",
+            "status",
+            "text",
+            "title",
+            "tool",
+            "toolCallId",
+            "transactionId",
+        ),
         *("type", "until", "afterHash", "beforeHash", "content", "diffText"),
         *("evidenceRefs", "from", "items", "participants"),
     }

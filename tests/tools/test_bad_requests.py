@@ -123,6 +123,11 @@ def test_a_field_that_is_missing_is_named(untouched: Scene) -> None:
             assert_invalid(untouched, tool, args, f"{field}: it is missing")
 
 
+def test_words_in_the_place_of_an_object_are_told_what_belongs_there(untouched: Scene) -> None:
+    tool = REGISTRY["md.patch_section"]
+    assert_invalid(untouched, tool, {**good(tool), "change": "- x"}, "change: it should be an object")
+
+
 def test_a_field_that_is_given_twice_is_named_whatever_its_spelling(untouched: Scene) -> None:
     for tool in TOOLS:
         for field in fields(tool):

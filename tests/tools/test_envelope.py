@@ -14,7 +14,16 @@ from tests.support.gardens import CRITIC, NOTES, events_of, file_of, ok, plant, 
 
 SPEC = {
     "fs": {"list", "read", "search", "hash", "ensure_dir", "write", "append", "patch", "move"},
-    "md": {"list_sections", "patch_section", "curate_list", "snapshot_history", "lint", "plant"},
+    "md": {
+        "list_sections",
+        "patch_section",
+        "curate_list",
+        "snapshot_history",
+        "lint",
+        "plant",
+        "repair",
+        "restore",
+    },
     "lint": {"check"},
     "events": {"log", "query"},
     "": {"propose_change"},

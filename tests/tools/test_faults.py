@@ -103,6 +103,7 @@ def full_disk_calls(scene: Scene) -> dict[str, Args]:
         "fs.write": {"path": NOTES, "content": text + "\nslept well\n"},
         "fs.patch": {"path": NOTES, "diffText": f"@@ -{line},1 +{line},1 @@\n-# Notes\n+# My Notes\n"},
         "md.curate_list": {"path": DOCUMENT, **curated},
+        "md.restore": {"path": NOTES, "version": 1},
         **dict([PATCH, APPEND, PLANT, SNAPSHOT]),
     }
 
@@ -110,9 +111,9 @@ def full_disk_calls(scene: Scene) -> dict[str, Args]:
 def test_on_a_full_disk_no_tool_writes_and_each_says_so(scene: Scene) -> None:
     keeper = scene.garden.session(ADA, "companion", role="maintainer")
     calls = full_disk_calls(scene)
-    # A move and a folder take no room that this disk counts.
+    # A move and a folder take no room that this disk counts, and nothing here is damaged.
     writing = {name for name, tool in REGISTRY.items() if tool.traits.writes}
-    assert set(calls) == writing - {"fs.move", "fs.ensure_dir", "events.log"}
+    assert set(calls) == writing - {"fs.move", "fs.ensure_dir", "events.log", "md.repair"}
     before = everything(scene)
     for call in calls.items():
         with disk_that_ends_at(20):
@@ -142,7 +143,7 @@ def test_on_a_full_disk_everything_can_be_read(scene: Scene) -> None:
         (APPEND, Refusal("write", errno.EDQUOT, 2), "quota exceeded"),
         (PATCH, Refusal("fsync", errno.EIO, 3), "did not confirm"),
         (PATCH, Refusal("linkat", errno.EIO), "Input/output error"),
-        (PATCH, Refusal("renameat", errno.EROFS), "Read-only file system"),
+        (PATCH, Refusal("renameat2", errno.EROFS), "Read-only file system"),
         (PLANT, Refusal("write", errno.ENOSPC, 1), "No space left on device"),
         (PLANT, Refusal("renameat2", errno.EROFS), "Read-only file system"),
         (MOVE, Refusal("renameat2", errno.EIO), "Input/output error"),
@@ -166,6 +167,48 @@ def test_what_the_system_refuses_is_told_and_nothing_came_of_it(
     assert_nothing_came_of_it(scene, call, envelope, "unavailable", before)
     assert says in envelope["error"]["message"]
     assert_next_write_works(scene, *call)
+
+
+def test_a_copy_that_can_not_be_taken_out_of_the_history_goes_when_the_document_is_next_opened(
+    scene: Scene,
+) -> None:
+    keeper = scene.garden.session(ADA, "companion", role="maintainer")
+    for tool, args in BEFORE:
+        keeper.call(tool, args)
+    refusals = [Refusal(call, errno.EIO) for call in ("renameat", "renameat2", "unlinkat")]
+    envelope = confined_call(scene.home, *PATCH, before=BEFORE, refusals=refusals)
+    scene.assert_refused(envelope, PATCH, "unavailable")
+    assert "a copy is left" in envelope["error"]["message"]
+    assert (scene.home / DOCUMENT).stat().st_nlink == 2
+    keeper.call("fs.append", {"path": DOCUMENT, "text": "x", "ifMatch": "none"})
+    assert statuses(scene, DOCUMENT)[0] == ("failed", "stalled_before_write")
+    assert (scene.home / DOCUMENT).stat().st_nlink == 1
+    assert_next_write_works(scene, *PATCH)
+
+
+@pytest.mark.parametrize(("call", "handles"), [(MOVE, (0, 1, 2)), (PATCH, (0, 1, 2))])
+def test_a_handle_that_closes_with_an_error_takes_nothing_back_that_was_done(
+    scene: Scene, call: tuple[str, Args], handles: tuple[int, ...]
+) -> None:
+    refusals = [Refusal("close", errno.EIO, handle) for handle in handles]
+    envelope = confined_call(scene.home, *call, before=BEFORE, refusals=refusals)
+    assert envelope["ok"], envelope
+    assert statuses(scene, call[1]["path"])[0] == ("committed", None)
+
+
+def test_an_old_version_that_can_not_be_taken_away_does_not_undo_the_change_that_stands(scene: Scene) -> None:
+    refusals = [Refusal("unlinkat", errno.EIO)]
+    envelope = confined_call(scene.home, *PATCH, before=BEFORE, refusals=refusals)
+    assert envelope["ok"], envelope
+    assert statuses(scene, DOCUMENT)[0] == ("committed", None)
+    assert_next_write_works(scene, "fs.append", {"path": DOCUMENT, "text": "- and on"})
+
+
+def test_a_system_that_can_not_wait_for_the_database_is_told_as_unavailable(scene: Scene) -> None:
+    refusals = [Refusal("poll", errno.ENOMEM)]
+    envelope = confined_call(scene.home, *APPEND, before=BEFORE, refusals=refusals)
+    scene.assert_refused(envelope, APPEND, "unavailable")
+    assert_next_write_works(scene, *APPEND)
 
 
 @pytest.mark.parametrize(

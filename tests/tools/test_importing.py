@@ -145,7 +145,7 @@ def test_the_report_for_people_counts_and_explains(garden: Garden, source: Path)
 @pytest.mark.parametrize("name", ["nowhere", "ada/notes.md"])
 def test_a_source_that_is_no_folder_is_refused(garden: Garden, source: Path, name: str) -> None:
     _lay_out(source, {"ada/notes.md": NOTE.encode()})
-    done = garden_command("import", source / name, "--json", home=garden.home.path)
+    done = garden_command("import", source / name, home=garden.home.path)
     assert (done.returncode, done.stdout) == (1, "")
     assert "no folder to import from" in done.stderr
 

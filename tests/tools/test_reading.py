@@ -210,9 +210,17 @@ def test_an_unreadable_file_is_left_out_and_that_is_said(garden: Garden, ada: Se
     assert OVERVIEW in envelope["meta"]["warnings"][0]
 
 
-@pytest.mark.parametrize("root", [NOTES, "users/ada", "history/ada"])
+@pytest.mark.parametrize("root", [NOTES, "users/ada/parts", "history/ada/notes"])
 def test_searching_what_is_not_there_is_not_found(ada: Session, root: str) -> None:
     refused(ada, "fs.search", "not_found", root=root, pattern="a")
+
+
+@pytest.mark.parametrize("top", ["users/ada", "history/ada"])
+def test_a_garden_that_has_not_begun_is_there_and_empty(ada: Session, top: str) -> None:
+    for envelope in (ok(ada, "fs.list", path=top), ok(ada, "fs.search", root=top, pattern="a")):
+        assert envelope["result"] == []
+        assert "md.plant" in envelope["meta"]["hint"]
+    refused(ada, "fs.list", "path_not_allowed", path=top.replace("ada", "ben"))
 
 
 def test_history_can_be_listed_read_and_searched(ada: Session) -> None:

@@ -70,12 +70,27 @@ def test_an_edit_from_outside_in_between_keeps_both_versions(
     edit_outside(garden, CRITIC, "# Part", "# The Critic")
     ok(ada, "md.patch_section", **SECOND)
     assert events_of(ada, CRITIC) == [
+        "plant committed", "replace_section committed", "external_edit committed", "replace_section committed"
+    ]  # fmt: skip
+    text = result(ada, "fs.read", path=CRITIC)
+    assert "- Rest" in text
+    assert "# The Critic" in text
+
+
+def test_an_edit_from_outside_that_took_the_change_away_keeps_both_versions(
+    garden: Garden, ada: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(ada, CRITIC)
+    _gone_at(monkeypatch, LockedStream, "finish", ada)
+    edit_outside(garden, CRITIC, "- Rest\n", "- Something else\n")
+    ok(ada, "md.patch_section", **SECOND)
+    assert events_of(ada, CRITIC) == [
         "plant committed", "replace_section failed", "external_edit committed", "replace_section committed"
     ]  # fmt: skip
     (failed,) = rows(ada, status="failed")
     assert failed["error"]["code"] == "conflict"
     assert "- Rest" in failed["splice"]["inserted"]
-    assert "# The Critic" in result(ada, "fs.read", path=CRITIC)
+    assert "- Something else" in result(ada, "fs.read", path=CRITIC)
 
 
 def test_a_writer_that_wakes_up_late_is_adopted_with_the_name_of_its_event(

@@ -56,10 +56,16 @@ def swapping(scene: Scene, *paths: str) -> subprocess.Popen[str]:
 
 
 def attacked(scene: Scene, operations: int) -> Counter[tuple[str, str]]:
+    """Call, and go on for up to ten times as long until links were met and tools had room to work."""
     ada = scene.garden.session(ADA, "companion")
     chance = random.Random(7)  # noqa: S311
     outcomes: Counter[tuple[str, str]] = Counter()
-    for number in range(operations):
+    for number in range(10 * operations):
+        if (
+            number >= operations
+            and min(answered(outcomes, each) for each in ("path_not_allowed", "done")) > 3
+        ):
+            break
         tool, args = chance.choice(calls(number))
         envelope = ada.call(tool, args)
         scene.told(envelope)
@@ -67,6 +73,10 @@ def attacked(scene: Scene, operations: int) -> Counter[tuple[str, str]]:
         assert outcome in ANSWERS, (tool, envelope)
         outcomes[tool, outcome] += 1
     return outcomes
+
+
+def answered(outcomes: Counter[tuple[str, str]], wanted: str) -> int:
+    return sum(count for (_, outcome), count in outcomes.items() if outcome == wanted)
 
 
 def test_no_tool_is_led_outside_by_links_that_come_and_go(scene: Scene) -> None:
@@ -80,12 +90,10 @@ def test_no_tool_is_led_outside_by_links_that_come_and_go(scene: Scene) -> None:
     assert CANARY not in "".join(
         path.read_text() for root in ("users", "history") for path in (scene.home / root / ADA).rglob("*.md")
     )
-    # Both sides were there: links were met, and there was room between them to work.
+    # Both sides were there.
     assert swaps > OPERATIONS / 10
-    met = sum(count for (_, outcome), count in outcomes.items() if outcome == "path_not_allowed")
-    done = sum(count for (_, outcome), count in outcomes.items() if outcome == "done")
-    assert met > OPERATIONS / 100, outcomes
-    assert done > OPERATIONS / 100, outcomes
+    assert answered(outcomes, "path_not_allowed"), outcomes
+    assert answered(outcomes, "done"), outcomes
 
 
 def test_what_the_links_left_behind_is_settled_by_the_next_write(scene: Scene) -> None:

@@ -15,8 +15,8 @@ from tests.support.crowd import Asked
 from tests.support.dying import Steps
 from tests.support.planted import NOTES, PROFILE, ada, ok, patching, plant
 
-PATCH = ["create", "write", "fsync", "add_event", "link", "rename", "fsync", "fsync", "end_event"]
-APPEND = ["create", "write", "fsync", "add_event", "rename", "fsync", "end_event"]
+PATCH = ["create", "write", "fsync", "add_event", "link", "exchange", "unlink", "fsync", "fsync", "end_event"]
+APPEND = ["create", "write", "fsync", "add_event", "exchange", "unlink", "fsync", "end_event"]
 
 
 def call(garden: Garden, asked: Asked) -> Callable[[], object]:

@@ -158,7 +158,8 @@ class Paused:
         self._threads = ThreadPoolExecutor(1)
         monkeypatch.setattr(Replacement, "put", once(Replacement.put, **{where: self._pause}))
         self._call = self._threads.submit(ada(garden).call, *asked)
-        self._reached.wait()
+        while not self._reached.wait(0.1):
+            assert not self._call.done(), self._call.result()
         with connection(database) as administration:
             administration.execute(CUT)
 
@@ -276,3 +277,29 @@ def test_what_was_acknowledged_survives_a_crash_of_the_server(
         assert (again["result"], again["meta"]["eventId"]) == (answer["result"], answer["meta"]["eventId"])
         assert text_of(own_garden, PROFILE).count(f"said {number};") == 1
         assert broken_promises(own_garden) == []
+
+
+def test_what_was_acknowledged_survives_a_crash_of_the_server_and_an_edit_by_hand_after_it(
+    own_server: EmbeddedPostgres, own_garden: Garden
+) -> None:
+    """The server has lost that the write was sealed, and the file is not what the write has left."""
+    with connection(own_server.ensure_running()) as administration:
+        # What need not wait for the disk is not to get there before the crash.
+        administration.execute(b"alter system set wal_writer_delay = '10s'")
+        administration.execute(b"select pg_reload_conf()")
+    answer = ok(ada(own_garden).call(*ASKED))
+    own_server.stop(immediately=True)
+    with (own_garden.home.path / PROFILE).open("a") as file:
+        file.write("\nby hand;\n")
+    own_server.ensure_running()
+    again = ok(ada(own_garden).call(*ASKED))
+    assert again["meta"]["replayed"]
+    assert again["meta"]["eventId"] == answer["meta"]["eventId"]
+    assert [event.status for event in told(own_garden, PROFILE).events] == ["committed"] * 2
+    ok(ada(own_garden).call(*patching(PROFILE, "needs v1", "the next")))
+    assert (
+        text_of(own_garden, PROFILE).count("said once;")
+        == text_of(own_garden, PROFILE).count("by hand;")
+        == 1
+    )
+    assert broken_promises(own_garden) == []

@@ -71,6 +71,8 @@ edits = st.one_of(
     _calls("fs.append", text=words),
     _calls("fs.write", content=words),
     _calls("fs.move", newPath=paths),
+    _calls("md.repair"),
+    _calls("md.restore", version=st.integers(1, 5)),
 )  # fmt: skip
 others = st.one_of(_calls("md.snapshot_history"), _calls("fs.append", text=words, dryRun=st.just(True)))
 by_hand = st.one_of(

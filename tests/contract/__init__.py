@@ -1,0 +1,1 @@
+"""Every surface gives the same answers."""

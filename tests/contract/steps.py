@@ -1,0 +1,303 @@
+"""What is asked of every surface, in this order: each tool with good and with bad input.
+
+In all texts `ADA` stands for the user, since each surface tends a garden of its own.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+NOTES = "users/ADA/notes.md"
+OVERVIEW = "users/ADA/overview.md"
+CRITIC = "users/ADA/parts/critic/profile.md"
+CHILD = "users/ADA/parts/child/notes.md"
+MOVED = "users/ADA/parts/inner-child/notes.md"
+PAIR = "users/ADA/relationships/critic-and-child/profile.md"
+ELSEWHERE = "users/ben/notes.md"
+TEXT = (
+    "---\nid: child\nuser_id: ADA\nschema: 1\nmood: 日記 \u201cquiet\u201d\n---\n\n# Child\n\n## Inbox\n"
+    "<!-- @anchor: inbox v1 -->\n\n- hid under the table\n\n## Summaries\n<!-- @anchor: summaries v1 -->\n"
+)
+STALE = "sha256:" + "0" * 64
+UNKNOWN_EVENT = "019a0000-0000-7000-8000-000000000000"
+
+Envelope = dict[str, Any]
+Args = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One call, and how it is to end: with this code, or well."""
+
+    name: str
+    tool: str
+    args: Args | Callable[[Mapping[str, Envelope]], Args]
+    code: str = "ok"
+    role: str = "agent"
+
+
+def _result(before: Mapping[str, Envelope], name: str) -> Any:
+    return before[name]["result"]
+
+
+def _curated(ops: object, items: list[object], **said: object) -> Args:
+    return {
+        "path": CRITIC, "sectionAnchor": "evidence", "ops": ops, "items": items, "reason": "It fits.", **said
+    }  # fmt: skip
+
+
+def _patched(change: object, **said: object) -> Args:
+    return {"path": CRITIC, "sectionAnchor": "concerns v1", "change": change, **said}
+
+
+_PLANTING = (
+    Step("plant notes", "md.plant", {"path": NOTES}),
+    Step("plant an overview", "md.plant", {"path": OVERVIEW, "title": "Ada", "rationale": "She came."}),
+    Step("plant a profile", "md.plant", {"path": CRITIC, "title": "The Critic"}),
+    Step(
+        "plant a relationship",
+        "md.plant",
+        {
+            "path": PAIR,
+            "participants": ["critic", "child"],
+            "toolCallId": "call-1",
+            "transactionId": "turn-1",
+        },
+    ),
+    Step(
+        "plant a relationship of nobody", "md.plant", {"path": PAIR.replace("critic-", "x-")}, "invalid_input"
+    ),
+    Step("plant over what is there", "md.plant", {"path": NOTES, "title": "Again"}, "already_exists"),
+    Step("plant beside the paths", "md.plant", {"path": "users/ADA/diary.md"}, "path_not_allowed"),
+    Step("plant as a reviewer", "md.plant", {"path": NOTES}, "permission_denied", "reviewer"),
+    Step("ensure a folder", "fs.ensure_dir", {"path": "users/ADA/parts/child"}),
+    Step("ensure a folder above", "fs.ensure_dir", {"path": "users/ADA/../ben"}, "path_not_allowed"),
+)
+_WRITING = (
+    Step("write", "fs.write", {"path": CHILD, "content": TEXT, "evidenceRefs": ["ev:s1-m2"]}),
+    Step("write no text", "fs.write", {"path": CHILD}, "invalid_input"),
+    Step("write an identity away", "fs.write", {"path": CHILD, "content": "# Child\n"}, "identity_changed"),
+    Step(
+        "write an anchor away",
+        "fs.write",
+        {"path": CHILD, "content": TEXT.replace("<!-- @anchor: inbox v1 -->\n", "")},
+        "anchor_changed",
+    ),
+    Step("write too much", "fs.write", {"path": CHILD, "content": TEXT + "x" * 1_100_000}, "too_large"),
+    Step("write for another", "fs.write", {"path": ELSEWHERE, "content": TEXT}, "path_not_allowed"),
+    Step("append", "fs.append", {"path": NOTES, "text": "slept well 😴", "idempotencyKey": "night-1"}),
+    Step("append again", "fs.append", {"path": NOTES, "text": "slept well 😴", "idempotencyKey": "night-1"}),
+    Step(
+        "append other words under its key",
+        "fs.append",
+        {"path": NOTES, "text": "slept badly", "idempotencyKey": "night-1"},
+        "idempotency_conflict",
+    ),
+    Step("append to be seen only", "fs.append", {"path": NOTES, "text": "dreamt", "dryRun": True}),
+    Step("append with opts", "fs.append", {"path": NOTES, "text": "woke", "opts": {"toolCallId": "c9"}}),
+    Step(
+        "append to what it was",
+        "fs.append",
+        {"path": NOTES, "text": "x", "ifMatch": STALE},
+        "precondition_failed",
+    ),
+    Step("append a control character", "fs.append", {"path": NOTES, "text": "a\x00b"}, "not_text"),
+    Step("append to nothing", "fs.append", {"path": MOVED, "text": "x"}, "not_found"),
+    Step(
+        "patch",
+        "fs.patch",
+        {"path": CHILD, "diffText": "@@ -12,1 +12,2 @@\n - hid under the table\n+- came out again\n"},
+    ),
+    Step(
+        "patch nothing of it",
+        "fs.patch",
+        {"path": CHILD, "diffText": "@@ -1 +1 @@\n-none\n+x\n"},
+        "patch_conflict",
+    ),
+    Step("patch with no diff", "fs.patch", {"path": CHILD, "diffText": "hello"}, "invalid_input"),
+)
+_SECTIONS = (
+    Step("list sections", "md.list_sections", {"path": CRITIC}),
+    Step("list sections of nothing", "md.list_sections", {"path": MOVED}, "not_found"),
+    Step(
+        "patch a section", "md.patch_section", _patched({"replace": "- Says yes too soon"}, rationale="Said.")
+    ),
+    Step(
+        "patch it alike",
+        "md.patch_section",
+        _patched({"replace": "- Says yes too soon"}, idempotencyKey="k2"),
+    ),
+    Step(
+        "patch what it is now",
+        "md.patch_section",
+        lambda before: _patched(
+            {"append": "- Says no too late"}, ifMatch=_result(before, "patch a section")["afterHash"]
+        ),
+    ),
+    Step(
+        "patch what it was",
+        "md.patch_section",
+        lambda before: _patched(
+            {"append": "- Says maybe"}, ifMatch=_result(before, "patch a section")["afterHash"]
+        ),
+        "precondition_failed",
+    ),
+    Step("patch both ways", "md.patch_section", _patched({"replace": "a", "append": "b"}), "invalid_input"),
+    Step("patch a heading in", "md.patch_section", _patched({"append": "## Needs"}), "heading_in_section"),
+    Step(
+        "patch an anchor in",
+        "md.patch_section",
+        _patched({"append": "<!-- @anchor: x v1 -->"}),
+        "anchor_in_text",
+    ),
+    Step(
+        "patch no section",
+        "md.patch_section",
+        {"path": CRITIC, "sectionAnchor": "dreams", "change": {"append": "x"}},
+        "anchor_not_found",
+    ),
+    Step(
+        "patch the Change Log away",
+        "md.patch_section",
+        {"path": CRITIC, "sectionAnchor": "change_log", "change": {"replace": "x"}},
+        "permission_denied",
+    ),
+    Step(
+        "curate: append seven",
+        "md.curate_list",
+        _curated("append", [f'"word {n}" (ev:s1-m{n})' for n in range(7)]),
+    ),
+    Step(
+        "curate: one more", "md.curate_list", _curated("append", ['"more" (ev:s2-m1)']), "override_required"
+    ),
+    Step(
+        "curate: one more, and why",
+        "md.curate_list",
+        _curated("append", ['"more" (ev:s2-m1)'], overrideRationale="It says most of all."),
+    ),
+    Step("curate: prune", "md.curate_list", _curated("prune", [{"match": "ev:s1-m3"}])),
+    Step(
+        "curate: merge",
+        "md.curate_list",
+        _curated("merge", [{"into": "ev:s1-m1", "from": ["ev:s1-m2"], "text": '"both" (ev:s1-m1)'}]),
+    ),
+    Step(
+        "curate: prune what is not there",
+        "md.curate_list",
+        _curated("prune", [{"match": "ev:none"}]),
+        "not_found",
+    ),
+    Step(
+        "curate: without a reason",
+        "md.curate_list",
+        {**_curated("append", ["x"]), "reason": ""},
+        "invalid_input",
+    ),
+    Step("snapshot", "md.snapshot_history", {"path": CRITIC}),
+    Step("snapshot of nothing", "md.snapshot_history", {"path": MOVED}, "not_found"),
+    Step("lint", "md.lint", {"path": CRITIC}),
+    Step("lint nothing", "md.lint", {"path": MOVED}, "not_found"),
+    Step("check", "lint.check", {"path": CRITIC}),
+    Step("check a number", "lint.check", {"path": 7}, "invalid_input"),
+)
+_READING = (
+    Step("list", "fs.list", {"path": "users/ADA", "glob": "**/*.md"}),
+    Step("list another's", "fs.list", {"path": "users/ben"}, "path_not_allowed"),
+    Step("read", "fs.read", {"path": NOTES}),
+    Step("read lines", "fs.read", {"path": CRITIC, "ranges": [{"startLine": 1, "endLine": 4}]}),
+    Step("read other words", "fs.read", {"path": CHILD}, role="reviewer"),
+    Step(
+        "read backwards",
+        "fs.read",
+        {"path": NOTES, "ranges": [{"startLine": 4, "endLine": 1}]},
+        "invalid_input",
+    ),
+    Step("read another's", "fs.read", {"path": ELSEWHERE}, "path_not_allowed"),
+    Step("read through a trick", "fs.read", {"path": "users/ADA/%2e%2e/ben/notes.md"}, "path_not_allowed"),
+    Step("read a surplus", "fs.read", {"path": NOTES, "quickly": True}, "invalid_input"),
+    Step(
+        "search",
+        "fs.search",
+        {"root": "users/ADA", "pattern": "SLEPT|says", "ignoreCase": True, "context": 1},
+    ),
+    Step("search with opts", "fs.search", {"root": NOTES, "pattern": "SLEPT", "opts": {"ignoreCase": True}}),
+    Step("search for a broken pattern", "fs.search", {"root": "users/ADA", "pattern": "("}, "invalid_input"),
+    Step("hash", "fs.hash", {"path": NOTES}),
+    Step("hash a section", "fs.hash", {"path": CRITIC, "sectionAnchor": "concerns"}),
+    Step("hash no section", "fs.hash", {"path": CRITIC, "sectionAnchor": "x"}, "anchor_not_found"),
+)
+_ACCOUNT = (
+    Step(
+        "log",
+        "events.log",
+        {"type": "observation", "rationale": "She laughed.", "details": {"n": [1.5, None]}},
+    ),
+    Step(
+        "log of a write",
+        "events.log",
+        {"type": "note", "rationale": "As she asked.", "filePath": PAIR, "transactionId": "turn-1"},
+    ),
+    Step("log no type", "events.log", {"rationale": "x"}, "invalid_input"),
+    Step("log as a reviewer", "events.log", {"type": "observation"}, "permission_denied", "reviewer"),
+    Step("query", "events.query", {"limit": 50}),
+    Step("query as a reviewer", "events.query", {"path": CRITIC, "status": "committed"}, role="reviewer"),
+    Step("query a page", "events.query", {"limit": 2}),
+    Step(
+        "query the next",
+        "events.query",
+        lambda before: {"limit": 2, "cursor": before["query a page"]["meta"]["cursor"]},
+    ),
+    Step("query no status", "events.query", {"status": "done"}, "invalid_input"),
+    Step("query a wrong cursor", "events.query", {"cursor": "x"}, "invalid_input"),
+    Step("propose", "propose_change", {"tool": "fs.append", "args": {"path": NOTES, "text": "slept late"}}),
+    Step(
+        "propose what is refused",
+        "propose_change",
+        {"tool": "md.patch_section", "args": _patched({"append": "# No"})},
+        "heading_in_section",
+    ),
+    Step("propose a read", "propose_change", {"tool": "fs.read", "args": {"path": NOTES}}, "invalid_input"),
+    Step("repair as an agent", "md.repair", {"path": CRITIC}, "permission_denied"),
+    Step("repair what is whole", "md.repair", {"path": CRITIC, "dryRun": True}, role="maintainer"),
+    Step("repair nothing", "md.repair", {"path": MOVED}, "not_found", "maintainer"),
+    Step("repair another's", "md.repair", {"path": ELSEWHERE}, "path_not_allowed", "maintainer"),
+    Step("restore as an agent", "md.restore", {"path": CRITIC, "version": 1}, "permission_denied"),
+    Step(
+        "restore", "md.restore", {"path": CRITIC, "version": 2, "rationale": "Too much."}, role="maintainer"
+    ),
+    Step(
+        "restore by an event",
+        "md.restore",
+        lambda before: {"path": CRITIC, "event": before["plant a profile"]["meta"]["eventId"]},
+        role="maintainer",
+    ),
+    Step(
+        "restore what was before all",
+        "md.restore",
+        {"path": CRITIC, "at": "2020-01-01T00:00:00Z"},
+        "not_found",
+        "maintainer",
+    ),
+    Step("restore nothing", "md.restore", {"path": CRITIC, "version": 99}, "not_found", "maintainer"),
+    Step(
+        "restore two at once",
+        "md.restore",
+        {"path": CRITIC, "version": 1, "event": UNKNOWN_EVENT},
+        "invalid_input",
+        "maintainer",
+    ),
+    Step("move as an agent", "fs.move", {"path": CHILD, "newPath": MOVED}, "permission_denied"),
+    Step("move", "fs.move", {"path": CHILD, "newPath": MOVED}, role="maintainer"),
+    Step("move over another", "fs.move", {"path": MOVED, "newPath": NOTES}, "already_exists", "maintainer"),
+)
+_HELPING = (
+    Step("list tools", "tools.list", {}),
+    Step("list tools for a maintainer", "tools.list", {}, role="maintainer"),
+    Step("list tools with a surplus", "tools.list", {"all": 1}, "invalid_input"),
+    Step("help", "tools.help", {"tool": "md.curate_list"}),
+    Step("help with nothing known", "tools.help", {"tool": "md.curate"}, "unknown_tool"),
+    Step("delete", "fs.delete", {"path": NOTES}, "delete_not_allowed"),
+    Step("an unknown tool", "fs.reed", {"path": NOTES}, "unknown_tool"),
+)
+
+STEPS = _PLANTING + _WRITING + _SECTIONS + _READING + _ACCOUNT + _HELPING

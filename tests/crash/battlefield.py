@@ -1,0 +1,260 @@
+"""A garden home with victims at work in it, and what can be said of how they recover."""
+
+import itertools
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import UUID
+
+from garden.application import Garden
+from garden.home import Home
+from garden.jobs import queue_of
+from garden.status import status_of_user
+from tests.crash.ledger import Confidant, Ledger, witnessing
+from tests.crash.nursery import Nursery, nursery
+from tests.crash.verdict import judge
+from tests.crash.victims import KINDS, Kind, Post, answered, sender
+from tests.crash.wishes import PLANTED
+from tests.support.brokers import real_broker
+from tests.support.planted import ok, opened
+from tests.support.ports import free_port
+
+USERS = 4
+RECOVERY_SECONDS = 60
+_LOOK_SECONDS = 0.01
+_SETTLING_SECONDS = 0.5
+
+
+@dataclass
+class Figures:
+    """What happened, in numbers, and what should not have."""
+
+    kills: Counter[str] = field(default_factory=Counter)
+    outages: int = 0
+    asked: int = 0
+    acknowledged: int = 0
+    refused: int = 0
+    by_hand: int = 0
+    stalled: int = 0
+    recovered: int = 0
+    longest_seconds: float = 0.0
+    longest_alone_seconds: float = 0.0
+    faults: list[str] = field(default_factory=list)
+
+    def progress(self) -> str:
+        """How far it has come, in a line."""
+        return (
+            f"{self.kills.total()} kills, {self.outages} outages, {self.acknowledged} acknowledged, "
+            f"{len(self.faults)} broken promises"
+        )
+
+    def lines(self) -> list[str]:
+        kinds = ", ".join(f"{count} {name}" for name, count in sorted(self.kills.items()))
+        return [
+            f"kills: {self.kills.total()} ({kinds})" if self.kills else "kills: 0",
+            f"outages: {self.outages}",
+            f"requests: {self.asked} asked, {self.acknowledged} acknowledged, {self.refused} refused; "
+            f"{self.by_hand} edits by hand",
+            f"sagas left open: {self.stalled}, of which {self.recovered} came to their end; "
+            f"the longest took {self.longest_seconds:.2f} s, "
+            f"and recovery alone at most {self.longest_alone_seconds:.2f} s",
+            f"broken promises: {len(self.faults)}",
+            *self.faults,
+        ]
+
+
+@dataclass
+class Victim:
+    """One who is at work, and has been started so many times."""
+
+    kind: Kind
+    name: str
+    pid: int = 0
+
+
+class Battlefield:
+    """Victims at work; whoever has it chooses whom to kill."""
+
+    def __init__(
+        self, home: Home, garden: Garden, nursery: Nursery, witness: tuple[str, Path], broker: str, seed: int
+    ) -> None:
+        self.garden = garden
+        self.figures = Figures()
+        self.patience_seconds = RECOVERY_SECONDS
+        self.victims: list[Victim] = []
+        self._home, self._nursery = home, nursery
+        self._witness, self._ledger = witness
+        self._port = free_port()
+        self._broker = broker
+        self._lives, self._seasons = itertools.count(seed * 1_000_000), itertools.count()
+        self._users: tuple[str, ...] = ()
+        self._tokens: tuple[str, ...] = ()
+        self._open: dict[UUID, float] = {}
+
+    @property
+    def users(self) -> tuple[str, ...]:
+        """Whose gardens are worked in now."""
+        return self._users
+
+    def begin(self, kinds: Sequence[Kind]) -> None:
+        """Have these kinds at work, for users who were not there before: so no document grows for ever."""
+        self._settle_new_users()
+        self.enlist(kinds)
+        self.watch(_SETTLING_SECONDS)
+
+    def recover_and_judge(self) -> None:
+        """See that all comes in order, and is as the witness was told; so too after all is sent once more."""
+        self.recover()
+        self.judge()
+        self.send_again()
+        self.judge()
+
+    def _settle_new_users(self) -> None:
+        season = next(self._seasons)
+        self._users = tuple(f"user{season}-{number}" for number in range(USERS))
+        issue = self.garden.tokens.create
+        self._tokens = tuple(
+            issue(user, role="maintainer", actor="caller", expires_at=None).secret for user in self._users
+        )
+        for user in self._users:
+            for path in PLANTED:
+                ok(self.garden.session(user).call("md.plant", {"path": f"users/{user}/{path}"}))
+
+    def enlist(self, kinds: Sequence[Kind]) -> None:
+        """Start all victims of these kinds."""
+        self.victims = [
+            Victim(kind, f"{kind.name}{number}") for kind in kinds for number in range(kind.count)
+        ]
+        for victim in self.victims:
+            self.start(victim)
+
+    def start(self, victim: Victim) -> None:
+        life = next(self._lives)
+        post = Post(
+            victim.name,
+            life,
+            life,
+            str(self._home.path),
+            self._witness,
+            self._port,
+            self._broker,
+            self._users,
+            self._tokens,
+        )
+        victim.pid = self._nursery.start(victim.kind.name, post)
+
+    def kill(self, victims: Sequence[Victim]) -> None:
+        """Kill them at once, count them, and keep in mind what they have left open."""
+        moment = time.monotonic()
+        lived = self._nursery.kill([victim.pid for victim in victims])
+        for victim, alive in zip(victims, lived, strict=True):
+            self.figures.kills[victim.kind.name] += 1
+            if not alive:
+                self.figures.faults.append(f"{victim.name} had ended by itself: see {self._nursery.log}")
+        dead = {victim.kind.actor or victim.name for victim in victims}
+        self.remember_open(moment, dead)
+
+    def remember_open(self, moment: float, actors: Collection[str] | None = None) -> None:
+        """Keep in mind what is open since a moment, of these actors or of all."""
+        for event_id in self._stalled(actors) - self._open.keys():
+            self._open[event_id] = moment
+            self.figures.stalled += 1
+
+    def watch(self, seconds: float) -> None:
+        """Let them work for a while, and see which of the open changes come to their end."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            self.look()
+            time.sleep(min(left, _LOOK_SECONDS))
+
+    def look(self) -> None:
+        """See which of the changes that were left open are so no longer."""
+        if not self._open:
+            return
+        still = {event_id for _, event_id in self._sagas()}
+        now = time.monotonic()
+        for event_id in self._open.keys() - still:
+            self.figures.longest_seconds = max(self.figures.longest_seconds, now - self._open.pop(event_id))
+            self.figures.recovered += 1
+
+    def retire(self) -> None:
+        """Kill everybody at the same moment."""
+        self.kill(self.victims)
+        self.victims = []
+
+    def recover(self) -> None:
+        """Have nobody there but those who bring in order, until everything is; or complain."""
+        begun = time.monotonic()
+        self.enlist([kind for kind in KINDS.values() if kind.recovers])
+        while not self.in_order():
+            self.look()
+            if time.monotonic() - begun > self.patience_seconds:
+                self.figures.faults += self._out_of_order()
+                break
+            time.sleep(_LOOK_SECONDS)
+        self.look()
+        self.figures.longest_alone_seconds = max(self.figures.longest_alone_seconds, time.monotonic() - begun)
+        self._nursery.kill([victim.pid for victim in self.victims])
+        self.victims = []
+
+    def send_again(self) -> None:
+        """Send once more what nobody has heard the end of, long after those who asked have died."""
+        sessions = {user: self.garden.session(user, "again", role="maintainer") for user in self._users}
+        with Confidant(self._witness, "again") as confidant:
+            for told in Ledger.read(self._ledger).unheard():
+                if told.wish.user_id in sessions:
+                    answered(confidant, told.wish, sender(sessions))
+
+    def judge(self) -> None:
+        """Compare what the witness was told with what there is, for the present users."""
+        told = Ledger.read(self._ledger)
+        for user in self._users:
+            self.figures.faults += judge(self.garden, user, told)
+        self.figures.asked, self.figures.by_hand = len(told.told), len(told.outside)
+        self.figures.acknowledged = sum(each.acknowledged for each in told.told.values())
+        self.figures.refused = sum(each.refusal is not None for each in told.told.values())
+
+    def in_order(self) -> bool:
+        return not list(self._sagas()) and not self._out_of_order()
+
+    def _out_of_order(self) -> list[str]:
+        wrong = [
+            f"{status.path}: it is {status.state} after {self.patience_seconds} s: {status.message}"
+            for user in self._users
+            for status in status_of_user(self.garden.services, user)
+            if not status.in_step
+        ]
+        strays = [path.name for path in self._home.path.rglob(".new-*")]
+        return [*wrong, *(f"{name}: it is still there after {self.patience_seconds} s" for name in strays)]
+
+    def _sagas(self) -> Iterator[tuple[str, UUID]]:
+        for user in self._users:
+            with self.garden.services.reader.snapshot(user) as snapshot:
+                heads = snapshot.fetch("heads", {})
+            yield from ((user, row["open_event_id"]) for row in heads if row["open_event_id"])
+
+    def _stalled(self, actors: Collection[str] | None) -> set[UUID]:
+        read = self.garden.services.reader.event
+        found = [read(user, event_id) for user, event_id in self._sagas()]
+        return {
+            event.event_id for event in found if event and (actors is None or event.caller.actor in actors)
+        }
+
+
+@contextmanager
+def battlefield(home: Home, seed: int, breakage: str | None = None) -> Iterator[Battlefield]:
+    """Have a field, with its nursery and its witness."""
+    folder = home.path.parent
+    # What was left a moment ago is everybody's to bring in order, the service's and the worker's too.
+    with (home.path / "garden.toml").open("a") as settings:
+        settings.write("[upkeep]\nsweep_seconds = 1\nstalled_seconds = 0\nadopt_seconds = 1\n")
+    with (
+        opened(home) as garden,
+        witnessing(folder) as witness,
+        real_broker("redis", folder, queue_of(home)) as broker,
+        nursery(folder / "victims.log", breakage) as victims,
+    ):
+        yield Battlefield(home, garden, victims, witness, broker.url, seed)

@@ -1,0 +1,62 @@
+"""Products that break a promise, to see that the judgement notices."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest import mock
+
+from garden.files import Replacement
+from garden.settling import STALLED, Settlement
+from garden.tools.dispatching import Dispatcher
+
+_WIDE_SECONDS = 0.03
+
+
+@contextmanager
+def broken(how: str | None) -> Iterator[None]:
+    """Have the product broken in a way of this name, in this process and all that are forked from it."""
+    with ExitStack() as stack:
+        if how is not None:
+            for place, other in BREAKAGES[how]().items():
+                stack.enter_context(mock.patch(place, other))
+        yield
+
+
+def _answers_early() -> Mapping[str, Any]:
+    """Answer a write at once, and carry it out a little later."""
+    call = Dispatcher.call
+
+    def early(self: Dispatcher, caller: Any, tool: str, args: Any, pace: Any = None) -> Any:
+        if tool != "fs.append":
+            return call(self, caller, tool, args, pace)
+
+        def later() -> None:
+            time.sleep(_WIDE_SECONDS)
+            call(self, caller, tool, args, pace)
+
+        threading.Thread(target=later, daemon=True).start()
+        return {"ok": True, "result": {"newSize": 1}, "meta": {"unchanged": False}}
+
+    return {"garden.tools.dispatching.Dispatcher.call": early}
+
+
+def _undoes_what_was_written() -> Mapping[str, Any]:
+    """Give a change up whose text stands in the file already; kills come between the two more often."""
+    put = Replacement.put
+
+    def slowly(self: Replacement) -> None:
+        put(self)
+        time.sleep(_WIDE_SECONDS)
+
+    def undone(_self: Settlement, stream: Any, _path: Any, event: Any) -> Any:
+        return stream.fail(event, STALLED, keep=True)
+
+    return {"garden.files.Replacement.put": slowly, "garden.settling.Settlement._ended": undone}
+
+
+BREAKAGES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
+    "answers early": _answers_early,
+    "undoes what was written": _undoes_what_was_written,
+}

@@ -1,0 +1,183 @@
+"""What must hold after a fault, and what of it does not: judged by a process to which no fault happens."""
+
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from events.saga import Status
+from garden.application import Garden
+from garden.plain_files import raw_hash
+from garden.reconciling import reconcile
+from garden.tools.codes import CODES
+from tests.crash.sorts import Sort, events_of, session_of
+from tests.crash.strace import Called, Fault
+from tests.support.crowd import REPOSITORY
+from tests.support.promises import broken_promises
+
+Envelope = dict[str, Any]
+
+# A lock that was left behind keeps the next one waiting for ten seconds.
+AT_ONCE_SECONDS = 5
+# How an error says that what was asked for may have happened.
+_IN_DOUBT = re.compile(r"stays closed until|was recorded and written|whether this was recorded")
+_PLACES = (tempfile.gettempdir(), sys.prefix, str(REPOSITORY))
+_HOST = re.compile("|".join([*map(re.escape, _PLACES), "/proc/", "Traceback", 'File "']))
+
+
+@dataclass
+class Seen:
+    """What was seen of a trial."""
+
+    faults: tuple[Fault, ...]
+    calls: list[Called]
+    envelopes: list[Envelope]
+    killed: bool
+    hashes_before: frozenset[str]
+    handles: tuple[int, int] = (0, 0)
+    files: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+    @property
+    def hits(self) -> list[Called]:
+        return self.calls[-1:] if self.killed else [call for call in self.calls if call.was_injected]
+
+    @property
+    def outcome(self) -> str:
+        if self.killed:
+            return "killed"
+        if all(envelope["ok"] for envelope in self.envelopes):
+            return "answered"
+        errors = [envelope["error"]["message"] for envelope in self.envelopes if not envelope["ok"]]
+        return "in doubt" if any(map(_IN_DOUBT.search, errors)) else "refused"
+
+
+def hashes_of(garden: Garden, user_id: str) -> dict[str, tuple[int, str]]:
+    """Every document of a user: which file it is, and what its bytes hash to."""
+    home = garden.home.path
+    return {
+        str(file.relative_to(home)): (file.stat().st_ino, raw_hash(file.read_bytes()))
+        for file in (home / "users" / user_id).rglob("*.md")
+        if not file.name.startswith(".new-")
+    }
+
+
+def wrong_with(garden: Garden, sort: Sort, user_id: str, seen: Seen) -> Iterator[str]:
+    """Judge a trial, mend what a fault may leave, and say what is broken."""
+    yield from _wrong_with_answers(seen)
+    yield from _torn_files(garden, user_id, seen)
+    yield from _wrong_with_handles(seen)
+    yield from _recovered(garden, user_id)
+    yield from _wrong_with_effects(garden, sort, user_id, seen)
+    yield from _not_written_anew(garden, user_id, seen)
+    yield from _wrong_when_sent_again(garden, sort, user_id)
+    yield from broken_promises(garden, user_id, spare_copies=sort.spare_copies)
+
+
+def _wrong_with_answers(seen: Seen) -> Iterator[str]:
+    for envelope in seen.envelopes:
+        if not envelope["ok"]:
+            yield from _wrong_with_error(envelope["error"])
+        elif _HOST.search(str(envelope)):
+            yield f"an answer names what is the host's own: {envelope}"
+    failed_sync = [hit for hit in seen.hits if hit.name in {"fsync", "fdatasync"} and hit.was_injected]
+    if failed_sync and not seen.killed and _claims_success(seen.envelopes[0]):
+        yield f"success was answered after an fsync that failed: {failed_sync[0].line}"
+
+
+def _claims_success(envelope: Envelope) -> bool:
+    """Whether an answer says that all is well; reconciling answers for each document by itself."""
+    if not envelope["ok"]:
+        return False
+    done = envelope["result"]
+    return not isinstance(done, list) or all(
+        outcome not in {"refused", "needs a person"} for _, outcome, _ in done
+    )
+
+
+def _wrong_with_error(error: dict[str, Any]) -> Iterator[str]:
+    if error["code"] == "internal" or error["code"] not in CODES:
+        yield f"the code is {error['code']}: {error['message']}"
+    if not error["hint"]:
+        yield f"an error without a hint: {error['message']}"
+    if _HOST.search(str(error)):
+        yield f"an error names what is the host's own: {error['message']}"
+
+
+def _torn_files(garden: Garden, user_id: str, seen: Seen) -> Iterator[str]:
+    for path, (_, found) in seen.files.items():
+        meant = {event.intended_raw_hash for event in events_of(garden, user_id, path)}
+        if found not in seen.hashes_before | meant:
+            yield f"{path}: the file is neither the old text nor the new one"
+
+
+def _wrong_with_handles(seen: Seen) -> Iterator[str]:
+    before, after = seen.handles
+    not_closed = sum(hit.name == "close" for hit in seen.hits)
+    if not seen.killed and after > before + not_closed:
+        yield f"{after - before - not_closed} handles were left open"
+
+
+def _recovered(garden: Garden, user_id: str) -> Iterator[str]:
+    started = time.monotonic()
+    for each in reconcile(garden.services, [user_id]):
+        if not each.is_well:
+            yield f"{each.path}: recovery says {each.outcome}: {each.message}"
+    if time.monotonic() - started > AT_ONCE_SECONDS:
+        yield "recovery was kept waiting"
+
+
+def _wrong_with_effects(garden: Garden, sort: Sort, user_id: str, seen: Seen) -> Iterator[str]:
+    found = sort.effects(garden, user_id)
+    allowed = {"answered": {sort.times}, "refused": {0}}.get(seen.outcome, {0, sort.times})
+    if sort.is_recovery or any(envelope["ok"] for envelope in seen.envelopes):
+        allowed = {sort.times}
+    if not any(found.are(count) for count in allowed):
+        said = [each if not each["ok"] else "ok" for each in seen.envelopes]
+        yield f"{found} after it was {seen.outcome}, {allowed} allowed: {said}"
+    if sort.also is not None and not sort.also(garden, user_id).are(sort.also_times):
+        yield f"{sort.also(garden, user_id)} of what was begun before"
+
+
+def _not_written_anew(garden: Garden, user_id: str, seen: Seen) -> Iterator[str]:
+    """An fsync that failed is not made good by another: the content has to be written once more."""
+    files = [
+        hit
+        for hit in seen.hits
+        if hit.name == "fsync" and not seen.killed and f"/users/{user_id}" in hit.line
+    ]
+    if not files or seen.outcome != "in doubt":
+        return
+    now = hashes_of(garden, user_id)
+    for path, (inode, found) in seen.files.items():
+        if found not in seen.hashes_before and path in now and now[path][0] == inode:
+            yield f"{path}: the disk did not confirm it, and it was not written anew"
+
+
+def _wrong_when_sent_again(garden: Garden, sort: Sort, user_id: str) -> Iterator[str]:
+    session, asked = session_of(garden, user_id), sort.ask(user_id)
+    started = time.monotonic()
+    if not sort.is_recovery:
+        again = session.call(*asked)
+        if not again["ok"]:
+            yield f"sent again it is refused: {again['error']}"
+        if not sort.effects(garden, user_id).are(sort.times):
+            yield f"{sort.effects(garden, user_id)} when it was sent again"
+    after = session.call(*sort.next_write(user_id, "and then;"))
+    if not after["ok"]:
+        yield f"the next write is refused: {after['error']}"
+    if time.monotonic() - started > AT_ONCE_SECONDS:
+        yield "the next write was kept waiting"
+    open_events = [
+        event
+        for path in hashes_of(garden, user_id)
+        for event in events_of(garden, user_id, path)
+        if event.status in {Status.PENDING, Status.WRITTEN}
+    ]
+    yield from (f"event {event.event_id} of {event.stream} is still open" for event in open_events)
+
+
+def texts_before(garden: Garden, user_id: str) -> frozenset[str]:
+    return frozenset(found for _, found in hashes_of(garden, user_id).values())

@@ -1,0 +1,112 @@
+"""A database that goes away under load, in every way that a database can, and the judgement on what is left.
+
+    python -m tests.crash.outages --outages 50 --seed 7
+
+Exits with 1 and names the broken promises where there are any.
+"""
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from psycopg.conninfo import conninfo_to_dict
+
+from garden.embedded import EmbeddedPostgres
+from garden.home import Home, ensure_home
+from tests.crash.battlefield import Battlefield, Figures, battlefield
+from tests.crash.killing import Report, scratch_folder, scratch_server, silent, tell
+from tests.crash.proxy import Line, proxy_to
+from tests.crash.victims import KINDS
+from tests.support.planted import put_database
+
+SEASON_OUTAGES = 8
+ACCIDENTS_PER_THOUSAND = 20
+_LONGEST_SECONDS = 0.6
+_GONE_SECONDS_MAX = 2.0
+_BAD_LINE_SECONDS = 4.0
+
+
+def stop_at_random(home: Home, *, outages: int, seed: int, report: Report = silent) -> Figures:
+    """Have a garden worked in on a server of its own, and that server stopped and started so many times."""
+    chosen, server = random.Random(seed), EmbeddedPostgres(home)  # noqa: S311 - it only chooses
+    with battlefield(home, seed) as field:
+        for begun in range(0, outages, SEASON_OUTAGES):
+            field.begin(list(KINDS.values()))
+            for _ in range(min(SEASON_OUTAGES, outages - begun)):
+                field.watch(_LONGEST_SECONDS * chosen.random())
+                _outage(server, chosen)
+                field.figures.outages += 1
+                field.remember_open(time.monotonic())
+            field.watch(_LONGEST_SECONDS * chosen.random())
+            _end(field, report)
+        return field.figures
+
+
+def _outage(server: EmbeddedPostgres, chosen: random.Random) -> None:
+    """Stop the server as a crash would or in good order, and start it at once or after a while."""
+    server.stop(immediately=chosen.random() < 0.7)
+    if chosen.random() < 0.5:
+        # Not to wait for something: this is how long it is gone.
+        time.sleep(_GONE_SECONDS_MAX * chosen.random())
+    server.ensure_running()
+
+
+def spoil_the_line(home: Home, line: Line, *, seasons: int, seed: int, report: Report = silent) -> Figures:
+    """Have a garden worked in over a line on which messages come late, get lost or break off."""
+    with battlefield(home, seed) as field:
+        for _ in range(seasons):
+            field.begin(list(KINDS.values()))
+            line.accidents(ACCIDENTS_PER_THOUSAND)
+            field.watch(_BAD_LINE_SECONDS)
+            line.accidents(0)
+            field.figures.outages += 1
+            field.remember_open(time.monotonic())
+            _end(field, report)
+        return field.figures
+
+
+def _end(field: Battlefield, report: Report) -> None:
+    field.retire()
+    field.recover_and_judge()
+    report(field.figures.progress())
+
+
+@contextmanager
+def bad_line(home: Home, url: str, seed: int) -> Iterator[Line]:
+    """Have a home use a database by way of a proxy, which passes everything on until it is told otherwise."""
+    known = conninfo_to_dict(url)
+    host, port = str(known.get("host", "127.0.0.1")), known.get("port", 5432)
+    target = f"{host}/.s.PGSQL.{port}" if host.startswith("/") else f"{host}:{port}"
+    with proxy_to(target, seed) as line:
+        secret = f":{known['password']}" if known.get("password") else ""
+        put_database(
+            home,
+            f"postgresql://{known['user']}{secret}@127.0.0.1:{line.port}/{known['dbname']}?sslmode=disable",
+        )
+        yield line
+
+
+def main() -> int:
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("--outages", type=int, default=50)
+    words.add_argument("--seasons", type=int, default=5, help="how often the line goes bad")
+    words.add_argument("--seed", type=int, default=0)
+    asked = words.parse_args()
+    with scratch_folder() as folder:
+        home = ensure_home(folder / "home")
+        stopped = stop_at_random(home, outages=asked.outages, seed=asked.seed, report=tell)
+        EmbeddedPostgres(home).stop()
+    tell("\n".join(stopped.lines()))
+    with scratch_folder() as folder, scratch_server(folder) as url:
+        home = ensure_home(folder / "home")
+        with bad_line(home, url, asked.seed) as line:
+            spoiled = spoil_the_line(home, line, seasons=asked.seasons, seed=asked.seed, report=tell)
+    tell("\n".join(spoiled.lines()))
+    return 1 if stopped.faults or spoiled.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

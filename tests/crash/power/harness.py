@@ -1,0 +1,350 @@
+"""Tries power failures: brings files and account to what one leaves, has it mended, and asks what holds."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from unittest import mock
+
+from events.saga import Status
+from garden.application import Garden
+from garden.reconciling import reconcile
+from garden.status import status_of_user
+from grammar.errors import GardenError
+from tests.crash.power.disk import (
+    Choice,
+    Image,
+    choices,
+    clear,
+    image_of,
+    named_alike,
+    put_on_disk,
+    renamed,
+    same_shape,
+    scanned,
+    told,
+)
+from tests.crash.power.effects import Effect, What, database_steps
+from tests.crash.power.lives import RECONCILE, Asked, Job, Life, Lives
+from tests.crash.power.sorts import BrokenError, Sort, at, prepare
+from tests.support.promises import ADOPTED, broken_promises
+from tests.support.promises import told as told_of
+
+RECOVERIES = ("reconcile", "the next", "the same")
+# Who comes after a writer that was cut off, and may be cut off as well.
+COMES = ("the same", "reconcile")
+# One row for all harnesses of a process: two of them may work on one garden, one after the other.
+_NUMBERS = count()
+
+
+@dataclass(frozen=True)
+class First:
+    """What happened to a write before the process that is watched: it was killed before a step.
+
+    With `choice` the power failed then, and this is what was found; without, only the process died.
+    """
+
+    step: int
+    choice: Choice | None = None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A sort of write, and what is watched: the write itself, or who comes after it was cut off."""
+
+    sort: Sort
+    first: First | None = None
+    comes: str = ""
+
+    @property
+    def name(self) -> str:
+        if self.first is None:
+            return self.sort.name
+        cut = "power failure" if self.first.choice is not None else "kill"
+        return f"{self.sort.name}, {cut} before step {self.first.step}, then {self.comes}"
+
+    def calls(self, user: str) -> list[Asked]:
+        wishes = [wish.asked(user) for wish in self.sort.wishes]
+        if self.first is None or self.comes == "the same":
+            return wishes
+        return [(RECONCILE, {})]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A power failure before a step of the watched process; `kept` of its database steps are found again."""
+
+    step: int
+    kept: int
+    choice: Choice
+
+
+@dataclass
+class Tried:
+    """What came of trying a scenario."""
+
+    scenario: str
+    steps: int = 0
+    states: int = 0
+    tries: int = 0
+    broken: list[str] = field(default_factory=list)
+    places: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass
+class Ground:
+    """A user's files before the watched process, and what was done to them without being synced.
+
+    `answers` are the wishes acknowledged so far, `numbers` the labels that new files have used up.
+    """
+
+    base: Image
+    labels: dict[int, str]
+    pending: list[Effect] = field(default_factory=list)
+    numbers: int = 0
+    answers: int = 0
+
+
+@dataclass(frozen=True)
+class Template:
+    """An undisturbed run, which those that are killed are compared with; `effects` begin with the pending."""
+
+    user: str
+    base: Image
+    effects: list[Effect]
+    begin: int
+
+    def failures(self) -> Iterator[Failure]:
+        """Give every state that a power failure may leave, once."""
+        seen = set()
+        for step in range(self.begin, len(self.effects) + 1):
+            done = self.effects[:step]
+            answers = sum(effect.what is What.ANSWER for effect in done)
+            for kept in _kept(done[self.begin :]):
+                for choice in choices(done):
+                    state = (kept, answers, image_of(self.base, done, choice).reachable())
+                    if state not in seen:
+                        seen.add(state)
+                        yield Failure(step, kept, choice)
+
+
+class Harness:
+    """Tries scenarios on one garden, each state on a user of its own."""
+
+    def __init__(self, garden: Garden, lives: Lives, *, left_out: str | None = None) -> None:
+        self._garden = garden
+        self._lives = lives
+        self._left_out = left_out
+
+    def recorded(self, scenario: Scenario) -> Template:
+        """Watch an undisturbed run."""
+        with self._user() as user:
+            ground = self._ground(user, scenario)
+            life = self._lived(user, scenario, ground, None)
+            if life.ended != "exit 0" or not all(envelope["ok"] for envelope in life.envelopes):
+                raise BrokenError(f"undisturbed: {life.ended}, {life.envelopes}")
+            return Template(user, ground.base, [*ground.pending, *life.effects], len(ground.pending))
+
+    def reaches(self, scenario: Scenario) -> bool:
+        """Whether the first process of a scenario takes the step before which it is to die."""
+        return scenario.first is None or scenario.first.step < len(
+            self.recorded(Scenario(scenario.sort)).effects
+        )
+
+    def scenarios(self, sort: Sort, *, losses: bool = True) -> Iterator[Scenario]:
+        """Give a sort of write by itself, then all ways in which it is cut off and another comes after."""
+        yield Scenario(sort)
+        whole = self.recorded(Scenario(sort))
+        kills = [First(step) for step in range(1, len(whole.effects))]
+        lost = [
+            First(failure.step, failure.choice)
+            for failure in whole.failures()
+            if 0 < failure.step < len(whole.effects)
+            and failure.kept == len(database_steps(whole.effects[: failure.step]))
+        ]
+        for first in [*kills, *(lost if losses else [])]:
+            for comes in COMES:
+                yield Scenario(sort, first, comes)
+
+    def tried(
+        self,
+        scenario: Scenario,
+        *,
+        every: int = 1,
+        recoveries: Sequence[str] = RECOVERIES,
+        all_recoveries: bool = True,
+        stop_after: int = 10**9,
+    ) -> Tried:
+        """Try all states of a scenario, or every so-manieth, with all these recoveries or one."""
+        result = Tried(scenario.name)
+        try:
+            template = self.recorded(scenario)
+        except BrokenError as error:
+            result.broken.append(str(error))
+            return result
+        result.steps = len(template.effects) - template.begin
+        result.places.update(effect.place for effect in template.effects if effect.what is What.SYNC)
+        for number, failure in enumerate(template.failures()):
+            if number % every:
+                continue
+            result.states += 1
+            chosen = recoveries if all_recoveries else (recoveries[result.states % len(recoveries)],)
+            for recovery in chosen:
+                result.tries += 1
+                said = self._broken(scenario, template, failure, recovery)
+                if said:
+                    result.broken.append(f"{_where(failure, template)}; {recovery}: {said}")
+            if len(result.broken) >= stop_after:
+                break
+        return result
+
+    @contextmanager
+    def _user(self) -> Iterator[str]:
+        user = f"u{next(_NUMBERS):06}"
+        try:
+            yield user
+        finally:
+            clear(self._garden.home.path, user)
+
+    def _ground(self, user: str, scenario: Scenario) -> Ground:
+        home, first = self._garden.home.path, scenario.first
+        prepare(self._garden, user, scenario.sort)
+        base, labels = scanned(home, user)
+        if first is None:
+            return Ground(base, labels)
+        wishes = [wish.asked(user) for wish in scenario.sort.wishes]
+        life = self._lives.live(Job(user, wishes, labels, first.step, self._left_out, scenario.sort.unable))
+        assert life.ended == "killed", life
+        numbers = sum(effect.number > 0 for effect in life.effects)
+        answers = sum(effect.what is What.ANSWER for effect in life.effects)
+        if first.choice is None:
+            labels |= {effect.number: effect.node for effect in life.effects if effect.number}
+            return Ground(base, labels, life.effects, numbers, answers)
+        base = image_of(base, life.effects, first.choice)
+        return Ground(base, put_on_disk(home, user, base), [], numbers, answers)
+
+    def _lived(self, user: str, scenario: Scenario, ground: Ground, dies_before: int | None) -> Life:
+        job = Job(
+            user,
+            scenario.calls(user),
+            ground.labels,
+            dies_before,
+            self._left_out,
+            scenario.sort.unable,
+            ground.numbers,
+        )
+        return self._lives.live(job)
+
+    def _broken(self, scenario: Scenario, template: Template, failure: Failure, recovery: str) -> str:
+        with self._user() as user:
+            try:
+                acknowledged = self._fail(user, scenario, template, failure)
+                check(self._garden, user, scenario.sort, acknowledged, recovery)
+            except (BrokenError, GardenError) as error:
+                return f"{type(error).__name__}: {error}"
+        return ""
+
+    def _fail(self, user: str, scenario: Scenario, template: Template, failure: Failure) -> int:
+        """Bring a user's files and account to the state; gives how many wishes were acknowledged.
+
+        The process is killed where the last step that the database kept has been taken, so that the account
+        is what it would be. What the process went on to do to files is taken from the undisturbed run.
+        """
+        whole, begin = template.effects, template.begin
+        ground = self._ground(user, scenario)
+        steps = [index for index in database_steps(whole[: failure.step]) if index >= begin]
+        dies = failure.step if failure.kept == len(steps) else steps[failure.kept]
+        life = self._lived(user, scenario, ground, dies - begin)
+        own = [*ground.pending, *life.effects]
+        different = same_shape(own, whole)
+        if life.ended != ("exit 0" if dies == len(whole) else "killed") or different or len(own) != dies:
+            raise AssertionError(
+                f"{scenario.name}, {_where(failure, template)}: two runs of one request differ: "
+                f"{life.ended}, {different}, {[str(each) for each in own]}, {[str(each) for each in whole]}"
+            )
+        names = named_alike((template.base, whole), (ground.base, own))
+        users = (template.user.encode(), user.encode())
+        later = [renamed(effect, names, users) for effect in whole[dies : failure.step]]
+        put_on_disk(self._garden.home.path, user, image_of(ground.base, [*own, *later], failure.choice))
+        answers = [effect.name for effect in whole[begin : failure.step] if effect.what is What.ANSWER]
+        return max(ground.answers, sum(name != RECONCILE for name in answers))
+
+
+def _kept(done: Sequence[Effect]) -> range:
+    """Give how many database steps may be found: those waited for, and any number of those after."""
+    steps = [effect.name for effect in done if effect.what is What.DATABASE]
+    waited_for = [number for number, name in enumerate(steps, 1) if name != "end_event"]
+    return range(max(waited_for, default=0), len(steps) + 1)
+
+
+def _where(failure: Failure, template: Template) -> str:
+    whole = template.effects
+    before = str(whole[failure.step]) if failure.step < len(whole) else "the end"
+    found = told(failure.choice, whole) or "all is there"
+    return f"before step {failure.step} ({before}), {failure.kept} database steps kept; {found}"
+
+
+def check(garden: Garden, user: str, sort: Sort, acknowledged: int, recovery: str) -> None:
+    """Have what was left mended, send everything again, and raise for what does not hold."""
+    session = garden.session(user, "companion", role="maintainer")
+    before: list[int] | None = None
+    if recovery != "the same":
+        _recovered(garden, user, sort, recovery)
+        before = [wish.seen(garden, user) for wish in sort.wishes]
+        for number, times in enumerate(before):
+            if times > 1 or (number < acknowledged and times != 1):
+                raise BrokenError(f"wish {number} was found {times} times, {acknowledged} were acknowledged")
+        _hold(garden, user, sort)
+    for number, wish in enumerate(sort.wishes):
+        again = session.call(*wish.asked(user))
+        if not again["ok"]:
+            raise BrokenError(f"sent again, wish {number} is refused: {again['error']}")
+        known = before[number] if before else number < acknowledged
+        if known and wish.answers_again and not again["meta"].get("replayed"):
+            raise BrokenError(f"sent again, wish {number} is done again: {again}")
+    for number, wish in enumerate(sort.wishes):
+        # What was done before a move is told of at the old path.
+        if number == len(sort.wishes) - 1 and wish.seen(garden, user) != 1:
+            raise BrokenError(f"sent again, wish {number} is not there once")
+    # It also takes away the strays beside documents that nobody had to open.
+    _reconciled(garden, user)
+    _hold(garden, user, sort)
+
+
+def _recovered(garden: Garden, user: str, sort: Sort, recovery: str) -> None:
+    if recovery == "the next":
+        tool, args = sort.next_comes(user)
+        envelope = garden.session(user, "other", role="maintainer").call(tool, args)
+        expected = {"precondition_failed", "not_found", "already_exists"} if args.get("ifMatch") else set()
+        if not envelope["ok"] and envelope["error"]["code"] not in expected:
+            raise BrokenError(f"the next is refused: {envelope['error']}")
+    # The next settles its own document only.
+    _reconciled(garden, user)
+
+
+def _reconciled(garden: Garden, user: str) -> None:
+    # What a reconciler was at when it died is left alone for a while, which is over here.
+    with mock.patch("events.recoveries.PAUSE_SECONDS", 0):
+        reconciled = list(reconcile(garden.services, [user]))
+    for each in reconciled:
+        if not each.is_well or each.outcome == "made again":
+            raise BrokenError(f"{each.path} could not be reconciled: {each.outcome}, {each.message}")
+
+
+def _hold(garden: Garden, user: str, sort: Sort) -> None:
+    for status in status_of_user(garden.services, user):
+        if not status.in_step:
+            raise BrokenError(f"{status.path} is {status.state}: {status.message}")
+        events = told_of(garden, status.path, user).events
+        if any(event.statement.type == ADOPTED for event in events):
+            raise BrokenError(f"{status.path}: what the disk lost was taken for an edit from outside")
+        errors = [event.error["code"] for event in events if event.status is Status.FAILED and event.error]
+        if set(errors) - {"stalled_before_write"}:
+            raise BrokenError(f"{status.path}: a change failed for {errors}")
+    for wrong in broken_promises(garden, user, spare_copies=sort.spare_copies):
+        raise BrokenError(wrong)
+    for path, words in sort.earlier:
+        file = garden.home.path / at(user, path)
+        if not file.exists() or words not in file.read_text():
+            raise BrokenError(f"{path} has lost what was said earlier")

@@ -1,0 +1,85 @@
+"""Shows that the harness would see a sync that is missing: leaves out each in turn, and wants a complaint."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from inspect import getsource
+from types import ModuleType
+
+from garden import beneath, files, plain_files
+from garden.application import Garden
+from tests.crash.power.harness import Harness, Scenario
+from tests.crash.power.lives import Lives
+from tests.crash.power.recording import MAKER, made_by, place_named
+from tests.crash.power.sorts import SORTS
+
+_MODULES = (files, plain_files, beneath)
+_ASKING = {"sync", "os.fsync"}
+
+# In these a process dies before the power fails, and whoever comes after it meets what others never do.
+AFTER_A_KILL = ("patch", "plant", "move to a folder that is there")
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What was found when a sync was left out; nothing found is what must not be."""
+
+    place: str
+    scenario: str = ""
+    found: str = ""
+    tries: int = 0
+
+
+def places() -> list[str]:
+    """Name every place of the product that asks for a sync of what lies below `users/` or `history/`."""
+    calls = [each for module in _MODULES for each in _calls_in(module)]
+    makers = {function for function, called, _ in calls if called == MAKER}
+    syncs = {(function, line) for function, called, line in calls if called in _ASKING and function != "sync"}
+    named = {(function, place_named(function, line)) for function, line in syncs}
+    return sorted(
+        name
+        for function, place in named
+        for name in ([made_by(maker, place) for maker in makers] if function == MAKER else [place])
+    )
+
+
+def _calls_in(module: ModuleType) -> Iterator[tuple[str, str, str]]:
+    source = getsource(module)
+    lines = source.splitlines()
+    for function, call in _calls(ast.parse(source), ""):
+        yield function, ast.unparse(call.func), lines[call.lineno - 1]
+
+
+def _calls(node: ast.AST, inside: str) -> Iterator[tuple[str, ast.Call]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Call):
+            yield inside, child
+        if isinstance(child, ast.FunctionDef | ast.ClassDef):
+            yield from _calls(child, f"{inside}.{child.name}".lstrip("."))
+        else:
+            yield from _calls(child, inside)
+
+
+def meeting_places(harness: Harness) -> dict[str, list[Scenario]]:
+    """Give for each place the scenarios in which it is met, those of one life first."""
+    singles = [Scenario(sort) for sort in SORTS.values()]
+    killed = [each for name in AFTER_A_KILL for each in harness.scenarios(SORTS[name], losses=False)]
+    met: dict[str, list[Scenario]] = {}
+    for scenario in [*singles, *(each for each in killed if each.first)]:
+        template = harness.recorded(scenario)
+        for place in {effect.place for effect in template.effects[template.begin :]} - {""}:
+            met.setdefault(place, []).append(scenario)
+    return met
+
+
+def proof(garden: Garden, lives: Lives, place: str, scenarios: Iterable[Scenario]) -> Proof:
+    """Leave a sync out, and try scenarios until one complains."""
+    harness = Harness(garden, lives, left_out=place)
+    tries = 0
+    for scenario in scenarios:
+        if harness.reaches(scenario):
+            tried = harness.tried(scenario, all_recoveries=False, stop_after=1)
+            tries += tried.tries
+            if tried.broken:
+                return Proof(place, scenario.name, tried.broken[0], tries)
+    return Proof(place, tries=tries)

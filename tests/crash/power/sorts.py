@@ -1,0 +1,265 @@
+"""The sorts of write that power failures are tried on, and how each is seen to have happened."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from events.reading import Query
+from garden.application import Garden
+from garden.plain_files import raw_hash
+from tests.crash.power.lives import Asked
+from tests.support.planted import ok
+from tests.support.promises import told
+
+CRITIC = "parts/critic/profile.md"
+NOTES = "notes.md"
+MOVED = "parts/critic/notes.md"
+ELSEWHERE = "parts/child/notes.md"
+
+Seen = Callable[[Garden, str], int]
+
+
+class BrokenError(AssertionError):
+    """Something that was promised does not hold."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """One request, and how often its effect is there; `answers_again` if it is remembered as a request."""
+
+    asked: Callable[[str], Asked]
+    seen: Seen
+    answers_again: bool = True
+
+
+@dataclass(frozen=True)
+class Sort:
+    """What is asked for, one wish after the other, of a garden in which `before` was done.
+
+    `next_comes` is a request of somebody else that meets what was left. `earlier` are the words that must be
+    found whatever happens, by document.
+    """
+
+    name: str
+    before: Callable[[str], Sequence[Asked]]
+    wishes: tuple[Wish, ...]
+    next_comes: Callable[[str], Asked]
+    earlier: tuple[tuple[str, str], ...] = ()
+    spare_copies: bool = False
+    unable: tuple[str, ...] = ()
+
+
+def at(user: str, path: str) -> str:
+    return f"users/{user}/{path}"
+
+
+def planting(user: str, path: str) -> Asked:
+    return "md.plant", {"path": at(user, path)}
+
+
+def patching(user: str, path: str, anchor: str, line: str) -> Asked:
+    return "md.patch_section", {
+        "path": at(user, path), "sectionAnchor": anchor, "change": {"append": f"- {line}"},
+        "idempotencyKey": f"{path} {line}",
+    }  # fmt: skip
+
+
+def appending(user: str, path: str, text: str) -> Asked:
+    return "fs.append", {"path": at(user, path), "text": text, "idempotencyKey": f"{path} {text}"}
+
+
+def says(path: str, words: str) -> Seen:
+    """Count words in a document, which must be as often in what its account tells was done."""
+
+    def seen(garden: Garden, user: str) -> int:
+        file = garden.home.path / at(user, path)
+        count = file.read_text().count(words) if file.exists() else 0
+        events = [
+            event
+            for event in told(garden, at(user, path), user).committed
+            if event.splice is not None and words in event.splice.inserted
+        ]
+        if len(events) != count:
+            raise BrokenError(f"{words!r} is there {count} times and told of {len(events)} times")
+        return count
+
+    return seen
+
+
+def says_somewhere(paths: Sequence[str], words: str) -> Seen:
+    """Count words in a document that may have moved from one of these paths to another."""
+
+    def seen(garden: Garden, user: str) -> int:
+        files = [garden.home.path / at(user, path) for path in paths]
+        return sum(file.read_text().count(words) for file in files if file.exists())
+
+    return seen
+
+
+def stands(path: str) -> Seen:
+    """Whether a document was begun, and whole."""
+
+    def seen(garden: Garden, user: str) -> int:
+        return int((garden.home.path / at(user, path)).exists())
+
+    return seen
+
+
+def moved(old: str, new: str, words: str) -> Seen:
+    """Whether a document is at its new path: it must be at one of the two, with its words."""
+
+    def seen(garden: Garden, user: str) -> int:
+        there = [(garden.home.path / at(user, path)) for path in (old, new)]
+        if [file.exists() for file in there].count(True) != 1:
+            raise BrokenError(f"of the two paths there are {[str(file) for file in there if file.exists()]}")
+        if words not in next(file for file in there if file.exists()).read_text():
+            raise BrokenError("the document that was moved has lost its text")
+        return int(there[1].exists())
+
+    return seen
+
+
+def copied(path: str) -> Seen:
+    """Count the snapshots that the account tells of; each must be there, and be what the document was."""
+
+    def seen(garden: Garden, user: str) -> int:
+        events = garden.services.reader.query(user, Query(path=at(user, path), op="snapshot_history")).events
+        for event in events:
+            copy = garden.home.path / (event.statement.edit or {})["historyPath"]
+            if not copy.exists():
+                raise BrokenError("a snapshot that is told of is missing")
+            if raw_hash(copy.read_bytes()) != (event.statement.edit or {})["rawHash"]:
+                raise BrokenError("a snapshot is not what the document was")
+        return len(events)
+
+    return seen
+
+
+def folder(path: str) -> Seen:
+    def seen(garden: Garden, user: str) -> int:
+        return int((garden.home.path / at(user, path)).is_dir())
+
+    return seen
+
+
+def _profile(user: str) -> list[Asked]:
+    return [planting(user, CRITIC), patching(user, CRITIC, "needs v1", "there before")]
+
+
+def _fresh_profile(user: str) -> list[Asked]:
+    return [planting(user, CRITIC)]
+
+
+def _notes(user: str) -> list[Asked]:
+    return [planting(user, NOTES), appending(user, NOTES, "there before")]
+
+
+def _notes_and_child(user: str) -> list[Asked]:
+    return [*_notes(user), planting(user, "parts/child/profile.md")]
+
+
+def _notes_of_old(user: str) -> list[Asked]:
+    """Notes with a history, so that the folder of it is there."""
+    replaced = {
+        "path": at(user, NOTES), "sectionAnchor": "summaries v1", "change": {"replace": "- there before"},
+    }  # fmt: skip
+    return [*_notes(user), ("md.patch_section", replaced)]
+
+
+def _nothing(_: str) -> list[Asked]:
+    return []
+
+
+def _patch(number: int, path: str = CRITIC) -> Wish:
+    words = f"said {number};"
+    return Wish(lambda user: patching(user, path, "concerns v1", words), says(path, words))
+
+
+def _append(number: int, path: str = NOTES) -> Wish:
+    words = f"said {number};"
+    return Wish(lambda user: appending(user, path, words), says(path, words))
+
+
+def _move(new: str) -> Wish:
+    return Wish(
+        lambda user: (
+            "fs.move", {"path": at(user, NOTES), "newPath": at(user, new), "idempotencyKey": "move"}
+        ),
+        moved(NOTES, new, "there before"),
+    )  # fmt: skip
+
+
+_APPEND_TO_WHAT_MOVES = Wish(
+    lambda user: appending(user, NOTES, "said 1;"), says_somewhere((NOTES, ELSEWHERE), "said 1;")
+)
+_PLANT = Wish(lambda user: planting(user, CRITIC), stands(CRITIC))
+_REPLACE = Wish(
+    lambda user: (
+        "md.patch_section",
+        {
+            "path": at(user, NOTES), "sectionAnchor": "inbox v1", "change": {"replace": "- said 1;"},
+            "idempotencyKey": "replace",
+        },
+    ),
+    says(NOTES, "said 1;"),
+)  # fmt: skip
+_SNAPSHOT = Wish(
+    lambda user: ("md.snapshot_history", {"path": at(user, CRITIC), "idempotencyKey": "snapshot"}),
+    copied(CRITIC),
+)
+_FOLDER = Wish(
+    lambda user: ("fs.ensure_dir", {"path": at(user, "parts/critic"), "idempotencyKey": "folder"}),
+    folder("parts/critic"),
+    answers_again=False,
+)
+
+
+def _next_patch(user: str) -> Asked:
+    return patching(user, CRITIC, "questions v1", "the next")
+
+
+def _next_append(user: str) -> Asked:
+    return appending(user, NOTES, "the next")
+
+
+def _next_plant(user: str) -> Asked:
+    return planting(user, "parts/critic/notes.md")
+
+
+def _look_at(path: str) -> Callable[[str], Asked]:
+    """Ask for what is refused, at a path: whoever asks settles what was left there."""
+    return lambda user: ("fs.append", {"path": at(user, path), "text": "-", "ifMatch": "none"})
+
+
+_IN_PROFILE = ((CRITIC, "there before"),)
+_IN_NOTES = ((NOTES, "there before"),)
+
+SORTS = {
+    sort.name: sort
+    for sort in (
+        Sort("patch", _profile, (_patch(1),), _next_patch, _IN_PROFILE),
+        Sort("first copy", _fresh_profile, (_patch(1),), _next_patch),
+        Sort("replace in notes", _notes_of_old, (_REPLACE,), _next_append),
+        Sort("append", _notes, (_append(1),), _next_append, _IN_NOTES),
+        Sort("plant", _nothing, (_PLANT,), _next_plant),
+        Sort("move", _notes, (_move(ELSEWHERE),), _look_at(NOTES)),
+        Sort("move to a folder that is there", _notes_and_child, (_move(ELSEWHERE),), _look_at(ELSEWHERE)),
+        Sort("snapshot", _fresh_profile, (_SNAPSHOT,), _next_patch, spare_copies=True),
+        Sort("make folders", _nothing, (_FOLDER,), _next_plant),
+        Sort("patch without links", _profile, (_patch(1),), _next_patch, _IN_PROFILE, unable=("link",)),
+        Sort("plant without rename_new", _nothing, (_PLANT,), _next_plant, unable=("rename_new",)),
+        Sort("move without rename_new", _notes, (_move(ELSEWHERE),), _look_at(NOTES), unable=("rename_new",)),
+        Sort("patch twice", _profile, (_patch(1), _patch(2)), _next_patch, _IN_PROFILE),
+        Sort("plant, then patch", _nothing, (_PLANT, _patch(1)), _next_plant),
+        Sort("patch, then append elsewhere", lambda user: [*_profile(user), *_notes(user)],
+             (_patch(1), _append(2)), _next_append, (*_IN_PROFILE, *_IN_NOTES)),
+        Sort("append, then move", _notes, (_APPEND_TO_WHAT_MOVES, _move(ELSEWHERE)), _look_at(ELSEWHERE)),
+        Sort("patch, then snapshot", _profile, (_patch(1), _SNAPSHOT), _next_patch, _IN_PROFILE,
+             spare_copies=True),
+    )
+}  # fmt: skip
+
+
+def prepare(garden: Garden, user: str, sort: Sort) -> None:
+    session = garden.session(user, "companion", role="maintainer")
+    for tool, args in sort.before(user):
+        ok(session.call(tool, args))

@@ -1,0 +1,230 @@
+"""The sorts of writes that faults happen to: what has to be there before, and how effects are counted."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from unittest import mock
+
+from events.records import JOURNAL, Event
+from events.rows import event_of
+from events.saga import Status
+from events.stream import LockedStream
+from garden.application import Garden
+from garden.files import Replacement
+from garden.planning import MOVE_OP
+from garden.session import Session
+from tests.support.crowd import Asked
+from tests.support.planted import notes_text, ok, patching, profile_text
+
+RECONCILE = "reconcile"
+SAID = "said once;"
+STALLED = "stalled once;"
+BY_HAND = "by hand;"
+_SECTIONS = 10
+
+
+@dataclass(frozen=True)
+class Effects:
+    """How often something has happened: as the account has it, and as the files have it."""
+
+    recorded: int
+    there: int
+
+    def are(self, count: int) -> bool:
+        return self.recorded == self.there == count
+
+
+Made = Callable[[Garden, str], None]
+Found = Callable[[Garden, str], Effects]
+Asking = Callable[[str], Asked]
+
+
+@dataclass(frozen=True)
+class Sort:
+    """A sort of write. `also` counts what was begun before: it must have happened `also_times`."""
+
+    name: str
+    path: str
+    before: Made
+    ask: Asking
+    effects: Found
+    also: Found | None = None
+    also_times: int = 1
+    times: int = 1
+    spare_copies: bool = False
+
+    @property
+    def is_recovery(self) -> bool:
+        return self.ask("nobody")[0] == RECONCILE
+
+    def next_write(self, user_id: str, words: str) -> Asked:
+        """What anybody may ask of the same document afterwards."""
+        path = self.path.format(user=user_id)
+        if path.endswith("notes.md"):
+            return "fs.append", {"path": path, "text": words}
+        return patching(path, "strengths v1", words)
+
+
+PROFILE = "users/{user}/parts/critic/profile.md"
+NOTES = "users/{user}/notes.md"
+MOVED = "users/{user}/parts/critic/notes.md"
+
+
+def session_of(garden: Garden, user_id: str) -> Session:
+    return garden.session(user_id, "companion", role="maintainer")
+
+
+def events_of(garden: Garden, user_id: str, stream: str) -> list[Event]:
+    with garden.services.reader.snapshot(user_id) as snapshot:
+        return [event_of(row) for row in snapshot.rows("chain", {"stream": stream})]
+
+
+def patch(user_id: str, said: str = SAID, anchor: str = "concerns v1") -> Asked:
+    return patching(PROFILE.format(user=user_id), anchor, said, idempotencyKey=f"the key of {said}")
+
+
+def append(user_id: str) -> Asked:
+    return "fs.append", {"path": NOTES.format(user=user_id), "text": SAID, "idempotencyKey": "the key"}
+
+
+def plant(user_id: str) -> Asked:
+    path = PROFILE.format(user=user_id)
+    return "md.plant", {"path": path, "title": SAID, "idempotencyKey": "the key"}
+
+
+def move(user_id: str) -> Asked:
+    paths = {"path": NOTES.format(user=user_id), "newPath": MOVED.format(user=user_id)}
+    return "fs.move", {**paths, "idempotencyKey": "the key"}
+
+
+def snapshot(user_id: str) -> Asked:
+    return "md.snapshot_history", {"path": PROFILE.format(user=user_id), "idempotencyKey": "the key"}
+
+
+def log(_user_id: str) -> Asked:
+    return "events.log", {"type": "observation", "rationale": SAID, "idempotencyKey": "the key"}
+
+
+def settle(user_id: str) -> Asked:
+    return RECONCILE, {"user": user_id}
+
+
+def a_profile(garden: Garden, user_id: str) -> None:
+    _begin(garden, user_id, PROFILE, profile_text(_SECTIONS))
+
+
+def notes(garden: Garden, user_id: str) -> None:
+    _begin(garden, user_id, NOTES, notes_text(_SECTIONS))
+
+
+def _begin(garden: Garden, user_id: str, path: str, text: str) -> None:
+    asked = {"path": path.format(user=user_id), "content": text.replace(": ada\n", f": {user_id}\n")}
+    ok(session_of(garden, user_id).call("fs.write", asked))
+
+
+def nothing(_garden: Garden, _user_id: str) -> None:
+    pass
+
+
+def an_outside_edit(garden: Garden, user_id: str) -> None:
+    a_profile(garden, user_id)
+    with (garden.home.path / PROFILE.format(user=user_id)).open("a") as file:
+        file.write(f"- {BY_HAND}\n")
+
+
+class _GoneError(BaseException):
+    pass
+
+
+def _stall(garden: Garden, user_id: str, owner: type, step: str) -> None:
+    a_profile(garden, user_id)
+    with mock.patch.object(owner, step, side_effect=_GoneError):
+        try:
+            session_of(garden, user_id).call(*patch(user_id, STALLED, "needs v1"))
+        except _GoneError:
+            return
+    raise AssertionError
+
+
+def stalled_before(garden: Garden, user_id: str) -> None:
+    _stall(garden, user_id, Replacement, "put")
+    file = garden.home.path / PROFILE.format(user=user_id)
+    file.with_name(f".new-{file.name}-{'0' * 16}").write_text("half a te")
+
+
+def stalled_after(garden: Garden, user_id: str) -> None:
+    _stall(garden, user_id, LockedStream, "finish")
+
+
+def stalled_without_copy(garden: Garden, user_id: str) -> None:
+    stalled_after(garden, user_id)
+    (copy,) = (garden.home.path / "history" / user_id).rglob("*.md")
+    copy.unlink()
+
+
+def saying(words: str, path: str) -> Found:
+    """Count who says these words in a document, and which changes of ours brought them there."""
+
+    def found(garden: Garden, user_id: str) -> Effects:
+        where = path.format(user=user_id)
+        file = garden.home.path / where
+        recorded = [
+            event
+            for event in events_of(garden, user_id, where)
+            if event.status is Status.COMMITTED
+            and event.splice
+            and event.splice.inserted.count(words) > event.splice.removed.count(words)
+        ]
+        return Effects(len(recorded), file.read_text().count(words) if file.exists() else 0)
+
+    return found
+
+
+def moved(garden: Garden, user_id: str) -> Effects:
+    old, new = (garden.home.path / path.format(user=user_id) for path in (NOTES, MOVED))
+    kinds = [
+        sum(event.status is Status.COMMITTED and event.statement.op == MOVE_OP for event in events)
+        for events in (events_of(garden, user_id, path.format(user=user_id)) for path in (NOTES, MOVED))
+    ]
+    # A departure without its arrival is no effect, and no absence of one either.
+    recorded = kinds[0] if kinds[0] == kinds[1] else -1
+    return Effects(recorded, int(new.exists()) if new.exists() != old.exists() else -1)
+
+
+def taken(garden: Garden, user_id: str) -> Effects:
+    text = (garden.home.path / PROFILE.format(user=user_id)).read_bytes()
+    events = [each for each in events_of(garden, user_id, JOURNAL) if each.statement.type == "snapshot"]
+    copies = [garden.home.path / str((each.statement.edit or {})["historyPath"]) for each in events]
+    return Effects(len(events), sum(copy.exists() and copy.read_bytes() == text for copy in copies))
+
+
+def logged(garden: Garden, user_id: str) -> Effects:
+    said = [each for each in events_of(garden, user_id, JOURNAL) if each.statement.rationale == SAID]
+    return Effects(len(said), len(said))
+
+
+def settled(garden: Garden, user_id: str) -> Effects:
+    """Count a stalled change as one that came to its end, in the account and on the disk."""
+    return saying(STALLED, PROFILE)(garden, user_id)
+
+
+_PATCHED = saying(SAID, PROFILE)
+
+SORTS: Mapping[str, Sort] = {
+    sort.name: sort
+    for sort in (
+        Sort("patch", PROFILE, a_profile, patch, _PATCHED),
+        Sort("append", NOTES, notes, append, saying(SAID, NOTES)),
+        Sort("plant", PROFILE, nothing, plant, saying(f"# {SAID}", PROFILE)),
+        Sort("move", MOVED, notes, move, moved),
+        Sort("snapshot", PROFILE, a_profile, snapshot, taken, spare_copies=True),
+        Sort("log", PROFILE, a_profile, log, logged),
+        Sort("adopt", PROFILE, an_outside_edit, patch, _PATCHED, saying(BY_HAND, PROFILE)),
+        Sort("next-after-stall", PROFILE, stalled_after, patch, _PATCHED, settled),
+        Sort("next-no-copy", PROFILE, stalled_without_copy, patch, _PATCHED, settled),
+        Sort("next-before-write", PROFILE, stalled_before, patch, _PATCHED, settled, also_times=0),
+        Sort("reconcile-after", PROFILE, stalled_after, settle, settled),
+        Sort("reconcile-no-copy", PROFILE, stalled_without_copy, settle, settled),
+        Sort("reconcile-before", PROFILE, stalled_before, settle, settled, times=0),
+        Sort("reconcile-adopt", PROFILE, an_outside_edit, settle, saying(BY_HAND, PROFILE)),
+    )
+}

@@ -1,0 +1,187 @@
+"""The processes to which faults happen, each forked from one that has imported everything.
+
+    python -m tests.crash.subjects HOME ADDRESS
+
+Each line on standard input is a job: for which user, and what of the product is broken on purpose. Its
+process connects to the database, says at ADDRESS that it is ready, and does what it is asked from there.
+"""
+
+import ctypes
+import gc
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from garden.application import Garden
+from garden.ground import Ground, prepare
+from garden.reconciling import reconcile
+from garden.settings import Settings, load_settings
+from garden.tools.dispatching import refusal
+from grammar.errors import GardenError
+from tests.crash.breaking import BREAKAGES
+from tests.crash.sorts import RECONCILE, SORTS
+from tests.support.crowd import REPOSITORY, Asked
+
+_PATIENCE_SECONDS = 0.5
+_ANSWER_SECONDS_MAX = 30
+_MESSAGE_BYTES_MAX = 1 << 17
+_PR_SET_PTRACER = 0x59616D61
+
+Envelope = dict[str, Any]
+
+
+class Subject:
+    """One such process, seen from the harness."""
+
+    def __init__(self, line: socket.socket) -> None:
+        self._line = line
+        line.settimeout(_ANSWER_SECONDS_MAX)
+        ready = self._heard()
+        self.pid = int(ready["pid"])
+        self.backends: list[int] = ready["backends"]
+
+    def call(self, asked: Asked, waits: Callable[[], None] = lambda: None) -> Envelope:
+        """Give its answer, or nothing where it is gone; `waits` is called once where it takes its time."""
+        with suppress(OSError):
+            self._line.sendmsg([json.dumps(asked).encode()])
+        self._line.settimeout(_PATIENCE_SECONDS)
+        try:
+            return self._heard()
+        except TimeoutError:
+            waits()
+        self._line.settimeout(_ANSWER_SECONDS_MAX)
+        with suppress(TimeoutError):
+            return self._heard()
+        os.kill(self.pid, signal.SIGKILL)
+        return {}
+
+    def _heard(self) -> Envelope:
+        with suppress(ConnectionResetError):
+            words = self._line.recv(_MESSAGE_BYTES_MAX)
+            if words:
+                said: Envelope = json.loads(words)
+                return said
+        return {}
+
+    def handles(self) -> int:
+        return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
+
+
+class Subjects:
+    """Where they come from."""
+
+    def __init__(self, process: subprocess.Popen[str], door: socket.socket) -> None:
+        self._process = process
+        self._door = door
+
+    def order(self, user_id: str, log: Path, breakage: str | None = None) -> None:
+        """Have one made ready, while others are still at work."""
+        assert self._process.stdin is not None
+        job = {"user": user_id, "log": str(log), "breakage": breakage}
+        self._process.stdin.write(json.dumps(job) + "\n")
+        self._process.stdin.flush()
+
+    @contextmanager
+    def ordered(self) -> Iterator[Subject]:
+        """Give the one that was ordered; it ends when nobody asks it any more."""
+        line, _ = self._door.accept()
+        with line:
+            yield Subject(line)
+
+
+@contextmanager
+def subjects_of(home: Path) -> Iterator[Subjects]:
+    address = str(home.parent / "door")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
+        door.bind(address)
+        door.listen()
+        door.settimeout(60)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.crash.subjects", home, address],
+            cwd=REPOSITORY,
+            stdin=subprocess.PIPE,
+            text=True,
+        )
+        with process:
+            yield Subjects(process, door)
+
+
+def main(home: str, address: str) -> None:
+    settings = load_settings(Path(home)).settings
+    ground = prepare(settings)
+    _warm_up(settings, ground)
+    gc.collect()
+    gc.freeze()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    for line in sys.stdin:
+        if os.fork() == 0:
+            try:
+                _work(settings, ground, json.loads(line), address)
+            finally:
+                os._exit(1)
+
+
+def _warm_up(settings: Settings, ground: Ground) -> None:
+    """Do once what imports or compiles something when it is done for the first time."""
+    with Garden(settings, ground) as garden:
+        for number, sort in enumerate(SORTS.values()):
+            user_id = f"warm{number}"
+            sort.before(garden, user_id)
+            _connect(garden, user_id)
+            for asked in (sort.ask(user_id), sort.next_write(user_id, "warm")):
+                answer = _answer(garden, user_id, asked)
+                assert answer["ok"], answer
+
+
+def _work(settings: Settings, ground: Ground, job: dict[str, Any], address: str) -> None:
+    log = os.open(job["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    # Where only a parent may look into a process, the harness's strace is allowed to.
+    ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(-1), 0, 0, 0)
+    with Garden(settings, ground) as garden, ExitStack() as stack:
+        if job["breakage"]:
+            stack.enter_context(BREAKAGES[job["breakage"]].break_it())
+        _connect(garden, job["user"])
+        line = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+        line.connect(address)
+        # What is sent by these two calls no part of the product sends.
+        backends = [each.info.backend_pid for pool in garden.pools.values() for each in pool._idle]
+        line.sendmsg([json.dumps({"pid": os.getpid(), "backends": backends}).encode()])
+        while words := line.recvmsg(_MESSAGE_BYTES_MAX)[0]:
+            line.sendmsg([json.dumps(_answer(garden, job["user"], json.loads(words))).encode()])
+    os._exit(0)
+
+
+def _connect(garden: Garden, user_id: str) -> None:
+    """Make the connections before, so that a trial begins where a running service is."""
+    session = garden.session(user_id, "companion", role="maintainer")
+    session.call("events.query", {"limit": 1})
+    session.call("fs.append", {"path": f"users/{user_id}/overview.md", "text": "warm", "dryRun": True})
+    with garden.pools["recoverers"].connection():
+        pass
+
+
+def _answer(garden: Garden, user_id: str, asked: Asked) -> Envelope:
+    try:
+        if asked[0] == RECONCILE:
+            done = [(each.path, each.outcome, each.message) for each in reconcile(garden.services, [user_id])]
+            return {"ok": True, "result": done, "meta": {}}
+        return garden.session(user_id, "companion", role="maintainer").call(*asked)
+    except GardenError as error:
+        return refusal(error)
+    except Exception:  # noqa: BLE001 - the harness reports it
+        said = traceback.format_exc()
+        return {"ok": False, "error": {"code": "internal", "message": said, "hint": "", "details": {}}}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])

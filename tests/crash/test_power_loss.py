@@ -1,0 +1,152 @@
+"""Power failures, a modest part of what `python -m tests.crash.power` tries.
+
+Each test records what a write does to files, builds what a disk may hold when the power fails in between, and
+has it mended by the service.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+
+from garden.application import Garden
+from garden.home import ensure_home
+from tests.crash.power.disk import Form, Image, choices, image_of
+from tests.crash.power.effects import Effect, What
+from tests.crash.power.harness import First, Harness, Scenario
+from tests.crash.power.lives import Lives, lives_in
+from tests.crash.power.proving import places, proof
+from tests.crash.power.sorts import SORTS
+from tests.support.databases import TestServer
+from tests.support.planted import opened, put_database
+
+Ground = tuple[Garden, Lives]
+
+
+@pytest.fixture(scope="module")
+def ground(server: TestServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+    """One garden for all, since every state has a user of its own, and one process that forks the others."""
+    home = ensure_home(tmp_path_factory.mktemp("power") / "home")
+    with server.database(server.template()) as url:
+        put_database(home, url)
+        with opened(home) as garden, lives_in(home.path) as lives:
+            yield garden, lives
+
+
+@pytest.mark.parametrize("name", SORTS)
+def test_what_was_acknowledged_outlives_a_power_failure_and_the_rest_can_be_sent_again(
+    ground: Ground, name: str
+) -> None:
+    tried = Harness(*ground).tried(Scenario(SORTS[name]), every=5, all_recoveries=False)
+    assert tried.broken == []
+    assert tried.states > 1
+
+
+@pytest.mark.parametrize("name", ["plant", "first copy"])
+def test_a_folder_whose_maker_died_before_it_was_durable_is_made_so_by_the_next(
+    ground: Ground, name: str
+) -> None:
+    """All that is brought to the disk inside a folder is lost with the folder's name."""
+    harness = Harness(*ground)
+    whole = harness.recorded(Scenario(SORTS[name])).effects
+    made = next(index for index, effect in enumerate(whole) if effect.what is What.MAKE_FOLDER)
+    scenario = Scenario(SORTS[name], First(made + 1), "the same")
+    assert harness.tried(scenario, every=6, all_recoveries=False).broken == []
+
+
+@pytest.mark.parametrize("name", ["move without rename_new", "patch without links"])
+def test_whoever_was_cut_off_where_the_file_system_lacks_a_call_has_done_it_or_has_not(
+    ground: Ground, name: str
+) -> None:
+    """There it takes two steps to move a document, and two files to keep a version."""
+    harness = Harness(*ground)
+    whole = harness.recorded(Scenario(SORTS[name])).effects
+    begun = [index for index, effect in enumerate(whole) if effect.name == "add_event"][-1]
+    changed = next(
+        index for index in range(begun, len(whole)) if whole[index].what in {What.LINK, What.RENAME}
+    )
+    scenario = Scenario(SORTS[name], First(changed + 1), "reconcile")
+    assert harness.tried(scenario, every=4, all_recoveries=False).broken == []
+
+
+@pytest.mark.parametrize("cut_off", ["link", "exchange"])
+def test_a_recovery_that_the_power_cut_off_is_brought_to_its_end_by_the_next(
+    ground: Ground, cut_off: str
+) -> None:
+    harness = Harness(*ground)
+    whole = harness.recorded(Scenario(SORTS["patch"])).effects
+    step = next(index for index, effect in enumerate(whole) if effect.what.value == cut_off) + 1
+    # Of the exchange it is found that it happened; of the link, that it did not.
+    link = next(index for index, effect in enumerate(whole) if effect.what is What.LINK)
+    for first in (First(step), First(step, ((link, Form.GONE),))):
+        scenario = Scenario(SORTS["patch"], first, "reconcile")
+        assert harness.tried(scenario, every=5, all_recoveries=False).broken == []
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        ("_ready.put: sync(folder, replaced=True)", "append"),
+        ("_ready: fresh_file: sync(handle, replaced=False)", "append"),
+        ("_ready.put: sync(history, replaced=True)", "patch"),
+    ],
+)
+def test_a_sync_that_is_left_out_is_missed(ground: Ground, place: str, name: str) -> None:
+    assert place in places()
+    assert proof(*ground, place, [Scenario(SORTS[name])]).found
+
+
+# What a disk is taken to promise
+
+FOLDERS = Image({"users": {}, "history": {}, "one": {"old": "file"}, "two": {}}, {"file": b"text"})
+
+
+def found(*effects: Effect) -> list[tuple[dict[str, str], dict[str, str], dict[str, bytes]]]:
+    images = [image_of(FOLDERS, effects, choice) for choice in choices(effects)]
+    return [(image.folders["one"], image.folders["two"], image.files) for image in images]
+
+
+def test_a_name_is_sure_from_the_sync_of_its_folder_on() -> None:
+    link = Effect(What.LINK, "file", "two", "new")
+    assert [two for _, two, _ in found(link)] == [{"new": "file"}, {}]
+    assert [two for _, two, _ in found(link, Effect(What.SYNC, "file"))] == [{"new": "file"}, {}]
+    assert [two for _, two, _ in found(link, Effect(What.SYNC, "two"))] == [{"new": "file"}]
+
+
+def test_what_was_written_is_sure_from_the_sync_of_its_file_on() -> None:
+    create, write = Effect(What.CREATE, "new", "two", "new"), Effect(What.WRITE, "new", data=b"whole text")
+    named = Effect(What.SYNC, "two")
+    contents = {files["new"] for _, _, files in found(create, write, named)}
+    assert contents == {b"whole text", b"", b"whole", bytes(10), b"garbage\xff??"}
+    assert [files["new"] for _, _, files in found(create, write, named, Effect(What.SYNC, "new"))] == [
+        b"whole text"
+    ]
+
+
+def test_an_exchange_of_two_names_is_found_whole_or_not_at_all() -> None:
+    create = Effect(What.CREATE, "fresh", "one", "new")
+    exchange = Effect(What.EXCHANGE, "fresh", "one", "old", "one", "new", other="file")
+    synced = Effect(What.SYNC, "one")
+    whole, before = {"old": "fresh", "new": "file"}, {"old": "file", "new": "fresh"}
+    assert [one for one, _, _ in found(create, synced, exchange)] == [whole, before]
+    assert [one for one, _, _ in found(create, exchange, synced)] == [whole]
+
+
+def test_a_rename_between_folders_may_be_found_with_both_names_and_with_neither_only_if_asked_for() -> None:
+    rename = Effect(What.RENAME, "file", "two", "new", "one", "old")
+    old, new, nothing = {"old": "file"}, {"new": "file"}, dict[str, str]()
+    whole, gone, both, neither = (nothing, new), (old, nothing), (old, new), (nothing, nothing)
+    one, two = Effect(What.SYNC, "one"), Effect(What.SYNC, "two")
+    for effects, expected in (
+        ([rename], [whole, gone, both]),
+        ([rename, two], [whole, both]),
+        ([rename, one], [whole, neither]),
+        ([rename, two, one], [whole]),
+    ):
+        assert [(first, second) for first, second, _ in found(*effects)] == expected
+
+
+def test_effects_that_were_not_synced_are_found_in_any_combination() -> None:
+    links = [Effect(What.LINK, "file", "two", name) for name in "abc"]
+    assert {frozenset(two) for _, two, _ in found(*links)} == {
+        frozenset(name for index, name in enumerate("abc") if bits >> index & 1) for bits in range(8)
+    }

@@ -1,0 +1,137 @@
+"""A repair or a restoration is killed before every step, or meets others; all is in order afterwards."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from garden.application import Garden
+from garden.status import status_of_user
+from tests.support.crowd import Asked, Crowd, Job, crowd_in
+from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, patching, plant
+from tests.support.promises import broken_promises, text_of, told
+
+ANCHOR = "<!-- @anchor: needs v1 -->\n"
+
+
+@pytest.fixture
+def crowd(garden: Garden) -> Iterator[Crowd]:
+    plant(ada(garden), PROFILE)
+    plant(ada(garden), NOTES)
+    ok(ada(garden).call(*patching(PROFILE, "concerns v1", "said at first;")))
+    ok(ada(garden).call(*patching(NOTES, "s3 v1", "said at first;")))
+    with crowd_in(garden.home.path) as crowd:
+        yield crowd
+
+
+def damage(garden: Garden, path: str, number: int) -> None:
+    """Take an anchor out, and write something, as an editor would."""
+    file = garden.home.path / path
+    anchor = ANCHOR if path == PROFILE else "<!-- @anchor: s5 v1 -->\n"
+    text = file.read_text()
+    assert anchor in text
+    file.write_text(text.replace(anchor, ""))
+    write_more(garden, path, number)
+
+
+def lose(garden: Garden, path: str, _number: int) -> None:
+    (garden.home.path / path).unlink()
+
+
+def write_more(garden: Garden, path: str, number: int) -> None:
+    file = garden.home.path / path
+    # Not at the end: that is the Change Log, which keeps all that stands in it.
+    file.write_text(file.read_text().replace("\n\n", f"\n\nby hand {number};\n\n", 1))
+
+
+def repair(path: str, number: int) -> Asked:
+    return "md.repair", {"path": path, "idempotencyKey": f"k{number}", "rationale": f"wish {number};"}
+
+
+def restore(path: str, number: int) -> Asked:
+    said = {"idempotencyKey": f"k{number}", "rationale": f"wish {number};"}
+    return "md.restore", {"path": path, "version": 2, **said}
+
+
+def states(garden: Garden) -> set[str]:
+    return {status.state.value for status in status_of_user(garden.services, "ada")}
+
+
+def effects(garden: Garden, path: str, why: str) -> list[str]:
+    found = told(garden, path).committed
+    return [str(event.event_id) for event in found if event.statement.rationale == why]
+
+
+@pytest.mark.parametrize("path", [PROFILE, NOTES])
+@pytest.mark.parametrize(
+    ("spoil", "ask"),
+    [(damage, repair), (damage, restore), (lose, restore), (write_more, restore)],
+    ids=["repair", "restore what is damaged", "restore what is missing", "restore what was edited"],
+)
+def test_a_recovery_that_was_cut_off_at_any_step_has_one_effect_when_it_is_sent_again(
+    garden: Garden,
+    crowd: Crowd,
+    path: str,
+    spoil: Callable[[Garden, str, int], None],
+    ask: Callable[[str, int], Asked],
+) -> None:
+    spoil(garden, path, 0)
+    crowd.call(ask(path, 0))
+    spoil(garden, path, 1)
+    steps = crowd.call(ask(path, 1)).steps
+    assert steps[-1] == "answer"
+    for step in range(len(steps)):
+        number = step + 2
+        spoil(garden, path, number)
+        spoilt = text_of(garden, path) if spoil is not lose else None
+        assert crowd.call(ask(path, number), dies_before=step).killed, steps[step]
+        tool, args = ask(path, number)
+        again = ok(ada(garden).call(tool, args))
+        assert effects(garden, path, args["rationale"]) == [again["meta"]["eventId"]]
+        assert ok(ada(garden).call(tool, args))["result"] == again["result"]
+        texts = told(garden, path).replay().texts.values()
+        assert spoilt is None or spoilt in texts
+        assert broken_promises(garden) == []
+        assert states(garden) == {"in step"}
+
+
+def test_a_missing_file_is_still_missing_after_a_restoration_was_cut_off_before_it_wrote(
+    garden: Garden, crowd: Crowd
+) -> None:
+    lose(garden, PROFILE, 0)
+    steps = crowd.call(restore(PROFILE, 0)).steps
+    lose(garden, PROFILE, 1)
+    assert crowd.call(restore(PROFILE, 1), dies_before=steps.index("add_event") + 1).killed
+    assert states(garden) == {"in step", "open"}
+    refused = ada(garden).call(*patching(PROFILE, "concerns v1", "more"))
+    assert "garden restore" in refused["error"]["hint"]
+    failed = told(garden, PROFILE).events[-1]
+    assert failed.error is not None
+    assert failed.error["code"] == "stalled_before_write"
+    assert states(garden) == {"in step", "missing"}
+    ok(ada(garden).call(*restore(PROFILE, 1)))
+    assert broken_promises(garden) == []
+
+
+def test_repairs_restorations_and_writes_at_once_come_one_after_the_other(
+    garden: Garden, crowd: Crowd
+) -> None:
+    damage(garden, PROFILE, 0)
+    damaged = text_of(garden, PROFILE)
+    jobs = [
+        Job([repair(PROFILE, 1)]),
+        Job([repair(PROFILE, 2)]),
+        Job([restore(PROFILE, 3)]),
+        Job([restore(PROFILE, 4)]),
+        *(Job([patching(PROFILE, "needs v1", f"said {number};")]) for number in range(4)),
+    ]
+    done = crowd.run(jobs)
+    codes = [code_of(each.envelopes[0]) for each in done]
+    assert codes[:4] == ["ok"] * 4
+    assert set(codes[4:]) <= {"ok", "document_damaged"}
+    account = told(garden, PROFILE).replay()
+    adopted = [event for event in account.committed if event.statement.type == "external_edit"]
+    assert [account.texts[event.document_version or 0] for event in adopted] == [damaged]
+    kept = [event for event in account.committed if event.statement.op == "append_section"]
+    assert len(kept) == 1 + codes[4:].count("ok")
+    assert broken_promises(garden) == []
+    assert states(garden) == {"in step"}

@@ -1,0 +1,114 @@
+"""What is asked for under load: writes of every sort, each with words that nothing else brings."""
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tests.crash.ledger import Wish
+
+WORDS = re.compile(r"said-[a-z]+[0-9]+-[0-9]+-[0-9]+;")
+
+Asked = tuple[str, dict[str, Any]]
+
+_LISTS = {
+    "parts/critic/profile.md": ("concerns v1", "needs v1", "questions v1"),
+    "overview.md": ("facts v1", "preferences v1", "open_loops v1"),
+    "notes.md": ("inbox v1",),
+}
+_CURATED = {"parts/critic/profile.md": "strengths v1", "overview.md": "projects v1"}
+_NOTES = ("notes.md", "parts/roam0/notes.md", "parts/roam1/notes.md")
+PLANTED = ("parts/critic/profile.md", "overview.md", "notes.md", "parts/roam0/notes.md")
+
+
+def words_of(key: str) -> str:
+    """The words that a request of this key brings along."""
+    return f"said-{key};"
+
+
+class Wishes:
+    """Draws requests in one life of one writer; no two of them, of whatever writer, have the same key."""
+
+    def __init__(self, name: str, life: int, users: Sequence[str], seed: int) -> None:
+        self._prefix = f"{name}-{life}"
+        self._users = users
+        self._random = random.Random(seed)  # noqa: S311 - it only chooses
+        self._number = 0
+        self._curated: dict[str, list[str]] = {}
+
+    def draw(self) -> Wish:
+        self._number += 1
+        key = f"{self._prefix}-{self._number}"
+        user_id = self._random.choice(self._users)
+        make = self._random.choices(_SORTS, _OFTEN)[0]
+        tool, args = make(self, f"users/{user_id}", words_of(key))
+        has_words = tool not in {"fs.move", "md.snapshot_history", "events.log"} and words_of(key) in str(
+            args
+        )
+        args = {**args, "idempotencyKey": key}
+        return Wish(key, user_id, tool, args, words_of(key) if has_words else None)
+
+    def append_to_section(self, folder: str, words: str) -> Asked:
+        path = self._random.choice(list(_LISTS))
+        change = {"append": f"- {words}"}
+        return self._patching(folder, path, self._random.choice(_LISTS[path]), change)
+
+    def replace_section(self, folder: str, words: str) -> Asked:
+        path = self._random.choice(["parts/critic/profile.md", "overview.md"])
+        return self._patching(folder, path, "summary v1", {"replace": f"It was {words} and so on."})
+
+    def tidy_section(self, folder: str, words: str) -> Asked:
+        """Replace a whole list, so that documents stay as short as somebody would keep them."""
+        path = self._random.choice(list(_LISTS))
+        change = {"replace": f"- {words}"}
+        return self._patching(folder, path, self._random.choice(_LISTS[path]), change)
+
+    def append_to_file(self, folder: str, words: str) -> Asked:
+        return "fs.append", {"path": f"{folder}/{self._random.choice(_NOTES)}", "text": words}
+
+    def curate_list(self, folder: str, words: str) -> Asked:
+        path, section = self._random.choice(list(_CURATED.items()))
+        known = self._curated.setdefault(f"{folder}/{path}", [])
+        said: dict[str, Any] = {
+            "path": f"{folder}/{path}",
+            "sectionAnchor": section,
+            "reason": "As it was said.",
+        }
+        if known and self._random.random() < 0.4:
+            return "md.curate_list", {**said, "ops": "prune", "items": [{"match": known.pop()}]}
+        known.append(words)
+        return "md.curate_list", {**said, "ops": "append", "items": [words]}
+
+    def patch_file(self, folder: str, words: str) -> Asked:
+        path = f"{folder}/notes.md"
+        lines = (f"--- a/{path}", f"+++ b/{path}", "@@ -1,2 +1,3 @@", " ## Inbox")
+        diff = "\n".join((*lines, " <!-- @anchor: inbox v1 -->", f"+- {words}", ""))
+        return "fs.patch", {"path": path, "diffText": diff}
+
+    def plant(self, folder: str, words: str) -> Asked:
+        part = words.removesuffix(";")
+        name = self._random.choice(["notes.md", "profile.md"])
+        return "md.plant", {"path": f"{folder}/parts/{part}/{name}", "title": f"Part {words}"}
+
+    def move(self, folder: str, _words: str) -> Asked:
+        there = self._random.sample(_NOTES[1:], 2)
+        return "fs.move", {"path": f"{folder}/{there[0]}", "newPath": f"{folder}/{there[1]}"}
+
+    def snapshot(self, folder: str, _words: str) -> Asked:
+        return "md.snapshot_history", {"path": f"{folder}/{self._random.choice(list(_LISTS))}"}
+
+    def log(self, folder: str, words: str) -> Asked:
+        said = {"type": "observation", "rationale": words, "filePath": f"{folder}/notes.md"}
+        return "events.log", said
+
+    def _patching(self, folder: str, path: str, section: str, change: dict[str, str]) -> Asked:
+        # What exceeds a soft cap is as good a write as any other.
+        args = {"path": f"{folder}/{path}", "sectionAnchor": section, "change": change}
+        return "md.patch_section", {**args, "rationale": "As it was said.", "overrideRationale": "All of it."}
+
+
+_SORTS: tuple[Callable[[Wishes, str, str], Asked], ...] = (
+    Wishes.append_to_section, Wishes.replace_section, Wishes.tidy_section, Wishes.append_to_file,
+    Wishes.curate_list, Wishes.patch_file, Wishes.plant, Wishes.move, Wishes.snapshot, Wishes.log,
+)  # fmt: skip
+_OFTEN = (30, 10, 4, 20, 10, 10, 3, 5, 3, 5)

@@ -1,0 +1,110 @@
+"""The witness: a process that knows nothing of the product, and writes down what it is told.
+
+    python -m tests.crash.witness SOCKET LEDGER
+
+Whoever writes tells it what it is about to ask, and after the answer what came of it; each time it waits
+until the witness has that on the disk. What the witness has not got nobody may count as
+acknowledged. It is never killed, and ends when its standard input does.
+
+It also knows what one of them had asked and not heard of, for those who come after it.
+"""
+
+import json
+import os
+import selectors
+import socket
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+OPEN = "open"
+_ENDS = {"acknowledged", "refused", "left"}
+
+
+@dataclass
+class _Talk:
+    """A conversation, with what has come of a line whose end has not."""
+
+    line: socket.socket
+    rest: bytes = b""
+
+    def lines(self) -> list[bytes] | None:
+        """Give the lines that have come to their end; None where the other side has gone."""
+        try:
+            came = self.line.recv(1 << 16)
+        except ConnectionError:
+            return None
+        if not came:
+            return None
+        *whole, self.rest = (self.rest + came).split(b"\n")
+        return whole
+
+
+@dataclass
+class Witness:
+    """What was told, on the disk; and who has not heard of what."""
+
+    ledger: int
+    unheard: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def hear(self, told: list[tuple[_Talk, bytes]]) -> None:
+        """Put on the disk what is worth it, and only then say so."""
+        words = [(talk, line, json.loads(line)) for talk, line in told]
+        kept = b"".join(line + b"\n" for _, line, word in words if word["what"] != OPEN)
+        if kept:
+            os.write(self.ledger, kept)
+            os.fsync(self.ledger)
+        for talk, _, word in words:
+            _say(talk.line, self._answer(word))
+
+    def _answer(self, word: dict[str, Any]) -> Any:
+        mine = self.unheard.setdefault(word["by"], {})
+        if word["what"] == OPEN:
+            return list(mine.values())
+        if word["what"] == "asked":
+            mine[word["wish"]["key"]] = word["wish"]
+        elif word["what"] in _ENDS:
+            mine.pop(word["key"], None)
+        return True
+
+
+def _say(line: socket.socket, answer: Any) -> None:
+    try:
+        line.sendall(json.dumps(answer).encode() + b"\n")
+    except OSError:
+        # Who asked was killed meanwhile; what it told is written down all the same.
+        return
+
+
+def main(address: str, path: str) -> None:
+    witness = Witness(os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600))
+    with socket.socket(socket.AF_UNIX) as door, selectors.DefaultSelector() as ready:
+        door.bind(address)
+        door.listen(128)
+        ready.register(door, selectors.EVENT_READ)
+        ready.register(sys.stdin.fileno(), selectors.EVENT_READ)
+        print("ready", flush=True)
+        while _listen(witness, door, ready):
+            pass
+
+
+def _listen(witness: Witness, door: socket.socket, ready: selectors.BaseSelector) -> bool:
+    told: list[tuple[_Talk, bytes]] = []
+    for key, _ in ready.select():
+        if key.fileobj is door:
+            line, _ = door.accept()
+            ready.register(line, selectors.EVENT_READ, _Talk(line))
+        elif key.data is None:
+            return False
+        else:
+            lines = key.data.lines()
+            if lines is None:
+                ready.unregister(key.fileobj)
+                key.data.line.close()
+            told += [(key.data, line) for line in lines or ()]
+    witness.hear(told)
+    return True
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,120 @@
+"""Tokens in the database: whose they are, and what may be read and changed of them."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+import psycopg
+import pytest
+
+from events.database import connection
+from events.pool import NotRecordableError, Pool
+from events.tokens import Token, TokenStatus, TokenStore
+
+NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
+HASH = sha256(b"the whole text of a token").digest()
+
+
+@pytest.fixture
+def store(database: str) -> Iterator[TokenStore]:
+    with Pool(database) as pool:
+        yield TokenStore(pool)
+
+
+def token(user_id: str = "ada", **other: Any) -> Token:
+    values = {
+        "token_id": "0123456789ab",
+        "role": "agent",
+        "actor": "companion",
+        "created_at": NOW,
+        "expires_at": NOW + timedelta(days=1),
+        **other,
+    }
+    return Token(user_id=user_id, **values)
+
+
+def test_what_is_kept_comes_back(store: TokenStore) -> None:
+    kept = token(expires_at=None)
+    store.add(kept, HASH)
+    found = store.presented("ada", kept.token_id)
+    assert found is not None
+    assert (found.token, found.secret_hash) == (kept, HASH)
+    assert HASH.hex() not in repr(found)
+    assert store.all() == store.of_user("ada") == [kept]
+
+
+def test_a_token_is_found_for_its_own_user_only(store: TokenStore) -> None:
+    store.add(token("ada"), HASH)
+    assert store.presented("ben", token().token_id) is None
+    assert store.of_user("ben") == []
+
+
+def test_two_users_may_have_tokens_of_the_same_id(store: TokenStore) -> None:
+    store.add(token("ada"), HASH)
+    store.add(token("ben"), sha256(b"another").digest())
+    store.revoke("ada", token().token_id, NOW)
+    assert [each.revoked_at for each in store.all()] == [NOW, None]
+
+
+def test_a_token_that_is_revoked_again_stays_revoked_since_when_it_was(store: TokenStore) -> None:
+    store.add(token(), HASH)
+    for hours in (1, 2):
+        store.revoke("ada", token().token_id, NOW + timedelta(hours=hours))
+    assert store.of_user("ada")[0].revoked_at == NOW + timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("other", "wanted"),
+    [
+        ({}, True),
+        ({"expires_at": None}, True),
+        ({"expires_at": NOW + timedelta(seconds=1)}, True),
+        ({"expires_at": NOW, "created_at": NOW - timedelta(days=1)}, False),
+    ],
+)
+def test_a_token_is_live_until_it_expires(store: TokenStore, other: dict[str, Any], wanted: bool) -> None:
+    kept = token(**other)
+    store.add(kept, HASH)
+    assert store.is_any_live(NOW) == wanted
+    assert kept.status(NOW) == (TokenStatus.LIVE if wanted else TokenStatus.EXPIRED)
+
+
+def test_a_revoked_token_is_not_live(store: TokenStore) -> None:
+    assert not store.is_any_live(NOW)
+    store.add(token(), HASH)
+    store.revoke("ada", token().token_id, NOW)
+    assert not store.is_any_live(NOW)
+    assert store.of_user("ada")[0].status(NOW) is TokenStatus.REVOKED
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"role": "owner"},
+        {"actor": ""},
+        {"token_id": "0" * 11 + "G"},
+        {"user_id": "A"},
+        {"expires_at": NOW},
+    ],
+)
+def test_what_can_be_no_token_is_not_kept(store: TokenStore, other: dict[str, Any]) -> None:
+    with pytest.raises(NotRecordableError):
+        store.add(token(**other), HASH)
+
+
+def test_who_checks_tokens_can_not_make_one_and_who_makes_them_can_not_read_a_hash(
+    store: TokenStore, database: str
+) -> None:
+    store.add(token(), HASH)
+    attempts = {
+        "garden_service": "update garden.tokens set revoked_at = null",
+        "garden_maintainer": "select secret_hash from garden.tokens",
+        "garden_reader": "select user_id from garden.tokens",
+    }
+    for role, attempt in attempts.items():
+        with (
+            connection(database, options=f"-c role={role} -c garden.user_id=ada") as opened,
+            pytest.raises(psycopg.errors.InsufficientPrivilege),
+        ):
+            opened.execute(attempt.encode())

@@ -1,0 +1,53 @@
+"""The threads of the protocol: how much may wait for them, and whose it is."""
+
+import asyncio
+from contextlib import suppress
+from threading import Event
+
+import pytest
+
+from garden.mcp.working import WAITING_MAX, TooManyCallsError, Workers
+
+
+async def given_up(workers: Workers, user_id: str = "ada") -> None:
+    """Have something done, and do not wait for it."""
+    call = asyncio.create_task(workers.run(user_id, Event))
+    await asyncio.sleep(0)
+    call.cancel()
+    with suppress(asyncio.CancelledError):
+        await call
+
+
+def test_calls_that_were_given_up_take_room_until_a_thread_has_come_to_them() -> None:
+    async def converse() -> None:
+        workers, held = Workers(threads=1), Event()
+        holding = asyncio.create_task(workers.run("ada", held.wait))
+        await asyncio.sleep(0)
+        try:
+            for number in range(WAITING_MAX):
+                await given_up(workers, f"user-{number % 9}")
+            with pytest.raises(TooManyCallsError):
+                await given_up(workers, "ben")
+        finally:
+            held.set()
+        assert await holding
+        workers.close()
+
+    asyncio.run(converse())
+
+
+def test_one_user_does_not_take_all_the_room() -> None:
+    async def converse() -> None:
+        workers, held = Workers(threads=2, of_user_max=3), Event()
+        waiting = [asyncio.create_task(workers.run("ada", held.wait)) for _ in range(4)]
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_EXCEPTION)
+        with pytest.raises(TooManyCallsError):
+            await waiting[-1]
+        others = asyncio.create_task(workers.run("ben", Event))
+        await asyncio.sleep(0)
+        held.set()
+        assert isinstance(await others, Event)
+        assert all(await asyncio.gather(*waiting[:-1]))
+        workers.close()
+
+    asyncio.run(converse())

@@ -1,0 +1,110 @@
+"""A file that the disk set back is made again; one that a person put back is that person's edit."""
+
+import os
+from datetime import timedelta
+
+import pytest
+
+from garden.application import Garden
+from garden.reconciling import adopt
+from garden.session import Session
+from tests.support.gardens import CRITIC, NOTES, events_of, file_of, ok, plant
+from tests.support.planted import ada
+from tests.support.promises import broken_promises
+
+
+@pytest.fixture
+def session(garden: Garden) -> Session:
+    plant(ada(garden), NOTES, CRITIC)
+    return ada(garden)
+
+
+def edited(session: Session, path: str, *texts: str) -> None:
+    for text in texts:
+        change = {"path": path, "sectionAnchor": "concerns v1", "change": {"append": f"- {text}"}}
+        ok(session, "md.patch_section", **change)
+
+
+@pytest.fixture
+def _commits_lie_ahead(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever sets a file back here touches it now; what lies before a commit is what a disk left behind."""
+    now = garden.services.account._now
+    monkeypatch.setattr(garden.services.account, "_now", lambda: now() + timedelta(hours=1))
+
+
+@pytest.mark.usefixtures("_commits_lie_ahead")
+@pytest.mark.parametrize("versions_lost", [1, 3])
+def test_a_file_that_lost_confirmed_versions_is_made_again(
+    garden: Garden, session: Session, versions_lost: int
+) -> None:
+    file = file_of(garden, CRITIC)
+    edited(session, CRITIC, "first")
+    old = file.read_bytes()
+    edited(session, CRITIC, *(f"later {number}" for number in range(versions_lost)))
+    newest = file.read_bytes()
+    file.write_bytes(old)
+    [done] = adopt(garden.services, "ada")
+    assert done.outcome == "made again"
+    assert file.read_bytes() == newest
+    assert "external_edit committed" not in events_of(session, CRITIC)
+    assert broken_promises(garden, spare_copies=True) == []
+
+
+@pytest.mark.usefixtures("_commits_lie_ahead")
+def test_the_next_write_makes_it_again_as_well(garden: Garden, session: Session) -> None:
+    file = file_of(garden, CRITIC)
+    old = file.read_bytes()
+    edited(session, CRITIC, "first")
+    file.write_bytes(old)
+    edited(session, CRITIC, "second")
+    assert "first" in file.read_text()
+    assert "second" in file.read_text()
+
+
+def test_a_version_that_a_person_put_back_is_an_edit_from_outside(garden: Garden, session: Session) -> None:
+    file = file_of(garden, CRITIC)
+    old = file.read_bytes()
+    edited(session, CRITIC, "first")
+    file.write_bytes(old)
+    [done] = adopt(garden.services, "ada")
+    assert done.outcome == "adopted"
+    assert file.read_bytes() == old
+    assert events_of(session, CRITIC)[-1] == "external_edit committed"
+    assert broken_promises(garden) == []
+
+
+def test_a_copy_that_a_person_moved_back_with_its_times_is_an_edit_from_outside(
+    garden: Garden, session: Session
+) -> None:
+    file = file_of(garden, CRITIC)
+    edited(session, CRITIC, "first", "second")
+    copy = max((garden.home.path / "history/ada/parts/critic/profile").iterdir())
+    before = copy.stat()
+    file.write_bytes(copy.read_bytes())
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    [done] = adopt(garden.services, "ada")
+    assert done.outcome == "adopted"
+
+
+@pytest.mark.usefixtures("_commits_lie_ahead")
+def test_bytes_that_were_never_a_version_are_never_thrown_away(garden: Garden, session: Session) -> None:
+    file = file_of(garden, CRITIC)
+    edited(session, CRITIC, "first")
+    with file.open("a") as opened:
+        opened.write("\nby hand\n")
+    [done] = adopt(garden.services, "ada")
+    assert done.outcome == "adopted"
+    assert "by hand" in file.read_text()
+
+
+@pytest.mark.usefixtures("_commits_lie_ahead")
+def test_a_document_that_a_disk_moved_back_is_not_made_empty(garden: Garden) -> None:
+    maintainer = garden.session("ada", role="maintainer")
+    old, new = "users/ada/parts/critic/notes.md", "users/ada/parts/guard/notes.md"
+    plant(maintainer, old)
+    ok(maintainer, "fs.append", path=old, text="a word")
+    ok(maintainer, "fs.move", path=old, newPath=new)
+    file_of(garden, new).rename(file_of(garden, old))
+    list(adopt(garden.services, "ada"))
+    assert "a word" in file_of(garden, old).read_text()
+    assert events_of(maintainer, old)[-1] == "external_edit committed"

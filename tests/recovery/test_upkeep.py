@@ -1,0 +1,157 @@
+"""The jobs that run by themselves, and the timer that runs them."""
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+import structlog
+from structlog.testing import capture_logs
+
+from events.database import connection
+from garden.application import Garden
+from garden.home import Home
+from garden.settings import Upkeep
+from garden.tools.declaration import Services
+from garden.upkeep import Job, Report, Timer, jobs, run_job
+from tests.events.test_verifying import tamper
+from tests.support.gardens import NOTES, edit_outside, events_of, file_of, ok, plant
+from tests.support.planted import ada, opened
+from tests.support.served import served
+from tests.support.stalled import leave_open
+from tests.support.waiting import until
+
+AT_ONCE = Upkeep(sweep_seconds=1, stalled_seconds=0, adopt_seconds=1)
+ENDED = {"append_file committed", "append_file failed"}
+
+
+@contextmanager
+def ticking(garden: Garden, *chosen: Job) -> Iterator[Timer]:
+    timer = Timer(garden.services, chosen or jobs(AT_ONCE).values())
+    timer.start()
+    try:
+        yield timer
+    finally:
+        timer.close()
+
+
+def last_of(garden: Garden, path: str = NOTES) -> str:
+    return events_of(ada(garden), path)[-1]
+
+
+def test_the_timer_ends_what_a_crash_left_and_adopts_what_was_edited_outside(garden: Garden) -> None:
+    plant(ada(garden), NOTES, "users/ada/overview.md")
+    leave_open(garden, "users/ada/overview.md", "more", written=True)
+    edit_outside(garden, NOTES, "# Notes", "# Notes, by hand")
+    with ticking(garden) as timer:
+        until(lambda: last_of(garden, "users/ada/overview.md") in ENDED)
+        until(lambda: last_of(garden) == "external_edit committed")
+        until(lambda: {("adopt", "adopted"), ("sweep", "finished")} <= timer.totals.keys())
+        assert timer.totals["sweep", "finished"] == 1
+        assert (timer.open_sagas, timer.quarantined_sagas) == (0, 0)
+        # Not only at the start.
+        leave_open(garden, NOTES, "and more")
+        until(lambda: last_of(garden) in ENDED)
+
+
+def test_a_job_that_fails_keeps_no_other_from_being_done(garden: Garden) -> None:
+    plant(ada(garden), NOTES)
+    leave_open(garden, NOTES, "more")
+
+    def fail(_services: Services) -> Iterator[Report]:
+        raise RuntimeError
+
+    failing = Job("failing", "Fails.", 1, fail)
+    with ticking(garden, failing, jobs(AT_ONCE)["sweep"]) as timer:
+        until(lambda: last_of(garden) in ENDED)
+        until(lambda: timer.totals.get(("failing", "failed"), 0) >= 2)
+
+
+def test_a_database_that_is_away_for_a_while_is_waited_for(garden: Garden, database: str) -> None:
+    plant(ada(garden), NOTES)
+    leave_open(garden, NOTES, "more")
+    with ExitStack() as stack:
+        stack.enter_context(away(database))
+        with ticking(garden, jobs(AT_ONCE)["sweep"]) as timer:
+            until(lambda: ("sweep", "failed") in timer.totals)
+            stack.close()
+            until(lambda: last_of(garden) in ENDED)
+
+
+@contextmanager
+def away(database: str) -> Iterator[None]:
+    """Let nobody connect to the database, and send those home who are."""
+    name = database.partition("?")[0].rpartition("/")[2]
+    with connection(database.replace(f"/{name}", "/postgres")) as server:
+        server.execute(f'alter database "{name}" with allow_connections false'.encode())
+        server.execute(b"select pg_terminate_backend(pid) from pg_stat_activity where datname = %s", [name])
+        yield
+        server.execute(f'alter database "{name}" with allow_connections true'.encode())
+
+
+def test_a_job_with_no_time_between_never_runs_by_itself(garden: Garden) -> None:
+    none = Upkeep(sweep_seconds=0, adopt_seconds=0, forget_seconds=0, verify_seconds=0)
+    with ticking(garden, *jobs(none).values()) as timer:
+        pass
+    assert timer.totals == {}
+
+
+def test_a_job_may_be_left_off_between_its_steps(garden: Garden) -> None:
+    taken = []
+
+    def steps(_services: Services) -> Iterator[Report]:
+        for number in range(10):
+            taken.append(number)
+            yield Report(steps=1)
+
+    report = run_job(Job("long", "Takes long.", 1, steps), garden.services, lambda: len(taken) < 3)
+    assert (report, taken) == (Report(steps=3), [0, 1, 2])
+
+
+def test_a_search_that_finds_nothing_may_be_left_off_after_each_user(garden: Garden) -> None:
+    plant(ada(garden), NOTES)
+    plant(garden.session("ben"), "users/ben/notes.md")
+    assert list(jobs(AT_ONCE)["adopt"].steps(garden.services)) == [Report(), Report()]
+
+
+def test_requests_are_forgotten_in_as_many_steps_as_there_are_batches(
+    garden: Garden, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("garden.reconciling._BATCH_REQUESTS", 1)
+    plant(ada(garden), NOTES)
+    ok(ada(garden), "fs.append", path=NOTES, text="one", idempotencyKey="one")
+    tamper(database, "update garden.idempotency_records set expires_at = now() - interval '1 hour'")
+    assert list(jobs(AT_ONCE)["forget"].steps(garden.services)) == [Report(forgotten=1)] * 2
+
+
+def test_expired_requests_are_forgotten(garden: Garden, database: str) -> None:
+    plant(ada(garden), NOTES)
+    ok(ada(garden), "fs.append", path=NOTES, text="one", idempotencyKey="one")
+    tamper(database, "update garden.idempotency_records set expires_at = now() - interval '1 hour'")
+    assert run_job(jobs(AT_ONCE)["forget"], garden.services) == Report(forgotten=2)
+
+
+def test_a_fault_in_the_account_is_told(garden: Garden, database: str) -> None:
+    plant(ada(garden), NOTES)
+    assert run_job(jobs(AT_ONCE)["verify"], garden.services) == Report(events=1, faults=0)
+    tamper(database, "update garden.events set rationale = 'forged'")
+    structlog.reset_defaults()
+    with capture_logs() as logs:
+        report = run_job(jobs(AT_ONCE)["verify"], garden.services)
+    assert report["faults"] == 1
+    [entry] = (entry for entry in logs if entry["log_level"] == "error")
+    assert entry["stream"] == NOTES
+
+
+def test_a_service_sees_to_it_by_itself_and_counts_it(ready_home: Home) -> None:
+    with opened(ready_home) as garden:
+        plant(ada(garden), NOTES)
+        leave_open(garden, NOTES, "more")
+    settings = {"GARDEN_UPKEEP_STALLED_SECONDS": "0", "GARDEN_UPKEEP_SWEEP_SECONDS": "1"}
+    with served(ready_home, env=settings) as service, service.client(None) as client:
+        until(lambda: last_of(service.garden) in ENDED)
+        counted = re.compile(r'^garden_upkeep_total\{job="sweep",outcome="undone"\} 1.0$', re.MULTILINE)
+        until(lambda: counted.search(client.get("/metrics").text))
+        assert re.search(r"^garden_sagas_open 0.0$", client.get("/metrics").text, re.MULTILINE)
+        assert service.stop() == 0
+    assert "more" not in file_of(service.garden, NOTES).read_text()

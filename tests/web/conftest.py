@@ -1,0 +1,32 @@
+"""One service for all tests of a worker, and users of its own for each test."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.databases import TestServer
+from tests.support.served import Person, Service, home_of_its_own, served
+
+
+@pytest.fixture(scope="session")
+def service(server: TestServer) -> Iterator[Service]:
+    with home_of_its_own(server, Path(os.environ["GARDEN_TEST_ROOT"])) as home, served(home) as service:
+        yield service
+
+
+@pytest.fixture
+def ada(service: Service) -> Iterator[Person]:
+    """A companion who tends a garden with notes in it."""
+    with service.person() as person:
+        person.ok("md.plant", path=person.notes)
+        yield person
+
+
+@pytest.fixture
+def ben(service: Service) -> Iterator[Person]:
+    """Somebody else."""
+    with service.person() as person:
+        person.ok("md.plant", path=person.notes)
+        yield person

@@ -1,0 +1,99 @@
+"""Somebody saves a file by hand at the very moment at which a write puts another in its place."""
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from garden import plain_files
+from garden.application import Garden
+from garden.beneath import exchange
+from garden.file_errors import StorageError
+from garden.files import GardenFiles
+from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, patching, plant
+from tests.support.promises import broken_promises, text_of
+
+
+def save(file: Path, text: str) -> None:
+    """Save as most editors do."""
+    swap = file.with_suffix(".swp")
+    swap.write_text(text)
+    swap.replace(file)
+
+
+def append(file: Path, text: str) -> None:
+    """Save in place."""
+    file.write_text(text)
+
+
+@pytest.mark.parametrize("saving", [save, append])
+@pytest.mark.parametrize(("path", "anchor"), [(PROFILE, "concerns v1"), (NOTES, "s3 v1")])
+def test_what_is_saved_by_hand_at_the_last_moment_is_not_replaced(
+    garden: Garden,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    anchor: str,
+    saving: Callable[[Path, str], None],
+) -> None:
+    plant(ada(garden), path)
+    file, moments = garden.home.path / path, iter([True])
+
+    def too_late(fresh: str, name: str, folder: int) -> bool:
+        if next(moments, False):
+            saving(file, f"{file.read_text()}\nby hand;\n")
+        return exchange(fresh, name, folder)
+
+    monkeypatch.setattr(plain_files, "exchange", too_late)
+    asked = patching(path, anchor, "said once;", idempotencyKey="the same")
+    assert code_of(ada(garden).call(*asked)) == "precondition_failed"
+    assert text_of(garden, path).count("by hand;") == 1
+    assert text_of(garden, path).count("said once;") == 0
+    ok(ada(garden).call(*asked))
+    assert text_of(garden, path).count("by hand;") == text_of(garden, path).count("said once;") == 1
+    assert broken_promises(garden) == []
+
+
+def test_a_replacement_that_can_not_be_taken_back_stands_and_is_ended_by_the_next(
+    garden: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(ada(garden), PROFILE)
+    calls = iter([exchange, fail])
+
+    with monkeypatch.context() as failing_disk:
+        failing_disk.setattr(plain_files, "exchange", lambda *words: next(calls)(*words))
+        failing_disk.setattr(plain_files, "check_still", fail)
+        failing_disk.setattr(os, "unlink", fail)
+        asked = patching(PROFILE, "concerns v1", "said once;", idempotencyKey="the same")
+        answer = ada(garden).call(*asked)
+    assert "did not confirm" in answer["error"]["message"]
+    assert ok(ada(garden).call(*asked))["meta"]["replayed"]
+    assert text_of(garden, PROFILE).count("said once;") == 1
+    assert broken_promises(garden) == []
+
+
+def fail(*_: object, **__: object) -> bool:
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+def test_a_preview_knows_of_a_document_that_went_away_with_a_move_given_up(
+    garden: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maintainer = garden.session("ada", role="maintainer")
+    old, new = "users/ada/parts/critic/notes.md", "users/ada/parts/guard/notes.md"
+    plant(maintainer, old)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise StorageError("The file system refused.", hint="Call again.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(GardenFiles, "move", refuse)
+        assert code_of(maintainer.call("fs.move", {"path": old, "newPath": new})) == "unavailable"
+    # Its mover wakes up.
+    (garden.home.path / new).parent.mkdir(exist_ok=True)
+    (garden.home.path / old).rename(garden.home.path / new)
+    elsewhere = {"path": old, "newPath": "users/ada/parts/fool/notes.md"}
+    asked = [("fs.append", {"path": old, "text": "more"}), ("fs.move", elsewhere)]
+    previewed = [code_of(maintainer.call(tool, {**args, "dryRun": True})) for tool, args in asked]
+    assert previewed == [code_of(maintainer.call(*each)) for each in asked] == ["not_found"] * 2
