@@ -6,7 +6,7 @@ WORKERS ?= auto
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 .venv/ready: constraints.txt tools/setup
 	@tools/setup
@@ -35,25 +35,50 @@ format: .venv/ready ## Format and fix what can be fixed mechanically
 	$(PY) -m ruff check --fix .
 
 .PHONY: soak
-soak: .venv/ready ## The long versions of the tests that kill, race and tamper (ten minutes)
-	@GARDEN_TEST_KILLS=25 GARDEN_TEST_RESTARTS=50 GARDEN_TEST_KEYS=1000 GARDEN_TEST_READS=100000 \
-		GARDEN_TEST_SWAPS=200000 GARDEN_TEST_TOOL_SWAPS=10000 GARDEN_TEST_REQUESTS=20000 \
+soak: .venv/ready ## The long versions of the tests that race and tamper (five minutes)
+	@GARDEN_TEST_KILLS=12 GARDEN_TEST_RESTARTS=25 GARDEN_TEST_KEYS=500 GARDEN_TEST_READS=50000 \
+		GARDEN_TEST_SWAPS=100000 GARDEN_TEST_TOOL_SWAPS=5000 GARDEN_TEST_REQUESTS=10000 \
 		GARDEN_HYPOTHESIS=nightly \
-		$(PY) -m pytest -n $(WORKERS) --dist worksteal tests/grammar/test_random_edits.py tests/crash \
+		$(PY) -m pytest -n $(WORKERS) --dist worksteal tests/grammar/test_random_edits.py \
+		tests/crash/test_killed_writers.py tests/crash/test_start_up.py \
 		tests/events/test_server_restarts.py tests/events/test_idempotency.py tests/events/test_tenancy.py \
 		tests/garden/test_swapped_links.py tests/tools/test_swapped_links.py \
 		tests/tools/test_bad_requests.py tests/writing $(ARGS)
+
+N ?= 300
+.PHONY: crash
+crash: .venv/ready ## Kill, cut off, black out and starve whatever writes (N=300 kills; needs strace)
+	@$(PY) -m tests.crash.killing --kills $(N)
+	@$(PY) -m tests.crash.outages --outages 12 --seasons 3
+	@$(PY) -m tests.crash.power --shallow
+	@$(PY) -m tests.crash.power --prove
+	@$(PY) -m tests.crash.power --trace
+	@$(PY) -m tests.crash.faults --prove
+	@$(PY) -m tests.crash.faults --sample 8 --seed $(N)
 
 .PHONY: nightly
 nightly: .venv/ready ## Put a hundred thousand random documents to each property of the grammar
 	@GARDEN_HYPOTHESIS=nightly $(PY) -m pytest -n $(WORKERS) --dist worksteal tests/grammar $(ARGS)
 
+.PHONY: conformance
+conformance: .venv/ready ## Put the protocol's own suite and inspector to the MCP server
+	@$(PY) -m tests.mcp.real_clients
+
 .PHONY: docs
 docs: .venv/ready ## Write the pages that are made from code
+	@$(PY) tools/cli_docs.py
+	@$(PY) tools/event_docs.py
+	@$(PY) tools/http_docs.py
 	@$(PY) tools/lint_docs.py
 	@$(PY) tools/python_api.py
+	@$(PY) tools/settings_docs.py
 	@$(PY) tools/tool_docs.py
 	@$(PY) tools/tool_schemas.py
+
+.PHONY: site
+site: .venv/ready ## Build the documentation as a site, in build/site
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet --strict
+	@echo "Built: build/site/index.html"
 
 .PHONY: bench
 bench: .venv/ready ## Measure, as ratios within one run

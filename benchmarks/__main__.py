@@ -5,7 +5,7 @@ import sys
 
 from benchmarks.ratios import Ratio
 
-MEASUREMENTS = ("grammar", "lint", "start_up", "events", "writing")
+MEASUREMENTS = ("grammar", "lint", "start_up", "events", "writing", "recovery", "http", "mcp")
 
 
 def main(names: list[str]) -> int:

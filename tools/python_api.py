@@ -1,4 +1,4 @@
-"""Writes garden/tools/toolbelt.py from the registry: `make docs`. A test checks that it was done."""
+"""Writes garden/tools/toolbelt.py and async_toolbelt.py from the registry: `make docs`. A test checks it."""
 
 import subprocess
 import sys
@@ -7,6 +7,7 @@ import types
 import typing
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -18,49 +19,88 @@ from garden.tools.declaration import Tool
 from garden.tools.registry import REGISTRY
 from garden.tools.wire import Correlated, WriteRequest
 
-TARGET = Path(__file__).parents[1] / "garden" / "tools" / "toolbelt.py"
+FOLDER = Path(__file__).parents[1] / "garden" / "tools"
 HEAD = '''\
-"""The registry's tools as typed methods: made by tools/python_api.py, anew with `make docs`."""
+"""The registry's tools as {what}: made by tools/python_api.py, anew with `make docs`."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, Unpack
 
-from garden.tools.answers import Answer, Correlated, Family, Written
+from garden.tools.answers import Answer, Correlated, {base}, Written
 '''
 
 
+@dataclass(frozen=True)
+class Colour:
+    """What tells the methods that block from those that are awaited."""
+
+    file: str
+    what: str
+    prefix: str
+    base: str
+    definition: str
+    run: str
+    parts: str
+
+
+COLOURS = (
+    Colour(
+        file="toolbelt.py",
+        what="typed methods",
+        prefix="",
+        base="Family",
+        definition="def",
+        run="self._run",
+        parts="self._dispatcher, self._caller",
+    ),
+    Colour(
+        file="async_toolbelt.py",
+        what="typed coroutines",
+        prefix="Async",
+        base="AsyncFamily",
+        definition="async def",
+        run="await self._run",
+        parts="self._asking",
+    ),
+)
 _SAID: dict[type[BaseModel], str] = {WriteRequest: "Written", Correlated: "Correlated"}
 
 
-def source() -> str:
-    """Write the module."""
+def sources() -> dict[str, str]:
+    """Write the modules."""
+    return {colour.file: _source(colour) for colour in COLOURS}
+
+
+def _source(colour: Colour) -> str:
     families: defaultdict[str, list[Tool[Any]]] = defaultdict(list)
     for tool in REGISTRY.values():
         families[tool.name.rpartition(".")[0]].append(tool)
     models: set[type[BaseModel]] = set()
-    classes = [_family(name, tools, models) for name, tools in families.items() if name]
-    classes.append(_whole([name for name in families if name], families[""], models))
-    return _formatted("\n".join([HEAD, *_imports(models), "", *classes]))
+    classes = [_family(colour, name, tools, models) for name, tools in families.items() if name]
+    classes.append(_whole(colour, [name for name in families if name], families[""], models))
+    head = HEAD.format(what=colour.what, base=colour.base)
+    return _formatted(FOLDER / colour.file, "\n".join([head, *_imports(models), "", *classes]))
 
 
-def _family(family: str, tools: list[Tool[Any]], models: set[type[BaseModel]]) -> str:
-    methods = "\n\n".join(_method(tool, models) for tool in tools)
-    return f'class {family.title()}Tools(Family):\n    """The tools {family}.*."""\n\n{methods}\n\n'
+def _family(colour: Colour, family: str, tools: list[Tool[Any]], models: set[type[BaseModel]]) -> str:
+    methods = "\n\n".join(_method(colour, tool, models) for tool in tools)
+    name = f"{colour.prefix}{family.title()}Tools"
+    return f'class {name}({colour.base}):\n    """The tools {family}.*."""\n\n{methods}\n\n'
 
 
-def _whole(families: list[str], tools: list[Tool[Any]], models: set[type[BaseModel]]) -> str:
+def _whole(colour: Colour, families: list[str], tools: list[Tool[Any]], models: set[type[BaseModel]]) -> str:
     parts = "\n".join(
-        f"    @property\n    def {family}(self) -> {family.title()}Tools:\n"
+        f"    @property\n    def {family}(self) -> {colour.prefix}{family.title()}Tools:\n"
         f'        """The tools {family}.*."""\n'
-        f"        return {family.title()}Tools(self._dispatcher, self._caller)\n"
+        f"        return {colour.prefix}{family.title()}Tools({colour.parts})\n"
         for family in families
     )
-    methods = "\n\n".join(_method(tool, models) for tool in tools)
-    return f'class Toolbelt(Family):\n    """Every tool."""\n\n{parts}\n{methods}\n'
+    methods = "\n\n".join(_method(colour, tool, models) for tool in tools)
+    return f'class {colour.prefix}Toolbelt({colour.base}):\n    """Every tool."""\n\n{parts}\n{methods}\n'
 
 
-def _method(tool: Tool[Any], models: set[type[BaseModel]]) -> str:
+def _method(colour: Colour, tool: Tool[Any], models: set[type[BaseModel]]) -> str:
     shared = _shared(tool)
     own = {
         name: field for name, field in tool.request.model_fields.items() if name not in shared.model_fields
@@ -76,9 +116,9 @@ def _method(tool: Tool[Any], models: set[type[BaseModel]]) -> str:
     fields = ", ".join([*(f'"{name}": {name}' for name in own), *(["**said"] if said else [])])
     result = _type(tool.result, models, given=False)
     return (
-        f"    def {tool.name.rpartition('.')[2]}({parameters}) -> Answer[{result}]:\n"
+        f"    {colour.definition} {tool.name.rpartition('.')[2]}({parameters}) -> Answer[{result}]:\n"
         f'        """{tool.summary}\n\n{_wrapped(tool.description)}\n        """\n'
-        f'        return self._run("{tool.name}", {{{fields}}})'
+        f'        return {colour.run}("{tool.name}", {{{fields}}})'
     )
 
 
@@ -129,20 +169,21 @@ def _imports(models: set[type[BaseModel]]) -> Iterator[str]:
         yield f"from {module} import {', '.join(sorted(names))}"
 
 
-def _formatted(text: str) -> str:
+def _formatted(target: Path, text: str) -> str:
     ruff = Path(sys.executable).with_name("ruff")
     fixed = subprocess.run(
-        [ruff, "check", "-q", "--fix-only", "--select", "I,F401,RUF", "--stdin-filename", TARGET, "-"],
+        [ruff, "check", "-q", "--fix-only", "--select", "I,F401,RUF", "--stdin-filename", target, "-"],
         input=text.encode(), capture_output=True, check=True,
     ).stdout  # fmt: skip
     return subprocess.run(
-        [ruff, "format", "-q", "--stdin-filename", TARGET, "-"], input=fixed, capture_output=True, check=True
+        [ruff, "format", "-q", "--stdin-filename", target, "-"], input=fixed, capture_output=True, check=True
     ).stdout.decode()
 
 
 def main() -> None:
-    """Write the file."""
-    TARGET.write_text(source(), encoding="utf-8")
+    """Write the files."""
+    for name, text in sources().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

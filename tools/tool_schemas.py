@@ -24,6 +24,7 @@ def _snapshot(tool: Tool[Any]) -> dict[str, Any]:
         "name": tool.name,
         "traits": {
             "writes": traits.writes,
+            "replaces": traits.replaces,
             "roles": sorted(traits.roles),
             "idempotent": traits.idempotent,
             "cost": traits.cost,

@@ -1,0 +1,56 @@
+"""A reviewer's proof by hand: page through a document's events, rebuild its text, compare it with the file.
+
+    GARDEN_HOME=my-garden python examples/rebuild_text.py USER PATH
+
+for instance `tilda-quill users/tilda-quill/notes.md`. It prints the history, oldest first, and exits with 1
+if the text that the events make is not the text that stands there.
+"""
+
+import sys
+from collections.abc import Iterator
+
+import garden
+from garden.session import Session
+from garden.tools.account import EventView, SpliceView
+
+EVENTS_PER_PAGE = 100
+
+
+def changes_of(session: Session, path: str) -> Iterator[tuple[EventView, SpliceView]]:
+    """Page through the changes of a document, newest first."""
+    cursor = None
+    while True:
+        page = session.events.query(path=path, status="committed", limit=EVENTS_PER_PAGE, cursor=cursor)
+        # What was only said about the document stands among the rows as well; it has no splice.
+        yield from ((event, event.splice) for event in page.result.rows if event.splice is not None)
+        cursor = page.meta.get("cursor")
+        if cursor is None:
+            return
+
+
+def applied(text: bytes, splice: SpliceView) -> bytes:
+    """Carry one splice out: its offset counts bytes."""
+    removed = splice.removed.encode()
+    end = splice.offset + len(removed)
+    if text[splice.offset : end] != removed:
+        sys.exit(f"What should be taken out does not stand at byte {splice.offset}.")
+    return text[: splice.offset] + splice.inserted.encode() + text[end:]
+
+
+def main(user: str, path: str) -> None:
+    """Rebuild, and compare."""
+    with garden.open() as opened:
+        session = opened.session(user, "reviewer-example", role="reviewer")
+        text = b""
+        for event, splice in reversed(list(changes_of(session, path))):
+            text = applied(text, splice)
+            print(f"{event.created_at:%Y-%m-%d %H:%M} v{event.document_version} {event.actor}: {event.op}")
+        live = (opened.home.path / path).read_bytes()
+    print("The file is what its events say." if text == live else "The file differs from its events.")
+    sys.exit(text != live)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("Usage: python examples/rebuild_text.py USER PATH")
+    main(*sys.argv[1:])

@@ -1,0 +1,105 @@
+"""Writes docs/cli.md from the commands themselves: `make docs`. A test checks that it was done."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from garden.cli.main import app
+
+FILE = Path(__file__).parents[1] / "docs" / "cli.md"
+HEAD = """\
+# The command line
+
+Made from the commands by `make docs`; `garden COMMAND --help` says the same.
+
+A document is named as it is called inside the garden, `notes.md` or `parts/critic/profile.md`, or in full,
+`users/ada/notes.md`. Whose garden is meant is said by `--user` or `GARDEN_USER`, else by a full path, else it
+is the only one of the home. People at the home's own command line act in the role `maintainer`, by the name
+that `--actor` gives; `garden call` acts as an `agent` unless `--role` says otherwise.
+
+Every command but `serve`, `mcp`, `worker` and `schedule`, which keep running, takes `--json`, and then prints
+exactly one JSON value; where the answer is a tool's, that is its envelope, as described in
+[tools.md](tools.md). Without it there are tables and colours on a terminal (`NO_COLOR` turns the colours
+off), and plain columns elsewhere. Warnings, progress and errors go to standard error.
+
+| exit code | what it means |
+|---|---|
+| 0 | It was done; also where a reader had seen enough, as in `garden events \\| head -1`. |
+| 1 | A problem that the message explains, or what the command's own text says of it. |
+| 2 | A misuse of the command: the message says what it takes. Nothing was done. |
+| 130 | Ctrl-C. What was being written was finished, and nothing else begun. |
+
+`garden --install-completion` has the shell complete commands, options, tools, users and paths.
+"""
+
+
+def page() -> str:
+    """Write the page."""
+    command = typer.main.get_command(app)
+    context = command.make_context("garden", [], resilient_parsing=True)
+    parts = [HEAD, "## garden\n", *_parameters(command, context)]
+    for title, commands in _groups(command, context).items():
+        parts.append(f"\n## {title}\n")
+        for name, each in commands:
+            parts += _described(f"garden {name}", each, context, name)
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _groups(command: Any, context: Any) -> dict[str, list[tuple[str, Any]]]:
+    groups: dict[str, list[tuple[str, Any]]] = {}
+    for name in command.list_commands(context):
+        each = command.get_command(context, name)
+        title = getattr(each, "rich_help_panel", None)
+        groups.setdefault(title if isinstance(title, str) else "Commands", []).append((name, each))
+    return groups
+
+
+def _described(full_name: str, command: Any, parent: Any, name: str) -> Iterator[str]:
+    context = command.context_class(command, info_name=name, parent=parent)
+    text, examples = _split(command.help or "")
+    yield f"### {full_name}\n"
+    yield f"{text}\n"
+    if hasattr(command, "commands"):
+        for sub_name, sub in command.commands.items():
+            yield from _described(f"{full_name} {sub_name}", sub, context, sub_name)
+        return
+    yield f"```text\n{' '.join([full_name, *command.collect_usage_pieces(context)])}\n```\n"
+    yield from _parameters(command, context)
+    if examples:
+        yield "\n```sh\n" + "\n".join(examples) + "\n```\n"
+
+
+def _parameters(command: Any, context: Any) -> Iterator[str]:
+    records = [found for each in command.get_params(context) if (found := each.get_help_record(context))]
+    yield "| | |\n|---|---|"
+    for names, told in records:
+        shown = names.removesuffix(" <str>").removesuffix(" <path>")
+        yield f"| `{_cell(shown)}` | {_cell(told)} |"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _split(told: str) -> tuple[str, list[str]]:
+    """Tell the text from the examples that follow it."""
+    text, _, examples = told.partition("\n\nExample")
+    lines = [line.strip() for line in examples.removeprefix("s").removeprefix(":").splitlines()]
+    paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
+    return "\n\n".join(paragraphs), [line for line in lines if line]
+
+
+def examples() -> list[str]:
+    """Give every example of every command, in the order of the page."""
+    return [line for block in page().split("```sh\n")[1:] for line in block.partition("```")[0].splitlines()]
+
+
+def main() -> None:
+    """Write the file."""
+    FILE.write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
