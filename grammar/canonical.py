@@ -5,12 +5,15 @@ from hashlib import sha256
 from grammar.lines import with_newlines
 
 TRAILING_SPACE = " \t\v\f"
+_AT_LINE_END = tuple(f"{space}\n" for space in TRAILING_SPACE)
 
 
 def canonical(text: str) -> str:
     """Rewrite a text for hashing: LF line ends, no white space ending a line, exactly one final newline."""
-    lines = with_newlines(text, "\n").split("\n")
-    return "\n".join(line.rstrip(TRAILING_SPACE) for line in lines).rstrip("\n") + "\n"
+    flat = with_newlines(text, "\n").rstrip(f"{TRAILING_SPACE}\n")
+    if any(end in flat for end in _AT_LINE_END):
+        flat = "\n".join(line.rstrip(TRAILING_SPACE) for line in flat.split("\n"))
+    return flat + "\n"
 
 
 def content_hash(text: str) -> str:

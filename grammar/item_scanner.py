@@ -13,12 +13,16 @@ _ITEM_LINE = re.compile(r"([-+*]|[0-9]{1,9}[.)])( {1,4})(?=[^ \t\n])")
 _RULE_LIKE = re.compile(r"([-*])(?:[ \t]*\1)+[ \t]*$")
 _HEADING_LINE = re.compile(r"#{1,6}(?:[ \t]|$)")
 _NOT_PLAIN = frozenset("\t#>-+*_=<[~`0123456789")
+# What most bodies are, a Change Log above all: one bullet a line, none of them with another marker in it.
+_ONE_A_LINE = re.compile(r"\n*(?:- (?![ \t>+*-]|[0-9]{1,9}[.)])[^\n]+(?:\n|\Z))+\n*")
 
 Extent = tuple[int, int]
 
 
 def scan_items(flat_body: str) -> list[Extent] | None:
     """Find each item's first line and the line after its last, blank ones included; None: not sure."""
+    if _ONE_A_LINE.fullmatch(flat_body):
+        return _one_a_line(flat_body)
     if may_nest_too_deep("\n" + flat_body, 1):
         return None
     lines = flat_body.split("\n")
@@ -27,6 +31,13 @@ def scan_items(flat_body: str) -> list[Extent] | None:
         if not scan.read(number, line):
             return None
     return scan.finish(len(lines))
+
+
+def _one_a_line(flat_body: str) -> list[Extent]:
+    end = flat_body.count("\n") + 1
+    first = len(flat_body) - len(flat_body.lstrip("\n"))
+    last = first + flat_body.strip("\n").count("\n")
+    return [*((line, line + 1) for line in range(first, last)), (last, end)]
 
 
 class _ItemScan:

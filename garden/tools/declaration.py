@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import TypeAdapter
+from pydantic.alias_generators import to_camel
 
 from events.maintenance import Maintenance
 from events.reading import EventReader
@@ -134,6 +135,11 @@ class Tool(Generic[Asked]):
     def written(self, result: Any) -> Any:
         """Give a result as it travels."""
         return self.answers.dump_python(self.checked(result), mode="json", by_alias=True)
+
+    @cached_property
+    def fields(self) -> frozenset[str]:
+        """The fields that it takes, in the wire's spelling."""
+        return frozenset(map(to_camel, self.request.model_fields))
 
     @cached_property
     def request_schema(self) -> dict[str, Any]:

@@ -88,11 +88,10 @@ def _flattened(tool: Tool[Any], args: Mapping[Any, Any]) -> dict[str, Any]:
         options = {}
     if not isinstance(options, Mapping):
         raise InvalidRequestError("opts must be a JSON object.", hint=_hint(tool))
-    known = {to_camel(name) for name in tool.request.model_fields}
     fields: dict[str, Any] = {}
     for name, value in [*((n, v) for n, v in args.items() if n != "opts"), *options.items()]:
         key = str(name)
-        camel = to_camel(key) if to_camel(key) in known else key
+        camel = key if key in tool.fields or to_camel(key) not in tool.fields else to_camel(key)
         if camel in fields:
             raise InvalidRequestError(
                 f"{tool.name} can't take these arguments: {shortened(camel)} is given twice.",

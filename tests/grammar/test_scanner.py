@@ -113,3 +113,19 @@ def test_the_scanner_is_sure_of_ordinary_documents(text: str) -> None:
 def test_the_item_scanner_is_sure_of_ordinary_lists() -> None:
     body = "Words.\n\n- a\n  more of it\n  - nested\n\n    deep\n- b\n\n1. one\n2. two\n\nWords.\n"
     assert scan_items(body) == [(2, 7), (7, 9), (9, 10), (10, 12)]
+
+
+@pytest.mark.parametrize(
+    ("body", "extents"),
+    [
+        ("- a", [(0, 1)]),
+        ("\n- a\n- 2026-11-18 b\n\n", [(1, 2), (2, 5)]),
+        ("- a\n- - b\n- c\n", None),
+        ("- a\n- 1) b\n", None),
+        ("- a\n\n- b\n", [(0, 2), (2, 4)]),
+    ],
+)
+def test_lists_of_one_line_items_are_read_as_all_lists_are(
+    body: str, extents: list[tuple[int, int]] | None
+) -> None:
+    assert scan_items(body) == extents
