@@ -88,6 +88,7 @@ def ensure_dir(call: Call, request: EnsureDirRequest) -> Reply:
         if files.exists(path):
             files.ensure_folders(path)
             return Reply(None, {"unchanged": True})
+        call.services.room.check()
         # The folder comes first: one without an event is made again for nothing, an event without a folder is
         # untrue.
         files.ensure_folders(path)
