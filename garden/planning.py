@@ -348,8 +348,8 @@ def refuse_broken(before: Standing, damage: Mapping[str, Any] | None, *, but_for
     if reasons:
         raise DocumentDamagedError(
             f"This document is damaged, and no tool edits it: {reasons[0]}",
-            hint="A maintainer has md.repair put back what is missing, or md.restore an earlier version: at "
-            "a shell 'garden repair' and 'garden restore'. Its owner can mend it with any editor.",
+            hint="A maintainer has md.repair ('garden repair') put back what is missing, or md.restore "
+            "('garden restore') an earlier version. Its owner can mend it with any editor.",
             details={"reasons": reasons},
         )
 

@@ -249,8 +249,8 @@ class WritePath:
         raise DocumentDamagedError(
             f"The file of this document is missing, and the account holds version {stream.head.version} "
             "of it.",
-            hint="A maintainer can have md.restore make it anew from the account, at a shell with 'garden "
-            "restore'; its owner can put back a copy from its history or a backup.",
+            hint="A maintainer can have md.restore ('garden restore') make it anew from the account; its "
+            "owner can put back a copy from its history or a backup.",
             details={"version": stream.head.version, "contentHash": stream.head.content_hash},
         )
 

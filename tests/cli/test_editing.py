@@ -132,7 +132,7 @@ def test_a_cap_asks_for_a_reason_and_takes_it(run: Command, garden: Garden, ada:
     items = "\n".join(f'- "word {number}" (ev:s1-m{number})' for number in range(8))
     with untouched(garden):
         told = run.fails("patch", PROFILE, "evidence", "--replace", items)
-        assert "overrideRationale" in told
+        assert "--override-rationale" in told
     run.well("patch", PROFILE, "evidence", "--replace", items, "--override-rationale", "All of them matter.")
     assert rows(ada)[0]["overrideRationale"] == "All of them matter."
 
