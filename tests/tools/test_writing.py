@@ -132,6 +132,14 @@ def test_entries_are_appended_with_one_blank_line_between(garden: Garden, ada: S
     assert size == {"newSize": file_of(garden, NOTES).stat().st_size}
 
 
+def test_an_entry_lands_in_the_last_section_and_a_patch_in_the_one_it_names(ada: Session) -> None:
+    plant(ada, NOTES)
+    ok(ada, "fs.append", path=NOTES, text="below")
+    ok(ada, "md.patch_section", path=NOTES, sectionAnchor="inbox", change={"append": "above"})
+    text: str = result(ada, "fs.read", path=NOTES)
+    assert text.index("## Inbox") < text.index("above") < text.index("## Summaries") < text.index("below")
+
+
 def test_the_new_size_counts_bytes(garden: Garden, ada: Session) -> None:
     put(garden, NOTES, WHOLE.replace("\n", "\r\n").encode())
     size = result(ada, "fs.append", path=NOTES, text="日記")["newSize"]
