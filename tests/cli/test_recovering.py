@@ -76,6 +76,16 @@ def test_a_missing_file_comes_back(run: Command, garden: Garden) -> None:
 
 
 @pytest.mark.usefixtures("ada")
+def test_who_looks_at_a_missing_file_is_told_how_it_comes_back(run: Command, garden: Garden) -> None:
+    file_of(garden, NOTES).unlink()
+    with untouched(garden):
+        for words in (["cat"], ["cat", "--section", "inbox"], ["lint"], ["lint", "--fix"]):
+            told = run(*words, "notes.md").err
+            assert "The file of this document is missing, and the account holds version 2 of it." in told
+            assert "'garden restore'" in told
+
+
+@pytest.mark.usefixtures("ada")
 def test_what_names_no_version_is_refused(run: Command, garden: Garden) -> None:
     with untouched(garden):
         for words in ([], ["--version", "1", "--at", "3d"], ["--event", "abcdef", "--version", "1"]):
@@ -88,4 +98,7 @@ def test_what_names_no_version_is_refused(run: Command, garden: Garden) -> None:
         assert "Name a later time." in run.fails("restore", "notes.md", "--at", "2020-01-01")
         assert "There is no such event" in run.fails("restore", "notes.md", "--event", "ffffffff")
         run.fails("repair", "users/ben/notes.md", "--user", "ada")
-        run.fails("restore", "parts/nobody/notes.md", "--version", "1")
+        for which in (["--version", "1"], ["--at", "0s"]):
+            told = run.fails("restore", "parts/nobody/notes.md", *which)
+            assert "There is no document users/ada/parts/nobody/notes.md in the account." in told
+            assert "'garden ls'" in told
