@@ -31,6 +31,18 @@ def test_repair_mends_what_status_complains_of(run: Command, garden: Garden, ada
 
 
 @pytest.mark.usefixtures("ada")
+def test_repair_says_which_sections_come_back_empty(run: Command, garden: Garden) -> None:
+    gone = "## Concerns\n<!-- @anchor: concerns v1 -->\n\n- Says yes before looking\n- Counts the hours\n\n"
+    edit_outside(garden, CRITIC, gone, "")
+    said = "The section 'concerns v1' comes back empty; version 2 holds the words that it had."
+    assert said in run.well("repair", PROFILE, "--dry-run")
+    ran = run("repair", PROFILE)
+    assert "Put back: the section 'concerns v1'." in ran.out
+    assert ran.err.endswith(f"warning: {said}\n")
+    assert "- Counts the hours" in run.well("cat", PROFILE, "--version", "2", "--section", "concerns")
+
+
+@pytest.mark.usefixtures("ada")
 def test_what_can_not_be_repaired_is_told_with_what_to_do(run: Command, garden: Garden) -> None:
     edit_outside(garden, CRITIC, f"## Needs\n{ANCHOR}", "## Needs\n\n## Needs\n")
     said = run.fails("repair", PROFILE)
