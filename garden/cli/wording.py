@@ -5,6 +5,7 @@ import re
 COMMANDS = {
     "events.query": "garden events",
     "fs.append": "garden append",
+    "fs.hash": "garden call fs.hash",
     "fs.list": "garden ls",
     "fs.patch": "garden patch",
     "fs.read": "garden cat",
@@ -26,7 +27,7 @@ OPTIONS = {
     "overrideRationale": "--override-rationale",
     "sectionAnchor": "ANCHOR",
 }
-_TOOL = rf"\b({'|'.join(map(re.escape, COMMANDS))})\b"
+_TOOL = rf"(?<![\w.])({'|'.join(map(re.escape, COMMANDS))})\b"
 # A hint may name the command beside its tool already.
 _NAMED = re.compile(rf"{_TOOL}(?: \('garden \w+'\))?")
 _FIELD = re.compile(rf"\b({'|'.join(OPTIONS)})\b")

@@ -84,6 +84,7 @@ def test_a_diff_is_coloured_on_a_terminal(run: Command) -> None:
         (["patch", PROFILE, "dreams", "--append", "- x"], "There is no section 'dreams'."),
         (["patch", PROFILE, "needs", "--replace", "## Mine"], "heading"),
         (["patch", PROFILE, "needs", "--append", "- x", "--if-match", "sha256:" + "0" * 64], "changed since"),
+        (["append", "notes.md", "x", "--if-match", "nonsense"], "--if-match is no hash"),
         (["patch", PROFILE, "change_log", "--replace", "- x"], "Change Log"),
         (["patch", "notes.md", "--diff", "-"], "diff"),
         (["patch", "parts/nobody/profile.md", "needs", "--append", "- x"], "There is no document to edit."),
