@@ -36,6 +36,15 @@ class VersionNotFoundError(GardenError):
     code = "not_found"
 
 
+class DocumentUnknownError(VersionNotFoundError):
+    """The account holds no version of the document at all."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"There is no document {path} in the account.", hint="fs.list shows which documents there are."
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """Which events are wanted; what is not given does not narrow the search."""
@@ -106,7 +115,9 @@ class EventReader:
                 splice = splice_of(row)
                 if splice is not None:
                     text, reached = apply_splice(text, splice), row["document_version"]
-        if version < 1 or reached != version:
+        if reached == 0 and version > 0:
+            raise DocumentUnknownError(path)
+        if reached != version or version < 1:
             raise VersionNotFoundError(
                 f"{path} has no version {version}.", hint=f"The newest version up to there is {reached}."
             )

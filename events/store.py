@@ -68,11 +68,23 @@ class EventStore:
         with _held(stream, opening, row):
             yield stream
 
-    def log(self, caller: Caller, statement: Statement, request: Request | None = None) -> Logged:
-        """Record what is no change; where it speaks of a write already recorded, as an annotation of that."""
+    def log(
+        self,
+        caller: Caller,
+        statement: Statement,
+        request: Request | None = None,
+        *,
+        check: Callable[[], None] | None = None,
+    ) -> Logged:
+        """Record what is no change; where it speaks of a write already recorded, as an annotation of that.
+
+        `check` may still refuse what was not recorded before.
+        """
         with self._opened(_Opening(caller, JOURNAL, request)) as journal:
             if journal.earlier is not None:
                 return Logged(journal.earlier.event_id, replayed=True)
+            if check is not None:
+                check()
             spoken_of = journal.write_named_by(statement.path) if statement.path else None
             if spoken_of is not None:
                 journal.annotate(spoken_of, statement)

@@ -107,7 +107,8 @@ def _wired(
     documents = Documents(load_kinds(own_kinds(ground.home)))
     planner = Planner(documents, settings.limits.document_bytes)
     settlement, adoption = Settlement(account, reader, files), Adoption(reader, documents, files)
-    parts = (files, documents, planner, settlement, adoption, SetBacks(reader, files))
+    room = Room(ground.home.path, settings.limits.free_disk_bytes)
+    parts = (files, documents, planner, settlement, adoption, SetBacks(reader, files), room)
     writing = WritePath(account, *parts)
     return Services(
         files=files,
@@ -120,9 +121,9 @@ def _wired(
         heads=HeadBuilder(account, reader, verifier),
         writing=writing,
         recovering=WritePath(EventStore(hurried, keys), *parts),
-        moving=Moving(account, files, documents, writing),
-        snapshots=Snapshots(account, reader, files, writing),
-        room=Room(ground.home.path, settings.limits.free_disk_bytes),
+        moving=Moving(account, files, documents, writing, room),
+        snapshots=Snapshots(account, reader, files, writing, room),
+        room=room,
         limits=settings.limits,
         upkeep=settings.upkeep,
     )

@@ -29,17 +29,19 @@ class BrokerUnavailableError(GardenError):
     code = "unavailable"
 
     def __init__(self, url: str, reason: Exception) -> None:
+        cause = _root_cause(reason)
+        if isinstance(cause, ValueError) and not isinstance(cause, OSError):
+            # It quotes what it stumbled over, which may be the end of a password.
+            super().__init__(
+                f"GARDEN_BROKER_URL is no address that can be understood: {redacted(url)}",
+                hint="Write it as redis://user:password@127.0.0.1:6379/0, and signs like / # and @ in a "
+                "password as %2F, %23 and %40.",
+            )
+            return
+        told = str(cause).replace(url, redacted(url)) or type(cause).__name__
         super().__init__(
-            f"{redacted(url)} does not answer: {_told(url, _root_cause(reason))}",
-            hint="Check that it runs, and GARDEN_BROKER_URL.",
+            f"{redacted(url)} does not answer: {told}", hint="Check that it runs, and GARDEN_BROKER_URL."
         )
-
-
-def _told(url: str, cause: BaseException) -> str:
-    if isinstance(cause, ValueError) and not isinstance(cause, OSError):
-        # It quotes what it stumbled over, which may be the end of a password.
-        return "its address can't be understood"
-    return str(cause).replace(url, redacted(url)) or type(cause).__name__
 
 
 def _root_cause(error: BaseException) -> BaseException:

@@ -5,13 +5,14 @@
     FOLDER/.events/{userId}.jsonl       the account, one event a line, oldest first
 
 What an import passes over begins with a dot. The same gardens give the same bytes. Nothing is overwritten:
-what is there and the same is passed over, so that an export that was interrupted goes on where it was.
+what is there and the same is passed over, so that an export that was interrupted goes on where it was. Once
+it is done, a power failure takes nothing of it away.
 """
 
 import json
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from heapq import merge
@@ -25,6 +26,7 @@ from garden.file_errors import ForeignFileError, translated
 from garden.files import GardenFiles
 from garden.home import Home
 from garden.paths import GardenPath, Place
+from garden.statefiles import sync_folder
 from garden.tools.account import annotated
 from grammar.errors import GardenError
 
@@ -70,8 +72,11 @@ def check_target(target: Path, home: Home) -> None:
 
 def make_target(target: Path) -> None:
     """Make the folder, unless it is there."""
+    made = [folder for folder in (target, *target.parents) if not folder.exists()]
     try:
         target.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in made:
+            sync_folder(folder.parent)
     except OSError as error:
         raise TargetError(
             f"The folder can't be made: {error.strerror}.", hint="Name one where you may write."
@@ -104,6 +109,14 @@ def export_events(reader: EventReader, target: Path, user: str) -> Exported:
         return _refused(name, error)
 
 
+def make_durable(target: Path, done: Iterable[Exported]) -> None:
+    """Bring the folders of all that is in the tree now to the disk, as the files were before."""
+    names = [Path(each.file) for each in done if each.outcome != "refused"]
+    with translated():
+        for folder in {target / parent for name in names for parent in name.parents}:
+            sync_folder(folder)
+
+
 def _lines(reader: EventReader, user: str) -> Iterator[bytes]:
     with reader.snapshot(user) as snapshot:
         streams = [row["path"] for row in snapshot.fetch("streams", {})]
@@ -130,6 +143,8 @@ def _put(target: Path, name: str, content: bytes) -> Outcome:
             handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(handle, "wb") as opened:
                 opened.write(content)
+                opened.flush()
+                os.fsync(handle)
             os.link(fresh, file)
         except FileExistsError:
             return _same(file, content)
@@ -153,6 +168,9 @@ def _same(file: Path, content: bytes) -> Outcome:
         raise FileDiffersError(
             "Something else stands at this path already.", hint="Move it away, or export to another folder."
         )
+    # An export that was cut off may have left it there before the disk had it.
+    with file.open("rb") as opened:
+        os.fsync(opened.fileno())
     return "unchanged"
 
 

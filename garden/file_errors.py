@@ -58,8 +58,8 @@ class NotTextError(FileError):
     def __init__(self, what: str, offset: int) -> None:
         super().__init__(
             f"A document is text in UTF-8, and this has {what} at byte {offset}.",
-            hint="Save the file as UTF-8 text. If it never was any, put it aside, and have md.restore (at a "
-            "shell 'garden restore') make the document anew.",
+            hint="Save the file as UTF-8 text. If it never was any, put it aside, and have md.restore "
+            "('garden restore') make the document anew.",
             details={"offset": offset},
         )
 

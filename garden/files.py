@@ -50,6 +50,7 @@ from garden.plain_files import (
 )
 
 _ANY_NAME = re.compile(".*", re.DOTALL)
+_NOT_HIDDEN = re.compile("[^.].*", re.DOTALL)
 _CONFIRMED_MAX = 10_000
 
 
@@ -143,6 +144,16 @@ class GardenFiles:
                     yield from self.documents(path)
                 else:
                     yield path
+
+    def count_others(self, folder: GardenPath) -> int:
+        """Count what lies in a folder and all below and is no part of the garden, hidden files aside."""
+        with suppress(FileMissingError):
+            with translated(), self._opened(folder.components, READ_FOLDER) as handle:
+                names = set(names_in(handle, _NOT_HIDDEN))
+            known = self.list_folder(folder)
+            below = sum(self.count_others(path) for path in known if path.is_folder)
+            return len(names - {path.name for path in known}) + below
+        return 0
 
     def ensure_folders(self, path: GardenPath) -> None:
         """Make a garden's folder, and those on the way to it, private and durable, unless they are there."""

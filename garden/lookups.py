@@ -9,6 +9,7 @@ from garden.paths import parse_path
 from garden.tools.account import EventView, annotated
 from garden.tools.declaration import Services
 from garden.tools.places import file_to_read
+from garden.tools.standing import standing_of
 from grammar.canonical import content_hash
 
 
@@ -29,7 +30,7 @@ class Lookups:
     def text(self, caller: Caller, path: str) -> WholeText:
         """Read a whole document, or a copy in the history, of whatever length."""
         place = file_to_read(caller, path)
-        standing = self._services.documents.standing(place, self._services.files.read(place))
+        standing = standing_of(self._services, place)
         return WholeText(standing.text, standing.document.hash)
 
     def version(self, caller: Caller, path: str, number: int) -> WholeText:

@@ -24,6 +24,7 @@ from garden.planning import (
     refuse_broken,
     refuse_new_damage,
 )
+from garden.room import Room
 from garden.settling import NOTHING_HASH
 from garden.writing import Outcome, WritePath, as_response, failing, replayed, saying_what_is_known
 from grammar.canonical import canonical, content_hash
@@ -61,11 +62,13 @@ class Moving:
         files: GardenFiles,
         documents: Documents,
         writing: WritePath,
+        room: Room,
     ) -> None:
         self._account = account
         self._files = files
         self._documents = documents
         self._writing = writing
+        self._room = room
 
     def move(self, caller: Caller, move: Move, request: Request | None) -> Outcome:
         """Carry a move out; the history stays where it is."""
@@ -96,6 +99,7 @@ class Moving:
         outcome = Outcome({"ok": True}, also={"documentHash": leaving.document.hash})
         if move.dry_run:
             return outcome
+        self._room.check()
         response = as_response(outcome, NOTHING_HASH)
         arrival = target.begin(
             _said(move, move.new_path, {"from": move.path.text}), _arriving(arriving, target)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 from uuid import UUID
 
-from events.reading import PAGE_EVENTS_MAX, EventReader, Query, VersionNotFoundError
+from events.reading import PAGE_EVENTS_MAX, DocumentUnknownError, EventReader, Query, VersionNotFoundError
 from events.records import Event
 from events.saga import Status
 from garden.paths import GardenPath
@@ -31,6 +31,8 @@ def version_at(reader: EventReader, path: GardenPath, time: datetime) -> int:
     for event in versions_of(reader, path, until):
         if event.document_version is not None:
             return event.document_version
+    if next(versions_of(reader, path), None) is None:
+        raise DocumentUnknownError(path.text)
     raise VersionNotFoundError(
         f"The account has nothing of {path} from before that time.", hint="Name a later time."
     )

@@ -1,5 +1,6 @@
 """Planning: what an edit would make of a document, or why it may not. Nothing is written anywhere."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
@@ -37,6 +38,7 @@ from lint.report import Report
 MOVE_OP = "move"
 FILE_WAS_MISSING = "fileWasMissing"
 _WHOLE = "document"
+_HASH = re.compile("sha256:[0-9a-f]{64}")
 _NO_RATIONALE = "no rationale given"
 _NOTHING = Report()
 _EVENT_FINDINGS_MAX = 20
@@ -327,6 +329,13 @@ def check_precondition(if_match: str | None, before: Standing | None, edit: Edit
         current["documentHash"] = before.document.hash
         if isinstance(edit, SectionEdit):
             current["sectionHash"] = find_section(before.document, edit.section).hash
+    if not _HASH.fullmatch(if_match):
+        # Still no bad argument: an entity tag that nothing has is a precondition that does not hold.
+        raise PreconditionFailedError(
+            "ifMatch is no hash, so it can't be the current one.",
+            hint="A hash reads 'sha256:' and 64 hexadecimal digits; fs.hash gives the current one.",
+            details=current,
+        )
     if if_match not in current.values():
         raise PreconditionFailedError(
             "It has changed since you read it: ifMatch is not its current hash."
@@ -348,8 +357,8 @@ def refuse_broken(before: Standing, damage: Mapping[str, Any] | None, *, but_for
     if reasons:
         raise DocumentDamagedError(
             f"This document is damaged, and no tool edits it: {reasons[0]}",
-            hint="A maintainer has md.repair put back what is missing, or md.restore an earlier version: at "
-            "a shell 'garden repair' and 'garden restore'. Its owner can mend it with any editor.",
+            hint="A maintainer has md.repair ('garden repair') put back what is missing, or md.restore "
+            "('garden restore') an earlier version. Its owner can mend it with any editor.",
             details={"reasons": reasons},
         )
 

@@ -14,6 +14,7 @@ from garden.file_errors import FileMissingError
 from garden.files import GardenFiles
 from garden.paths import GardenPath
 from garden.planning import check_precondition, entity_of
+from garden.room import Room
 from garden.writing import WritePath
 
 OP = "snapshot_history"
@@ -51,11 +52,13 @@ class Snapshots:
         reader: EventReader,
         files: GardenFiles,
         writing: WritePath,
+        room: Room,
     ) -> None:
         self._account = account
         self._reader = reader
         self._files = files
         self._writing = writing
+        self._room = room
 
     def take(self, caller: Caller, wish: SnapshotWish, request: Request | None) -> Snapshot:
         """Copy the current version; a request is only remembered under a key of the caller's own."""
@@ -73,6 +76,7 @@ class Snapshots:
             copy = wish.path.copy_of(name.at, name.event_id)
             if wish.dry_run:
                 return Snapshot(copy.text, None, is_new=True)
+            self._room.check()
             # No event tells of a snapshot that was cut off, so whoever takes the next one clears up after it.
             self._files.remove_strays(wish.path)
             # The copy comes first: one without an event is only a copy too many.

@@ -58,6 +58,11 @@ def users_of(services: Services) -> list[str]:
     return sorted({path.user_id for path in services.files.users()} | set(services.maintenance.users()))
 
 
+def others_of(services: Services, user_id: str) -> int:
+    """Count what lies beside a user's documents and is no part of the garden."""
+    return services.files.count_others(GardenPath(f"users/{user_id}"))
+
+
 def status_of_user(services: Services, user_id: str, *, linted: bool = True) -> Iterator[DocumentStatus]:
     """Look at every document of a user, those on the disk and those the account knows, in order.
 

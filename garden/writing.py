@@ -28,6 +28,7 @@ from garden.file_errors import CopyLeftError, FileMissingError, SyncFailedError
 from garden.files import FileText, GardenFiles, Replacement
 from garden.paths import GardenPath
 from garden.planning import DocumentDamagedError, Intent, Plan, Planner
+from garden.room import Room
 from garden.setbacks import SetBacks
 from garden.settling import NOTHING_HASH, Settlement
 from grammar.errors import GardenError
@@ -113,6 +114,7 @@ class WritePath:
         settlement: Settlement,
         adoption: Adoption,
         set_backs: SetBacks,
+        room: Room,
     ) -> None:
         self._account = account
         self._files = files
@@ -121,6 +123,7 @@ class WritePath:
         self._settlement = settlement
         self._adoption = adoption
         self._set_backs = set_backs
+        self._room = room
 
     def write(self, caller: Caller, intent: Intent, request: Request | None, answer: Answer) -> Outcome:
         """Carry an intent through all steps; success means that it survives whatever happens next."""
@@ -136,6 +139,7 @@ class WritePath:
             outcome = _outcome(plan, answer(plan), opened.adopted)
             if plan.unchanged:
                 return replace(outcome, unchanged=True)
+            self._room.check()
             response = as_response(outcome, plan.after.raw_hash)
             statement = plan.statement
             statement = replace(statement, edit={**(statement.edit or {}), "answer": response})
@@ -245,8 +249,8 @@ class WritePath:
         raise DocumentDamagedError(
             f"The file of this document is missing, and the account holds version {stream.head.version} "
             "of it.",
-            hint="A maintainer can have md.restore make it anew from the account, at a shell with 'garden "
-            "restore'; its owner can put back a copy from its history or a backup.",
+            hint="A maintainer can have md.restore ('garden restore') make it anew from the account; its "
+            "owner can put back a copy from its history or a backup.",
             details={"version": stream.head.version, "contentHash": stream.head.content_hash},
         )
 

@@ -122,7 +122,7 @@ def _edited(document: Document | None, section: Section | None, edit: "_PlainEdi
         return rewritten(document, edit.text)
     if document is None:
         raise NoDocumentError(
-            "There is no document to edit.", hint="Create it first, or write the whole file."
+            "There is no document to edit.", hint="Begin it with md.plant, or write the whole file."
         )
     if isinstance(edit, AppendToFile):
         return entry_added(document, edit.text)

@@ -76,8 +76,8 @@ def refuse_malformed(document: Document) -> None:
     if document.malformed:
         raise MalformedDocumentError(
             f"The frontmatter of this document is malformed: {' '.join(faults)}",
-            hint="A maintainer has md.repair put it back, or md.restore an earlier version: at a shell "
-            "'garden repair' and 'garden restore'. Its owner can mend the block at the top with any editor.",
+            hint="A maintainer has md.repair ('garden repair') put it back, or md.restore ('garden restore') "
+            "an earlier version. Its owner can mend the block at the top with any editor.",
             details={"faults": faults},
         )
 

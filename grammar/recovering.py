@@ -51,7 +51,11 @@ def _repaired(document: Document | None, edit: RepairDocument) -> Recovered:
     if document is None:
         raise NoDocumentError("There is no document to repair.", hint="Restore one of its versions.")
     found = repaired(document.text, edit.good, edit.identity)
-    return Recovered(parse(found.text), logged=False, mended=found.mended, warnings=found.warnings)
+    emptied = (
+        f"The section '{name}' comes back empty; version {edit.version} holds the words that it had."
+        for name in found.emptied
+    )
+    return Recovered(parse(found.text), False, found.mended, (*found.warnings, *emptied))
 
 
 def _restored(document: Document | None, edit: RestoreText, kind: Kind | None) -> Recovered:

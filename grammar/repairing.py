@@ -41,11 +41,15 @@ _BY_HAND = "Put the comment right below its heading with an editor, or restore a
 
 @dataclass(frozen=True)
 class Repaired:
-    """A text with everything put back, what that was, and what its reader should know."""
+    """A text with everything put back, what that was, and what its reader should know.
+
+    `emptied` are the sections that came back without the words that they had.
+    """
 
     text: str
     mended: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    emptied: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,13 @@ def repaired(text: str, good: str, identity: Mapping[str, object]) -> Repaired:
     front = with_frontmatter(text, whole, identity)
     anchors = _with_anchors(front.text, whole)
     _check(front.text, anchors.text, whole)
-    return Repaired(anchors.text, front.mended + anchors.mended, front.warnings)
+    emptied = _emptied(_missing(parse(front.text), whole), parse(anchors.text))
+    return Repaired(anchors.text, front.mended + anchors.mended, front.warnings, emptied)
+
+
+def _emptied(missing: Sequence[Section], after: Document) -> tuple[str, ...]:
+    empty = {each.anchor for each in after.sections if not _lines(each)}
+    return tuple(each.name for each in missing if each.anchor in empty and _lines(each))
 
 
 def _with_anchors(text: str, good: Document) -> Mended:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from garden.cli.render import say, show_diff, show_error, show_hint, show_warnings
+from garden.cli.wording import at_a_shell
 
 if TYPE_CHECKING:
     from garden.tools.dispatching import Envelope
@@ -23,13 +24,18 @@ def refuse(envelope: "Envelope", name: str = "", *, as_json: bool = False) -> No
     """End the command with exit code 1 if this is a refusal; show it, unless it was printed as JSON."""
     if envelope["ok"]:
         if not as_json:
-            show_warnings(envelope["meta"]["warnings"])
-            show_hint(envelope["meta"].get("hint", ""))
+            show_warnings(map(at_a_shell, envelope["meta"]["warnings"]))
+            show_hint(at_a_shell(envelope["meta"].get("hint", "")))
         return
     if not as_json:
-        error = envelope["error"]
-        show_error(f"{name}: {error['message']}" if name else error["message"], error["hint"])
+        show_refusal(envelope, name)
     raise typer.Exit(1)
+
+
+def show_refusal(envelope: "Envelope", name: str = "") -> None:
+    """Say why something was refused, and what to do."""
+    message, hint = (at_a_shell(envelope["error"][words]) for words in ("message", "hint"))
+    show_error(f"{name}: {message}" if name else message, hint)
 
 
 def show_edit(envelope: "Envelope", path: str) -> None:
@@ -50,4 +56,4 @@ def show_proposal(envelope: "Envelope", _path: str) -> None:
     """Show what an edit would do."""
     result = envelope["result"]
     show_diff(result["diff"])
-    say(result["safetyReport"])
+    say(at_a_shell(result["safetyReport"]))

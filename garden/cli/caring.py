@@ -25,8 +25,8 @@ def status(context: typer.Context, user: OneUser = None, as_json: AsJson = False
     edit takes that into the account. Open: a change was begun and did not come to its end. Quarantined: it
     could not be brought to its end in many attempts; `garden reconcile --quarantined` tries once more.
     Damaged: no tool edits it, and `garden repair` or a person has to mend it. Missing or unreadable: the file
-    is not there, or is no text. Exit code 0 where all are in step, 1 where anything is not; `garden
-    reconcile` sees to what needs no person.
+    is not there, or is no text. Other files beside the documents are counted. Exit code 0 where all are in
+    step, 1 where anything is not; `garden reconcile` sees to what needs no person.
 
     Examples:
     garden status
@@ -36,18 +36,19 @@ def status(context: typer.Context, user: OneUser = None, as_json: AsJson = False
     from dataclasses import asdict
 
     from garden.cli.render import show_json, tracked
-    from garden.status import status_of_user
+    from garden.status import others_of, status_of_user
 
     with opened(context) as garden:
+        users = whose(garden, user)
         found = [
-            each
-            for user_id in tracked(whose(garden, user), "Looking")
-            for each in status_of_user(garden.services, user_id)
+            each for user_id in tracked(users, "Looking") for each in status_of_user(garden.services, user_id)
         ]
+        others = sum(others_of(garden.services, user_id) for user_id in users)
     if as_json:
-        show_json({"documents": [asdict(each) for each in found], "counts": _counts(found)})
+        show_json({"documents": [asdict(each) for each in found], "counts": _counts(found), "others": others})
     else:
         _show_status(found)
+        _show_others(others)
     if not all(each.in_step for each in found):
         raise typer.Exit(1)
 
@@ -82,6 +83,14 @@ def _show_status(found: "Sequence[DocumentStatus]") -> None:
     counts = ", ".join(f"{count} {state}" for state, count in _counts(found).items())
     users = _counted(len({each.user_id for each in found}), "user", "users")
     say(f"{_counted(len(found), 'document', 'documents')} of {users}: {counts}.")
+
+
+def _show_others(count: int) -> None:
+    from garden.cli.render import say
+
+    if count:
+        counted = _counted(count, "other file or folder", "other files or folders")
+        say(f"{counted} beside them, unseen by tools.")
 
 
 def reconcile(

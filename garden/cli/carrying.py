@@ -73,7 +73,14 @@ def export(
     from garden.cli.caring import whose
     from garden.cli.render import show_json, tracked
     from garden.cli.reports import show_carried
-    from garden.exporting import check_target, documents_of, export_document, export_events, make_target
+    from garden.exporting import (
+        check_target,
+        documents_of,
+        export_document,
+        export_events,
+        make_durable,
+        make_target,
+    )
 
     with opened(context) as garden:
         check_target(folder, garden.home)
@@ -83,6 +90,7 @@ def export(
         done = [export_document(services.files, folder, path) for path in tracked(paths, "Exporting")]
         accounts = users if events else []
         done += [export_events(services.reader, folder, each) for each in accounts]
+        make_durable(folder, done)
     if as_json:
         show_json([asdict(each) for each in done])
     else:

@@ -55,6 +55,8 @@ def append(
 ) -> None:
     """Add an entry at the end of a document, most of all to notes.
 
+    That is the end of its last section; `garden patch PATH inbox --append` adds to another one.
+
     Examples:
     garden append notes.md "Slept well."
 

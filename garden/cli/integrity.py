@@ -1,10 +1,24 @@
 """The commands `garden keys ...`: the integrity keys, and the account checked with them."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from garden.cli.common import AsJson, load
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from events.verifying import Fault
+
+_TAMPERED = (
+    "Keep the database as it is, and compare it with a backup. Where a key is missing, put it back among the "
+    "keys and verify again."
+)
+_OF_HEADS = (
+    "Every event that is there holds. Find out what changed the heads; 'garden reconcile --heads' makes them "
+    "again from their events."
+)
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="List, rotate and verify with the integrity keys."
@@ -68,7 +82,7 @@ def verify(
     """
     from dataclasses import asdict
 
-    from garden.cli.render import show_json, tracked
+    from garden.cli.render import show_hint, show_json, tracked
     from garden.cli.reports import show_verdict
     from garden.verification import verify_accounts
 
@@ -80,5 +94,12 @@ def verify(
     else:
         for user_id, verdict in verdicts:
             show_verdict(user_id, verdict)
+        show_hint(_next_step([fault for _, verdict in verdicts for fault in verdict.faults]))
     if not all(verdict.holds for _, verdict in verdicts):
         raise typer.Exit(1)
+
+
+def _next_step(faults: "Sequence[Fault]") -> str:
+    if not faults:
+        return ""
+    return _OF_HEADS if all(fault.of_head for fault in faults) else _TAMPERED

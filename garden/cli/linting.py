@@ -119,6 +119,7 @@ def _mended_well(each: dict[str, Any]) -> bool:
 
 
 def _show(desk: Desk, done: list[dict[str, Any]]) -> None:
+    from garden.cli.answers import show_refusal
     from garden.cli.render import say
 
     counts: Counter[str] = Counter()
@@ -130,7 +131,7 @@ def _show(desk: Desk, done: list[dict[str, Any]]) -> None:
         if each["ok"]:
             counts.update(_show_findings(path, each))
         else:
-            _show_refusal(path, each)
+            show_refusal(each, path)
     severities = ", ".join(f"{counts[severity]} {severity}" for severity in _SEVERITIES)
     mended = f", {counts['mended']} mended" if counts["mended"] else ""
     say(f"{len(done)} documents: {severities}{mended}.")
@@ -151,20 +152,14 @@ def _show_findings(path: str, envelope: "Envelope") -> Counter[str]:
 
 
 def _show_mended(path: str, mended: dict[str, Any]) -> None:
+    from garden.cli.answers import show_refusal
     from garden.cli.render import say, show_diff
 
     answer = mended["answer"]
     if not answer["ok"]:
-        _show_refusal(f"{path} was not mended", answer)
+        show_refusal(answer, f"{path} was not mended")
         return
     cured = ", ".join(f"{name} ({count})" for name, count in sorted(mended["cured"].items()))
     verb = "Would mend" if answer["meta"].get("dryRun") else "Mended"
     say(f"{verb} {path}: {cured or 'what was left to mend'}")
     show_diff(mended["diff"])
-
-
-def _show_refusal(what: str, envelope: "Envelope") -> None:
-    from garden.cli.render import show_error
-
-    error = envelope["error"]
-    show_error(f"{what}: {error['message']}", error["hint"])

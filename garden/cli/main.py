@@ -115,13 +115,17 @@ def _ended(told: Invocation) -> int | str | None:
 
 def _refused(told: Invocation, error: GardenError) -> int:
     from garden.cli.render import show_error, show_json
+    from garden.cli.wording import at_a_shell
 
     if told.as_json:
         from garden.tools.dispatching import refusal
 
         show_json(refusal(error))
-    else:
+    elif error.code == "unknown_tool":
+        # Whoever names a tool is told of tools.
         show_error(error.message, error.hint)
+    else:
+        show_error(at_a_shell(error.message), at_a_shell(error.hint))
     return 1
 
 

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from events.verifying import Verdict
 from garden.cli.render import COLOURS, say
+from garden.cli.wording import at_a_shell
 from garden.doctor import Finding
 
 
@@ -45,6 +46,6 @@ def show_carried(done: Sequence[Any], outcomes: Sequence[tuple[str, str]]) -> No
 
 def show_refused(name: str, message: str, hint: str | None) -> None:
     """Print what was refused, and what to do about it."""
-    say(Text.assemble(("refused ", COLOURS["failed"]), f"{name}: {message}"))
+    say(Text.assemble(("refused ", COLOURS["failed"]), f"{name}: {at_a_shell(message)}"))
     if hint:
-        say(Text(f"{'':<8}→ {hint}", style="dim"))
+        say(Text(f"{'':<8}→ {at_a_shell(hint)}", style="dim"))

@@ -43,12 +43,14 @@ def create(
 
     TOKEN=$(garden token create --user ada --role reviewer --expires 30d)
     """
-    from garden.cli.render import show_json, show_note
+    from garden.cli.render import show_json, show_note, show_warnings
+    from garden.status import users_of
 
     until = _time(expires)
     with opened(context) as garden:
         issued = garden.tokens.create(user, role=role, actor=actor or role, expires_at=until)
         shown = _shown(garden.tokens, issued.token)
+        has_begun = user in users_of(garden.services)
     if as_json:
         show_json({"secret": issued.secret, **shown})
         return
@@ -56,6 +58,8 @@ def create(
     lasting = f"until {shown['expires_at']}" if until else "until it is revoked"
     show_note(f"Token {issued.token.token_id}: for {user}, as {role}, {lasting}.")
     show_note("Keep it now: it is not shown again. Callers send it as 'Authorization: Bearer <token>'.")
+    if not has_begun:
+        show_warnings([f"There is no garden of {user} yet; 'garden plant --user {user}' begins one."])
 
 
 @app.command("list")

@@ -16,6 +16,7 @@ from garden.paths import GardenPath, parse_path
 from garden.planning import entity_of
 from garden.tools.declaration import TENDERS, Call, Reply, Tool, Traits
 from garden.tools.places import file_to_read
+from garden.tools.standing import standing_of
 from garden.tools.wire import Correlated, Label, Line, Request, Wire, Words, payload_of
 from grammar.errors import GardenError
 
@@ -175,7 +176,9 @@ def log(call: Call, request: LogRequest) -> Reply:
         key=request.idempotency_key,
         tool_call_id=call.caller.tool_call_id,
     )
-    logged = call.services.account.log(call.caller, _statement(call, request, path), asked)
+    logged = call.services.account.log(
+        call.caller, _statement(call, request, path), asked, check=call.services.room.check
+    )
     meta: dict[str, Any] = {"eventId": str(logged.event_id)}
     if logged.is_annotation:
         meta["annotated"] = True
@@ -209,7 +212,7 @@ def _statement(call: Call, request: LogRequest, path: GardenPath | None) -> Stat
 
 
 def _lint(call: Call, path: GardenPath) -> dict[str, Any]:
-    report = call.services.documents.standing(path, call.services.files.read(path)).report
+    report = standing_of(call.services, path).report
     return {"counts": report.counts, "blocked": report.blocked}
 
 

@@ -94,8 +94,9 @@ class AsyncFsTools(AsyncFamily):
     async def append(self, path: str, text: str, **said: Unpack[Written]) -> Answer[NewSize]:
         """Adds an entry at the end of a document, most of all to notes.
 
-        A blank line stands between entries. The same words sent twice are recorded once, unless the
-        second request has an idempotencyKey or toolCallId of its own.
+        A blank line stands between entries. The end of a document is the end of its last section;
+        md.patch_section appends to another one, such as inbox. The same words sent twice are
+        recorded once, unless the second request has an idempotencyKey or toolCallId of its own.
         """
         return await self._run("fs.append", {"path": path, "text": text, **said})
 

@@ -57,8 +57,6 @@ class Dispatcher:
         tool = find_tool(self._tools, name)
         check_role(tool, caller)
         request = understood(tool, args)
-        if tool.traits.writes and not getattr(request, "dry_run", False):
-            self._services.room.check()
         # The last moment at which a call that waited for its turn can be given up with nothing done.
         pace.step()
         reply = tool.handler(Call(self._services, correlated(caller, request), self._tools, pace), request)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, model_validator
 
-from garden.documents import Standing, identity_for_new
+from garden.documents import identity_for_new
 from garden.paths import GardenPath
 from garden.planning import Intent, Plan
 from garden.snapshots import SnapshotWish
@@ -13,6 +13,7 @@ from garden.tools.curating import ItemWish, ListOpName, edit_of, op_of
 from garden.tools.declaration import TENDERS, Call, Edits, Reply, Tool, Traits
 from garden.tools.editing import editing, intent_of, request_of
 from garden.tools.places import document_to_edit, file_to_read
+from garden.tools.standing import standing_of
 from garden.tools.wire import Line, NewHash, Request, Wire, Words, WriteRequest, is_absent
 from grammar.edits import AppendToSection, CreateDocument, ReplaceSection
 from grammar.errors import GardenError
@@ -144,7 +145,7 @@ class PlantRequest(WriteRequest):
 
 def list_sections(call: Call, request: PathRequest) -> Reply:
     """List a document's sections."""
-    standing = _standing(call, file_to_read(call.caller, request.path))
+    standing = standing_of(call.services, file_to_read(call.caller, request.path))
     sections = [
         SectionName(
             anchor=str(section.anchor) if section.anchor else "",
@@ -238,14 +239,14 @@ def snapshot_history(call: Call, request: SnapshotRequest) -> Reply:
 
 def lint_in_words(call: Call, request: PathRequest) -> Reply:
     """Say what lint finds, in sentences."""
-    report = _standing(call, file_to_read(call.caller, request.path)).report
+    report = standing_of(call.services, file_to_read(call.caller, request.path)).report
     reasons = list(report.blocked_reasons) or None
     return Reply(Lint(warnings=list(report.warnings), blocked=report.blocked, blocked_reasons=reasons))
 
 
 def lint_as_objects(call: Call, request: PathRequest) -> Reply:
     """Say what lint finds, as objects."""
-    report = _standing(call, file_to_read(call.caller, request.path)).report
+    report = standing_of(call.services, file_to_read(call.caller, request.path)).report
     blocks = [_diagnostic(finding) for finding in report.findings if finding.severity == "block"]
     others = [_diagnostic(finding) for finding in report.findings if finding.severity != "block"]
     return Reply(Diagnostics(warnings=others, blocked=report.blocked, blocked_reasons=blocks or None))
@@ -262,10 +263,6 @@ def _diagnostic(finding: Finding) -> Diagnostic:
         column=finding.column,
         fixable=finding.fixable,
     )
-
-
-def _standing(call: Call, path: GardenPath) -> Standing:
-    return call.services.documents.standing(path, call.services.files.read(path))
 
 
 _PATCH = Edits(_patch_intent, _hashes)

@@ -11,6 +11,7 @@ from garden.tools.declaration import Call, Reply, Tool, Traits
 from garden.tools.globbing import matcher
 from garden.tools.places import file_to_read, folder_to_list, place_to_search
 from garden.tools.searching import LineMatch, Searcher
+from garden.tools.standing import standing_of
 from garden.tools.wire import Request, Wire
 from grammar.errors import GardenError
 from grammar.lines import split_any_lines
@@ -147,7 +148,7 @@ def read(call: Call, request: ReadRequest) -> Reply:
     """Give a file's text, or some of its lines."""
     path = file_to_read(call.caller, request.path)
     services = call.services
-    standing = services.documents.standing(path, services.files.read(path))
+    standing = standing_of(services, path)
     meta = {"documentHash": standing.document.hash}
     lines = split_any_lines(standing.text)
     limit = services.limits.read_lines
@@ -253,7 +254,7 @@ def _searched(call: Call, root: GardenPath, glob: str | None) -> Sequence[Garden
 def hash_of(call: Call, request: HashRequest) -> Reply:
     """Hash a document, or one section of it, in canonical form."""
     path = file_to_read(call.caller, request.path)
-    document = call.services.documents.standing(path, call.services.files.read(path)).document
+    document = standing_of(call.services, path).document
     if request.section_anchor is None:
         return Reply(document.hash)
     return Reply(find_section(document, request.section_anchor).hash)

@@ -88,6 +88,7 @@ def ensure_dir(call: Call, request: EnsureDirRequest) -> Reply:
         if files.exists(path):
             files.ensure_folders(path)
             return Reply(None, {"unchanged": True})
+        call.services.room.check()
         # The folder comes first: one without an event is made again for nothing, an event without a folder is
         # untrue.
         files.ensure_folders(path)
@@ -185,8 +186,9 @@ TOOLS: tuple[Tool[Any], ...] = (
         "fs.append",
         "Append to a document",
         "Adds an entry at the end of a document, most of all to notes.",
-        "A blank line stands between entries. The same words sent twice are recorded once, unless the second "
-        "request has an idempotencyKey or toolCallId of its own.",
+        "A blank line stands between entries. The end of a document is the end of its last section; "
+        "md.patch_section appends to another one, such as inbox. The same words sent twice are recorded "
+        "once, unless the second request has an idempotencyKey or toolCallId of its own.",
         FileAppendRequest,
         NewSize,
         editing(_APPEND),

@@ -27,6 +27,16 @@ def test_a_garden_in_step_exits_with_0(run: Command, garden: Garden) -> None:
     assert shown[-1] == "4 documents of 1 user: 4 in step."
 
 
+@pytest.mark.usefixtures("ada")
+def test_files_beside_the_documents_are_counted_and_do_no_harm(run: Command, garden: Garden) -> None:
+    assert run("status", "--json").json["others"] == 0
+    put(garden, f"{CRITIC}.before", b"as it was")
+    assert run.well("status").splitlines()[-1] == "1 other file or folder beside them, unseen by tools."
+    put(garden, "users/ada/draft.md", b"mine")
+    assert "2 other files or folders beside them" in run.well("status")
+    assert run("status", "--json").json["others"] == 2
+
+
 def test_an_empty_home_has_nothing_to_tell(run: Command) -> None:
     assert run.well("status") == "There are no documents yet.\n"
     assert run.well("reconcile") == "Every document is in step.\n"

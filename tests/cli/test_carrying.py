@@ -1,6 +1,9 @@
 """`export`, and `import` of what it wrote."""
 
+import errno
 import json
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -40,6 +43,45 @@ def test_history_and_events_stand_beside_where_an_import_passes_over(
     lines = tree[".events/ada.jsonl"].decode().splitlines()
     assert [json.loads(line) for line in lines] == list(reversed(rows(ada)))
     assert run("import", folder / "out").out == "0 imported, 4 here already, 0 refused.\n"
+
+
+@pytest.mark.usefixtures("ada")
+def test_all_that_was_exported_is_on_the_disk_before_it_is_said(
+    run: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: set[tuple[int, int]] = set()
+    fsync, target = os.fsync, folder / "new" / "out"
+
+    def noting(handle: int) -> None:
+        synced.add(_state(os.fstat(handle)))
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    assert "6 exported" in run.well("export", target, "--history", "--events")
+    written = {_state(each.stat()) for each in (target, *target.rglob("*"))}
+    assert written | {_state(each.stat()) for each in (folder, folder / "new")} <= synced
+    synced.clear()
+    assert "6 there already" in run.well("export", target, "--history", "--events")
+    assert written <= synced
+
+
+def _state(status: os.stat_result) -> tuple[int, int]:
+    return status.st_ino, status.st_size if stat.S_ISREG(status.st_mode) else 0
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_disk_that_does_not_confirm_is_told(
+    run: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    (folder / "out").mkdir()
+    monkeypatch.setattr(os, "fsync", broken)
+    ran = run("export", folder / "out")
+    assert ran.code == 1
+    assert "0 exported, 0 there already, 4 refused." in ran.out
+    assert _tree(folder / "out") == {}
 
 
 @pytest.mark.usefixtures("ada")

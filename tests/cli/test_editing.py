@@ -84,6 +84,7 @@ def test_a_diff_is_coloured_on_a_terminal(run: Command) -> None:
         (["patch", PROFILE, "dreams", "--append", "- x"], "There is no section 'dreams'."),
         (["patch", PROFILE, "needs", "--replace", "## Mine"], "heading"),
         (["patch", PROFILE, "needs", "--append", "- x", "--if-match", "sha256:" + "0" * 64], "changed since"),
+        (["append", "notes.md", "x", "--if-match", "nonsense"], "--if-match is no hash"),
         (["patch", PROFILE, "change_log", "--replace", "- x"], "Change Log"),
         (["patch", "notes.md", "--diff", "-"], "diff"),
         (["patch", "parts/nobody/profile.md", "needs", "--append", "- x"], "There is no document to edit."),
@@ -132,7 +133,7 @@ def test_a_cap_asks_for_a_reason_and_takes_it(run: Command, garden: Garden, ada:
     items = "\n".join(f'- "word {number}" (ev:s1-m{number})' for number in range(8))
     with untouched(garden):
         told = run.fails("patch", PROFILE, "evidence", "--replace", items)
-        assert "overrideRationale" in told
+        assert "--override-rationale" in told
     run.well("patch", PROFILE, "evidence", "--replace", items, "--override-rationale", "All of them matter.")
     assert rows(ada)[0]["overrideRationale"] == "All of them matter."
 

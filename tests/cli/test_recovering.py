@@ -31,6 +31,18 @@ def test_repair_mends_what_status_complains_of(run: Command, garden: Garden, ada
 
 
 @pytest.mark.usefixtures("ada")
+def test_repair_says_which_sections_come_back_empty(run: Command, garden: Garden) -> None:
+    gone = "## Concerns\n<!-- @anchor: concerns v1 -->\n\n- Says yes before looking\n- Counts the hours\n\n"
+    edit_outside(garden, CRITIC, gone, "")
+    said = "The section 'concerns v1' comes back empty; version 2 holds the words that it had."
+    assert said in run.well("repair", PROFILE, "--dry-run")
+    ran = run("repair", PROFILE)
+    assert "Put back: the section 'concerns v1'." in ran.out
+    assert ran.err.endswith(f"warning: {said}\n")
+    assert "- Counts the hours" in run.well("cat", PROFILE, "--version", "2", "--section", "concerns")
+
+
+@pytest.mark.usefixtures("ada")
 def test_what_can_not_be_repaired_is_told_with_what_to_do(run: Command, garden: Garden) -> None:
     edit_outside(garden, CRITIC, f"## Needs\n{ANCHOR}", "## Needs\n\n## Needs\n")
     said = run.fails("repair", PROFILE)
@@ -76,6 +88,16 @@ def test_a_missing_file_comes_back(run: Command, garden: Garden) -> None:
 
 
 @pytest.mark.usefixtures("ada")
+def test_who_looks_at_a_missing_file_is_told_how_it_comes_back(run: Command, garden: Garden) -> None:
+    file_of(garden, NOTES).unlink()
+    with untouched(garden):
+        for words in (["cat"], ["cat", "--section", "inbox"], ["lint"], ["lint", "--fix"]):
+            told = run(*words, "notes.md").err
+            assert "The file of this document is missing, and the account holds version 2 of it." in told
+            assert "'garden restore'" in told
+
+
+@pytest.mark.usefixtures("ada")
 def test_what_names_no_version_is_refused(run: Command, garden: Garden) -> None:
     with untouched(garden):
         for words in ([], ["--version", "1", "--at", "3d"], ["--event", "abcdef", "--version", "1"]):
@@ -88,4 +110,7 @@ def test_what_names_no_version_is_refused(run: Command, garden: Garden) -> None:
         assert "Name a later time." in run.fails("restore", "notes.md", "--at", "2020-01-01")
         assert "There is no such event" in run.fails("restore", "notes.md", "--event", "ffffffff")
         run.fails("repair", "users/ben/notes.md", "--user", "ada")
-        run.fails("restore", "parts/nobody/notes.md", "--version", "1")
+        for which in (["--version", "1"], ["--at", "0s"]):
+            told = run.fails("restore", "parts/nobody/notes.md", *which)
+            assert "There is no document users/ada/parts/nobody/notes.md in the account." in told
+            assert "'garden ls'" in told

@@ -106,6 +106,8 @@ def test_the_command_lists_rotates_and_verifies(home: Home, database: str) -> No
     bad = garden("keys", "verify", "--user", "ada", home=home.path, env=env)
     assert bad.returncode == 1
     assert NOTES in bad.stdout
+    assert "hint:  Keep the database as it is, and compare it with a backup." in bad.stderr
+    assert good.stderr == ""
     unknown = garden("keys", "verify", "--user", "Ada", home=home.path, env=env)
     assert unknown.returncode == 1
     assert "knows no user 'Ada'" in unknown.stderr

@@ -106,8 +106,9 @@ def test_an_address_of_a_broker_that_can_not_be_read_gives_nothing_of_its_passwo
     finding = examined(healthy.path)["broker"]
     assert (finding.status, finding.message) == (
         "failed",
-        "******** does not answer: its address can't be understood",
+        "GARDEN_BROKER_URL is no address that can be understood: ********",
     )
+    assert "%2F" in finding.hint
 
 
 def test_a_misspelt_variable_is_a_warning_and_no_failure(

@@ -233,6 +233,22 @@ def test_a_folder_lists_what_tools_can_open_and_nothing_else(files: GardenFiles,
     ]
 
 
+def test_what_is_no_part_of_a_garden_is_counted(files: GardenFiles, home: Home) -> None:
+    for path in (NOTES, PROFILE):
+        place(home, path)
+    garden = home.users / "ada"
+    assert files.count_others(GardenPath("users/ada")) == 0
+    (garden / ".obsidian").mkdir()
+    (garden / "parts/critic/.new-profile.md-0123456789abcdef").write_text("half")
+    assert files.count_others(GardenPath("users/ada")) == 0
+    (garden / "parts/critic/profile.md.before").write_text("mine")
+    (garden / "photos").mkdir()
+    (garden / "photos/sea.jpg").write_text("blue")
+    (garden / "overview.md").symlink_to(garden / "notes.md")
+    assert files.count_others(GardenPath("users/ada")) == 3
+    assert files.count_others(GardenPath("users/nobody")) == 0
+
+
 def listed(files: GardenFiles, folder: str) -> list[str]:
     return [str(path) for path in files.list_folder(GardenPath(folder))]
 

@@ -14,6 +14,7 @@ import garden.tokens
 from events.database import connection
 from events.pool import Pool
 from events.tokens import Token, TokenStore
+from garden.application import Garden
 from garden.home import Home
 from garden.session import InvalidCallerError
 from garden.tokens import (
@@ -24,6 +25,7 @@ from garden.tokens import (
     TokenNotFoundError,
     Tokens,
 )
+from tests.support.gardens import NOTES, plant
 from tests.support.processes import garden as run
 
 NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
@@ -304,6 +306,14 @@ def test_the_command_prints_the_token_alone_and_once(ready_home: Home) -> None:
     lifetime = datetime.fromisoformat(row["expires_at"]) - datetime.fromisoformat(row["created_at"])
     assert abs(lifetime - timedelta(days=90)) < timedelta(minutes=5)
     assert not {"secret", "secret_hash"} & set(row)
+
+
+def test_the_command_warns_where_there_is_no_garden_of_the_user(ready_home: Home, garden: Garden) -> None:
+    plant(garden.session("ada"), NOTES)
+    for user, warned in (("ada", False), ("adda", True)):
+        made = run("token", "create", "--user", user, "--role", "agent", home=ready_home.path)
+        assert made.stdout.startswith(f"mgt.{user}.")
+        assert ("warning: There is no garden of adda yet" in made.stderr) is warned
 
 
 @pytest.mark.parametrize(

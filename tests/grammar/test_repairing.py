@@ -105,6 +105,15 @@ def test_a_section_that_is_gone_comes_back_empty_at_its_place() -> None:
     done = mend(GOOD.replace(f"## Needs\n{NEEDS}\n- n1\n- n2\n\n", ""))
     assert anchors(done.text) == anchors(GOOD)
     assert body_of(done.text, "needs v1").strip() == ""
+    assert done.emptied == ("needs v1",)
+
+
+def test_a_section_that_keeps_its_words_or_had_none_is_not_called_empty() -> None:
+    assert mend(GOOD.replace(NEEDS, "")).emptied == ()
+    without = GOOD.replace("- n1\n- n2\n", "")
+    gone = without.replace(f"## Needs\n{NEEDS}\n", "")
+    assert repaired(gone, without, {}).mended == ("the section 'needs v1'",)
+    assert repaired(gone, without, {}).emptied == ()
 
 
 def test_words_of_a_person_between_two_sections_stay_where_they_are() -> None:

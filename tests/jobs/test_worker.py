@@ -210,5 +210,5 @@ def test_an_address_that_is_none_is_refused_without_its_password(ready_home: Hom
     for command in ("worker", "schedule"):
         done = garden_command(command, home=ready_home.path, env=env)
         assert done.returncode == 1
-        assert "can't be understood" in done.stderr
+        assert "GARDEN_BROKER_URL is no address that can be understood" in done.stderr
         assert "ter2" not in done.stderr

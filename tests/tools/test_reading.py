@@ -6,7 +6,18 @@ from garden.application import Garden, open_garden
 from garden.home import Home
 from garden.session import Session
 from grammar.canonical import content_hash
-from tests.support.gardens import CRITIC, NOTES, OVERVIEW, edit_outside, ok, plant, put, refused, result
+from tests.support.gardens import (
+    CRITIC,
+    NOTES,
+    OVERVIEW,
+    edit_outside,
+    file_of,
+    ok,
+    plant,
+    put,
+    refused,
+    result,
+)
 
 LONG = (
     "\n".join(["---", "id: ada-notes", "user_id: ada", "schema: 1", "---", *map(str, range(6, 1201))]) + "\n"
@@ -32,6 +43,27 @@ def test_a_glob_narrows_a_listing(ada: Session) -> None:
     }
     for glob, found in wanted.items():
         assert result(ada, "fs.list", path="users/ada", glob=glob) == found, glob
+
+
+@pytest.mark.parametrize("tool", ["fs.read", "fs.hash", "md.list_sections", "md.lint", "lint.check"])
+def test_a_missing_file_that_the_account_holds_is_told_so(garden: Garden, ada: Session, tool: str) -> None:
+    plant(ada, NOTES)
+    ok(ada, "fs.append", path=NOTES, text="slept well")
+    assert "nothing at this path" in refused(ada, tool, "not_found", path=OVERVIEW)["message"]
+    before = file_of(garden, NOTES).read_bytes()
+    file_of(garden, NOTES).unlink()
+    error = refused(ada, tool, "not_found", path=NOTES)
+    assert "the account holds version 2 of it" in error["message"]
+    assert "md.restore ('garden restore')" in error["hint"]
+    assert error["details"] == {"version": 2}
+    put(garden, NOTES, before)
+
+
+def test_a_document_that_moved_away_is_not_missing(garden: Garden, ada: Session) -> None:
+    plant(ada, NOTES)
+    keeper = garden.session("ada", "keeper", role="maintainer")
+    ok(keeper, "fs.move", path=NOTES, newPath="users/ada/parts/critic/notes.md")
+    assert "nothing at this path" in refused(ada, "fs.read", "not_found", path=NOTES)["message"]
 
 
 def test_a_folder_that_is_not_there_is_not_found(ada: Session) -> None:

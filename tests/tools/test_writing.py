@@ -118,6 +118,18 @@ def test_if_match_never_holds_where_there_is_nothing(ada: Session) -> None:
     refused(ada, "fs.write", "precondition_failed", path=NOTES, content=WHOLE, ifMatch=wrong)
 
 
+def test_an_if_match_that_is_no_hash_is_told_so(ada: Session) -> None:
+    plant(ada, NOTES)
+    for wrong in ("nonsense", "", "sha256:", "SHA256:" + "0" * 64, "sha256:" + "0" * 64 + "\n"):
+        error = refused(ada, "fs.append", "precondition_failed", path=NOTES, text="a", ifMatch=wrong)
+        assert error["message"] == "ifMatch is no hash, so it can't be the current one."
+        assert "fs.hash" in error["hint"]
+    error = refused(
+        ada, "fs.append", "precondition_failed", path=NOTES, text="a", ifMatch="sha256:" + "0" * 64
+    )
+    assert "changed since" in error["message"]
+
+
 def test_a_sections_hash_is_no_if_match_for_a_whole_document(ada: Session) -> None:
     ok(ada, "fs.write", path=NOTES, content=WHOLE)
     section = result(ada, "fs.hash", path=NOTES, sectionAnchor="inbox v1")
@@ -130,6 +142,14 @@ def test_entries_are_appended_with_one_blank_line_between(garden: Garden, ada: S
         size = result(ada, "fs.append", path=NOTES, text=text)
     assert file_of(garden, NOTES).read_text() == WHOLE + "\none\n\ntwo\n\nthree\n"
     assert size == {"newSize": file_of(garden, NOTES).stat().st_size}
+
+
+def test_an_entry_lands_in_the_last_section_and_a_patch_in_the_one_it_names(ada: Session) -> None:
+    plant(ada, NOTES)
+    ok(ada, "fs.append", path=NOTES, text="below")
+    ok(ada, "md.patch_section", path=NOTES, sectionAnchor="inbox", change={"append": "above"})
+    text: str = result(ada, "fs.read", path=NOTES)
+    assert text.index("## Inbox") < text.index("above") < text.index("## Summaries") < text.index("below")
 
 
 def test_the_new_size_counts_bytes(garden: Garden, ada: Session) -> None:

@@ -1,0 +1,32 @@
+"""`keys verify`, where something does not hold."""
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.events.test_verifying import tamper
+
+
+@pytest.mark.usefixtures("ada")
+def test_an_account_that_holds_needs_nothing(run: Command) -> None:
+    ran = run("keys", "verify")
+    assert (ran.code, ran.err) == (0, "")
+
+
+@pytest.mark.usefixtures("ada")
+def test_heads_that_do_not_fit_their_events_are_made_again(run: Command, database: str) -> None:
+    tamper(database, "update garden.documents set seal = sha256('forged') where path <> ''")
+    ran = run("keys", "verify")
+    assert ran.code == 1
+    assert "Every event that is there holds." in ran.err
+    assert "'garden reconcile --heads'" in ran.err
+    assert run("keys", "verify", "--json").err == ""
+
+
+@pytest.mark.usefixtures("ada")
+def test_events_that_do_not_hold_are_compared_with_a_backup(run: Command, database: str) -> None:
+    tamper(database, "update garden.documents set seal = sha256('forged') where path <> ''")
+    tamper(database, "update garden.events set rationale = 'another' where op = 'replace_section'")
+    ran = run("keys", "verify")
+    assert ran.code == 1
+    assert "hint:  Keep the database as it is, and compare it with a backup." in ran.err
+    assert "--heads" not in ran.err
