@@ -135,7 +135,7 @@ def _service(garden: Garden) -> Iterator[str]:
         yield said.removeprefix("Listening on ").strip()
     finally:
         process.terminate()
-        _, complaints = process.communicate(timeout=30)
+        _, complaints = process.communicate(timeout=60)
         assert process.returncode == 0, complaints
 
 

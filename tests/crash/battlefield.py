@@ -21,11 +21,13 @@ from tests.crash.wishes import PLANTED
 from tests.support.brokers import real_broker
 from tests.support.planted import ok, opened
 from tests.support.ports import free_port
+from tests.support.waiting import until
 
 USERS = 4
 RECOVERY_SECONDS = 60
 _LOOK_SECONDS = 0.01
 _SETTLING_SECONDS = 0.5
+_ACKNOWLEDGED = b'"acknowledged"'
 
 
 @dataclass
@@ -102,7 +104,10 @@ class Battlefield:
     def begin(self, kinds: Sequence[Kind]) -> None:
         """Have these kinds at work, for users who were not there before: so no document grows for ever."""
         self._settle_new_users()
+        known = self._ledger.stat().st_size
         self.enlist(kinds)
+        # Whoever is killed before anybody has come to work proves nothing.
+        until(lambda: _ACKNOWLEDGED in self._ledger.read_bytes()[known:])
         self.watch(_SETTLING_SECONDS)
 
     def recover_and_judge(self) -> None:
@@ -165,8 +170,8 @@ class Battlefield:
 
     def watch(self, seconds: float) -> None:
         """Let them work for a while, and see which of the open changes come to their end."""
-        until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0:
+        ends = time.monotonic() + seconds
+        while (left := ends - time.monotonic()) > 0:
             self.look()
             time.sleep(min(left, _LOOK_SECONDS))
 

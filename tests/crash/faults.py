@@ -35,6 +35,7 @@ from tests.crash.strace import (
     CLOSING,
     FILES,
     KILL,
+    TALKING,
     Called,
     Fault,
     NoStraceError,
@@ -49,6 +50,12 @@ from tests.support.databases import TestServer
 from tests.support.planted import opened, put_database
 
 NOTHING = "no fault"
+_NOTICING_SECONDS = 10
+_LOOK_SECONDS = 0.02
+_LOCKS = (
+    b"select 1 from pg_locks where locktype = 'advisory' and granted"
+    b" and database = (select oid from pg_database where datname = current_database())"
+)
 _DISK_ERRORS = {"disk gone": (FILES, "EIO"), "disk full": (CHANGING, "ENOSPC")}
 
 
@@ -62,6 +69,11 @@ class Plan:
     @property
     def is_lasting(self) -> bool:
         return any(fault.lasting for fault in self.faults)
+
+    @property
+    def is_of_the_line(self) -> bool:
+        """Whether what is said to the database or heard from it meets a fault."""
+        return any(fault.call in TALKING for fault in self.faults)
 
     def __str__(self) -> str:
         first = self.faults[0] if self.faults else None
@@ -163,7 +175,8 @@ class Bench:
             self._order()
             before = subject.handles()
             with attached(subject.pid, folder / "calls", plan.faults) as let_go:
-                envelopes = [subject.call(sort.ask(user_id), lambda: self._hang_up(subject.backends))]
+                backends = subject.backends if plan.is_of_the_line else []
+                envelopes = [subject.call(sort.ask(user_id), lambda: self._hang_up(backends))]
                 if plan.is_lasting and envelopes[0]:
                     envelopes.append(subject.call(sort.ask(user_id)))
                 if envelopes[-1]:
@@ -178,13 +191,23 @@ class Bench:
             )
             if envelopes[-1]:
                 seen.handles = before, subject.handles()
-            wrong = list(wrong_with(garden, sort, user_id, seen))
+            wrong = [*self._locks_left(), *wrong_with(garden, sort, user_id, seen)]
             if not envelopes[-1] and not seen.killed:
                 wrong.append("it gave no answer, or went away by itself")
             if envelopes[-1] and not self._wish.breakage:
                 survivor = subject.call(sort.next_write(user_id, "the survivor;"))
                 wrong += [] if survivor.get("ok") else [f"the survivor can't write any more: {survivor}"]
         return seen, wrong
+
+    def _locks_left(self) -> Iterator[str]:
+        """Say whether a lock is held for good; the server may still have to notice that somebody has died."""
+        deadline = time.monotonic() + _NOTICING_SECONDS
+        with connection(self._database) as opened:
+            while opened.execute(_LOCKS).fetchall():
+                if time.monotonic() > deadline:
+                    yield "a lock was left behind"
+                    return
+                time.sleep(_LOOK_SECONDS)
 
     def _hang_up(self, backends: Sequence[int]) -> None:
         """End what a send that failed would end: libpq waits for the other side to do it."""

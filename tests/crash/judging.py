@@ -3,7 +3,6 @@
 import re
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,8 +19,6 @@ from tests.support.promises import broken_promises
 
 Envelope = dict[str, Any]
 
-# A lock that was left behind keeps the next one waiting for ten seconds.
-AT_ONCE_SECONDS = 5
 # How an error says that what was asked for may have happened.
 _IN_DOUBT = re.compile(r"stays closed until|was recorded and written|whether this was recorded")
 _PLACES = (tempfile.gettempdir(), sys.prefix, str(REPOSITORY))
@@ -121,12 +118,9 @@ def _wrong_with_handles(seen: Seen) -> Iterator[str]:
 
 
 def _recovered(garden: Garden, user_id: str) -> Iterator[str]:
-    started = time.monotonic()
     for each in reconcile(garden.services, [user_id]):
         if not each.is_well:
             yield f"{each.path}: recovery says {each.outcome}: {each.message}"
-    if time.monotonic() - started > AT_ONCE_SECONDS:
-        yield "recovery was kept waiting"
 
 
 def _wrong_with_effects(garden: Garden, sort: Sort, user_id: str, seen: Seen) -> Iterator[str]:
@@ -158,7 +152,6 @@ def _not_written_anew(garden: Garden, user_id: str, seen: Seen) -> Iterator[str]
 
 def _wrong_when_sent_again(garden: Garden, sort: Sort, user_id: str) -> Iterator[str]:
     session, asked = session_of(garden, user_id), sort.ask(user_id)
-    started = time.monotonic()
     if not sort.is_recovery:
         again = session.call(*asked)
         if not again["ok"]:
@@ -168,8 +161,6 @@ def _wrong_when_sent_again(garden: Garden, sort: Sort, user_id: str) -> Iterator
     after = session.call(*sort.next_write(user_id, "and then;"))
     if not after["ok"]:
         yield f"the next write is refused: {after['error']}"
-    if time.monotonic() - started > AT_ONCE_SECONDS:
-        yield "the next write was kept waiting"
     open_events = [
         event
         for path in hashes_of(garden, user_id)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from garden.application import Garden, open_garden
+from garden.broker import BrokerUnavailableError, speaking_to
 from garden.jobs import declare, job_broker, queue_of
 from garden.reconciling import reconcile
 from garden.serving import Address, serve
@@ -191,7 +192,9 @@ def send_jobs(post: Post) -> None:
         actors = declare(job_broker(post.broker), queue_of(garden.home), chosen, lambda _job: None)
         while True:
             for actor in actors:
-                actor.send()
+                # On a machine that is busy a broker may take longer to answer than is waited for.
+                with suppress(BrokerUnavailableError), speaking_to(post.broker):
+                    actor.send()
             time.sleep(_PAUSE_SECONDS)
 
 

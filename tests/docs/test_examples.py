@@ -20,7 +20,7 @@ from tests.support.ports import free_port
 EXAMPLES = REPOSITORY / "examples"
 PROGRAMS = sorted(EXAMPLES.glob("*.py"))
 LINES_MAX = 80
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 120
 TILDA = "users/tilda-quill/notes.md"
 LEANDER = "users/leander-moss/notes.md"
 

@@ -71,7 +71,7 @@ def test_ten_processes_starting_at_once_on_an_empty_database_all_come_up(empty_d
         )
         for _ in range(10)
     ]
-    applied = [int(racer.communicate("go\n", timeout=60)[0]) for racer in racers]
+    applied = [int(racer.communicate("go\n", timeout=120)[0]) for racer in racers]
     assert [racer.returncode for racer in racers] == [0] * 10
     assert sum(applied) == len(shipped_migrations())
 

@@ -18,7 +18,7 @@ from grammar.errors import GardenError
 from tests.support.gardens import out_of_step
 from tests.support.planted import NOTES, PROFILE, code_of, notes_text
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 60
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:

@@ -11,7 +11,7 @@ _HOLD = """
 import sys
 from pathlib import Path
 from garden.statefiles import exclusive_lock
-with exclusive_lock(Path(sys.argv[1]), timeout_seconds=5):
+with exclusive_lock(Path(sys.argv[1]), timeout_seconds=60):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -61,5 +61,5 @@ def test_a_lock_excludes_other_processes_and_dies_with_its_holder(folder: Path) 
         exclusive_lock(path, timeout_seconds=0.1).__enter__()
     holder.kill()
     holder.communicate()
-    with exclusive_lock(path, timeout_seconds=5):
+    with exclusive_lock(path, timeout_seconds=60):
         pass

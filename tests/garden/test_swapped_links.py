@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,8 @@ from garden.paths import GardenPath
 from grammar.errors import GardenError
 from tests.garden.test_file_attacks import CANARY, snapshot
 from tests.garden.test_files import COPY, NOON, NOTES, PROFILE, digest, place
+from tests.support.swapper import until_begun
+from tests.support.waiting import DEADLINE_SECONDS
 
 # `GARDEN_TEST_SWAPS` asks for more operations.
 OPERATIONS = int(os.environ.get("GARDEN_TEST_SWAPS", "20000"))
@@ -73,6 +76,11 @@ class Attacked:
                 self.expect_silence(error)
                 self.outcomes[error.code] += 1
 
+    @property
+    def met_both_sides(self) -> bool:
+        """Whether links were met, and there was room between them to work."""
+        return min(self.outcomes["path_not_allowed"], self.outcomes["read"]) > OPERATIONS / 100
+
     def read(self, number: int) -> None:
         self.expect_no_canary(self.files.read(NOTES if number % 4 == 0 else PROFILE))
 
@@ -126,11 +134,12 @@ def test_swapping_folders_for_links_at_any_moment_leads_nowhere(fast_home: Home,
             command, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as swapper,
     ):
+        until_begun(swapper.stdout)
         attacked = Attacked(files)
         attacked.run(OPERATIONS)
-        swaps = int(swapper.communicate()[0])
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while not attacked.met_both_sides and time.monotonic() < deadline:
+            attacked.run(OPERATIONS // 100)
+        swapper.communicate()
     assert snapshot(outside) == before
-    # Both sides were there: links were met, and there was room between them to work.
-    assert swaps > OPERATIONS / 100
-    assert attacked.outcomes["path_not_allowed"] > OPERATIONS / 100
-    assert attacked.outcomes["read"] > OPERATIONS / 100
+    assert attacked.met_both_sides, attacked.outcomes

@@ -51,10 +51,10 @@ class Running:
 
 
 @contextmanager
-def running(home: Home, *words: str, env: dict[str, str]) -> Iterator[Running]:
+def running(home: Home, *words: str, env: dict[str, str], program: str = "garden") -> Iterator[Running]:
     """Run a command that says a line when it is ready."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("GARDEN_")}
-    command = [sys.executable, "-m", "garden", "--home", str(home.path), *words]
+    command = [sys.executable, "-m", program, "--home", str(home.path), *words]
     log_file = home.path / f"{words[0]}.log"
     with (
         log_file.open("a") as log,
@@ -80,11 +80,16 @@ def broker(request: pytest.FixtureRequest, ready_home: Home, folder: Path) -> It
 
 @contextmanager
 def worker(
-    garden: Garden, broker: RealBroker, *words: str, env: dict[str, str] | None = None
+    garden: Garden,
+    broker: RealBroker,
+    *words: str,
+    env: dict[str, str] | None = None,
+    program: str = "garden",
 ) -> Iterator[Running]:
     """Run `garden worker`, to which every open change is stalled, and which only messages move."""
     told = {"GARDEN_BROKER_URL": broker.url, "GARDEN_UPKEEP_STALLED_SECONDS": "0"}
-    with running(garden.home, "worker", *words, env={**told, **(env or ONLY_MESSAGES)}) as found:
+    env = {**told, **(env or ONLY_MESSAGES)}
+    with running(garden.home, "worker", *words, env=env, program=program) as found:
         yield found
 
 

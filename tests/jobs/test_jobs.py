@@ -125,12 +125,12 @@ def test_a_message_that_names_no_job_is_put_aside(
 
 
 def test_a_bench_is_closed_when_the_step_under_way_has_been_finished(garden: Garden) -> None:
-    begun, closing = Event(), Event()
+    begun = Event()
     order: list[str] = []
 
     def steps(_: Services) -> Iterator[Report]:
         begun.set()
-        closing.wait()
+        until(lambda: not bench._open)
         order.append("finished")
         yield Report()
         order.append("gone on")
@@ -139,7 +139,6 @@ def test_a_bench_is_closed_when_the_step_under_way_has_been_finished(garden: Gar
     at_work = Thread(target=bench.perform, args=(Job("long", "", 0, steps),))
     at_work.start()
     begun.wait()
-    closing.set()
     bench.close()
     order.append("closed")
     at_work.join()

@@ -15,7 +15,7 @@ from tests.mcp.conftest import NEWER, OLDER, Connect, over_http, over_stdio
 from tests.support.gardens import CRITIC, NOTES, plant
 from tests.support.mcp_lines import Lines
 
-SECONDS_MAX = 30
+SECONDS_MAX = 60
 
 # The SDK's client warns whoever subscribes as the older protocol has it.
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")

@@ -16,7 +16,7 @@ from tests.support.gardens import NOTES, plant
 from tests.support.mcp_lines import Lines
 from tests.support.planted import opened
 
-SECONDS_MAX = 30
+SECONDS_MAX = 60
 
 
 def test_a_search_reports_its_progress_to_who_asks_for_it(connect: Connect, ada: Session) -> None:

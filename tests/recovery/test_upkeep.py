@@ -84,7 +84,9 @@ def away(database: str) -> Iterator[None]:
     name = database.partition("?")[0].rpartition("/")[2]
     with connection(database.replace(f"/{name}", "/postgres")) as server:
         server.execute(f'alter database "{name}" with allow_connections false'.encode())
-        server.execute(b"select pg_terminate_backend(pid) from pg_stat_activity where datname = %s", [name])
+        server.execute(
+            b"select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = %s", [name]
+        )
         yield
         server.execute(f'alter database "{name}" with allow_connections true'.encode())
 

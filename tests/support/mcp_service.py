@@ -33,7 +33,7 @@ class Service:
     def start(self) -> None:
         """Begin to answer."""
         self._thread.start()
-        assert self._up.wait(30)
+        assert self._up.wait(60)
 
     def stop(self) -> None:
         """End as a service does: what lasts is ended, and what has begun is finished."""

@@ -1,10 +1,27 @@
 """Ports for services whose own way to take any free one is not what a test is about."""
 
+import secrets
 import socket
+from contextlib import suppress
+from pathlib import Path
+
+_LOWEST, _HIGHEST = 10_000, 32_000
+_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
 def free_port() -> int:
-    """Give a port that nobody listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Give a port that nobody listens on at this moment.
+
+    It is none of those that the system gives to whoever asks for any port or connects to somewhere: such a
+    one could be somebody else's before the service listens, or while it is away for a moment.
+    """
+    while True:
+        port = _LOWEST + secrets.randbelow(_given_to_anybody() - _LOWEST)
+        with suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
+def _given_to_anybody() -> int:
+    lowest = int(_RANGE.read_text().split()[0]) if _RANGE.exists() else _HIGHEST
+    return lowest if lowest > _LOWEST else _HIGHEST

@@ -59,6 +59,7 @@ class Service:
     url: str
     process: subprocess.Popen[str]
     garden: Garden
+    connections_kept: int | None = None
 
     @property
     def address(self) -> tuple[str, int]:
@@ -77,7 +78,8 @@ class Service:
 
     def client(self, secret: str | None) -> httpx2.Client:
         headers = {"Authorization": f"Bearer {secret}"} if secret else {}
-        return httpx2.Client(base_url=self.url, headers=headers, timeout=60)
+        limits = httpx2.Limits(max_keepalive_connections=self.connections_kept)
+        return httpx2.Client(base_url=self.url, headers=headers, timeout=60, limits=limits)
 
     def connected(self) -> socket.socket:
         """A bare connection."""

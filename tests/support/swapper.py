@@ -2,8 +2,8 @@
 
     python -m tests.support.swapper HOME OUTSIDE PATH...
 
-Each path is there below both. Ends when its standard input does, with everything back in its place, and
-prints how often it swapped.
+Each path is there below both. Says so when it has begun. Ends when its standard input does, with everything
+back in its place, and prints how often it swapped.
 """
 
 import itertools
@@ -12,6 +12,15 @@ import select
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
+
+BEGUN = "swapping"
+
+
+def until_begun(said: IO[str] | None) -> None:
+    """Wait until it swaps."""
+    assert said is not None
+    assert said.readline().strip() == BEGUN
 
 
 def main(home: Path, outside: Path, paths: list[str]) -> None:
@@ -24,6 +33,8 @@ def main(home: Path, outside: Path, paths: list[str]) -> None:
         with suppress(FileExistsError):
             real.symlink_to(outside / path)
             swaps += 1
+            if swaps == 1:
+                print(BEGUN, flush=True)
         put_back(real, aside, junk / str(number))
         if number % 16 == 0 and select.select([sys.stdin], [], [], 0)[0]:
             break

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 DEADLINE_SECONDS = 60
+_PAUSE_SECONDS = 0.005
 
 Found = TypeVar("Found")
 
@@ -14,4 +15,6 @@ def until(found: Callable[[], Found]) -> Found:
     deadline = time.monotonic() + DEADLINE_SECONDS
     while not (answer := found()):
         assert time.monotonic() < deadline, "it did not happen"
+        # Who asks without a pause keeps those busy who are to bring it about.
+        time.sleep(_PAUSE_SECONDS)
     return answer

@@ -9,7 +9,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from events.tokens import TokenStore
 from garden.home import Home
+from garden.tokens import Issued, Tokens
 from garden.tools.registry import REGISTRY
 from tests.support.processes import garden
 from tests.support.served import Person, Service, served
@@ -47,14 +49,21 @@ def test_no_route_is_left_out_here(nobody: httpx2.Client) -> None:
     assert known <= tried
 
 
+def made_yesterday(service: Service, person: Person) -> Issued:
+    """Make a token that was good for an hour, a day ago."""
+    yesterday = datetime.now(UTC) - timedelta(days=1)
+    tokens = Tokens(TokenStore(service.garden.pools["readers"]), now=lambda: yesterday)
+    until = yesterday + timedelta(hours=1)
+    return tokens.create(person.user_id, role="agent", actor="companion", expires_at=until)
+
+
 @pytest.mark.parametrize(("method", "route"), ROUTES)
 def test_without_a_live_token_nothing_is_answered(
     service: Service, nobody: httpx2.Client, ada: Person, method: str, route: str
 ) -> None:
     there = address(ada, route)
     made = service.garden.tokens
-    soon = datetime.now(UTC) + timedelta(milliseconds=1)
-    expired = made.create(ada.user_id, role="agent", actor="companion", expires_at=soon).secret
+    expired = made_yesterday(service, ada).secret
     revoked = made.create(ada.user_id, role="agent", actor="companion", expires_at=None)
     made.revoke(revoked.token.token_id)
     almost = ada.secret[:-1] + ("A" if ada.secret[-1] != "A" else "B")

@@ -11,6 +11,7 @@ import httpx2
 import pytest
 
 from tests.support.served import Person, Service
+from tests.support.waiting import until as soon
 from tests.web.test_tools import refused
 
 
@@ -152,11 +153,12 @@ def test_one_user_has_only_so_many_streams(service: Service, ada: Person) -> Non
         for each in streams:
             each.close()
     # As soon as one is seen to be gone there is room again.
-    for _ in range(200):
-        with ada.client.stream("GET", "/v1/events/stream") as answer:
-            if answer.status_code == 200:
-                return
-    raise AssertionError("no place came free")
+    soon(lambda: _is_room_for_a_stream(ada))
+
+
+def _is_room_for_a_stream(person: Person) -> bool:
+    with person.client.stream("GET", "/v1/events/stream") as answer:
+        return answer.status_code == 200
 
 
 def _opened_stream(service: Service, person: Person) -> socket.socket:

@@ -5,6 +5,7 @@ import re
 from events.database import connection
 from garden.home import Home
 from tests.support.served import Person, Service, served
+from tests.support.waiting import until
 from tests.web.test_tools import refused
 
 
@@ -33,7 +34,7 @@ def test_a_service_whose_database_is_gone_is_alive_and_not_ready(ready_home: Hom
         with connection(elsewhere) as opened:
             opened.execute(f'alter database "{name}" with allow_connections false'.encode())
             opened.execute(
-                b"select pg_terminate_backend(pid) from pg_stat_activity where datname = %s", [name]
+                b"select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = %s", [name]
             )
             assert person.client.get("/healthz").status_code == 200
             message = refused(person.client.get("/readyz"), 503, "unavailable")["message"]
@@ -41,9 +42,7 @@ def test_a_service_whose_database_is_gone_is_alive_and_not_ready(ready_home: Hom
             answer = person.call("events.query")
             assert answer.status_code in {401, 503}
             opened.execute(f'alter database "{name}" with allow_connections true'.encode())
-        for _ in range(10_000):
-            if person.client.get("/readyz").status_code == 200:
-                break
+        until(lambda: person.client.get("/readyz").status_code == 200)
         person.ok("events.query")
 
 

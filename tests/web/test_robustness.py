@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ from typing import Any
 import httpx2
 import pytest
 
+from events.records import Caller
 from tests.support.databases import TestServer
 from tests.support.mcp_lines import INITIALIZE
 from tests.support.served import Person, Service, head_and_body, home_of_its_own, served
+from tests.support.waiting import until
 from tests.web.test_events import following
 from tests.web.test_tools import refused
 
@@ -31,7 +34,8 @@ def strict(server: TestServer) -> Iterator[Service]:
     """A service that takes little and waits shortly."""
     root = Path(os.environ["GARDEN_TEST_ROOT"])
     with home_of_its_own(server, root) as home, served(home, env=STRICT) as service:
-        yield service
+        # It could close a connection that was kept at the very moment at which the next request is sent.
+        yield replace(service, connections_kept=0)
 
 
 @pytest.fixture
@@ -213,28 +217,24 @@ def test_a_client_that_leaves_in_the_middle_changes_nothing_or_everything(
 
 def test_more_calls_than_may_wait_are_told_to_come_back(strict: Service, ada: Person) -> None:
     """One call is carried out, two wait; whoever comes in addition is refused, and nobody else."""
-    statuses: list[int] = []
-    barrier = threading.Barrier(12)
+    answers: list[httpx2.Response] = []
 
-    def call() -> None:
+    def call(number: int) -> None:
         with strict.client(ada.secret) as client:
-            barrier.wait()
-            for _ in range(10):
-                answer = client.post(
-                    "/v1/tools/fs.search", json={"root": f"users/{ada.user_id}", "pattern": "a"}
-                )
-                statuses.append(answer.status_code)
-                if answer.status_code != 200:
-                    assert refused(answer, 503, "unavailable")
-                    assert int(answer.headers["retry-after"]) >= 1
+            said = {"path": ada.notes, "text": f"entry {number}"}
+            answers.append(client.post("/v1/tools/fs.append", json=said))
 
-    threads = [threading.Thread(target=call) for _ in range(12)]
-    for each in threads:
-        each.start()
+    threads = [threading.Thread(target=call, args=(number,)) for number in range(12)]
+    with strict.garden.services.account.document(Caller(ada.user_id, "holder"), ada.notes):
+        for each in threads:
+            each.start()
+        until(lambda: len(answers) == 9)
     for each in threads:
         each.join()
-    assert len(statuses) == 120
-    assert set(statuses) == {200, 503}
+    for answer in answers[:9]:
+        refused(answer, 503, "unavailable")
+        assert int(answer.headers["retry-after"]) >= 1
+    assert [answer.status_code for answer in answers[9:]] == [200] * 3
 
 
 def test_more_connections_than_there_may_be_are_turned_away(strict: Service, ada: Person) -> None:
@@ -244,7 +244,8 @@ def test_more_connections_than_there_may_be_are_turned_away(strict: Service, ada
     finally:
         for each in connections:
             each.close()
-    ada.ok("tools.list")
+    # As soon as they are seen to be gone there is room again.
+    until(lambda: ada.call("tools.list").status_code == 200)
 
 
 def test_more_streams_than_there_may_be_are_told_to_come_back(ada: Person) -> None:
