@@ -4,7 +4,6 @@ The older protocols have sessions: each belongs to whoever opened it, and is not
 newer one has none, and every request stands for itself.
 """
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -24,10 +23,9 @@ from garden.mcp.callers import Context
 from garden.mcp.handling import Handlers
 from garden.mcp.opening import Open
 from garden.mcp.server import make_server
-from garden.mcp.working import Workers
+from garden.threads import Workers
 
 SESSIONS_MAX = 1000
-CALLS_OF_USER_MAX = 64
 IDLE_SECONDS_MAX = 30 * 60
 BODY_BYTES_MAX = 4 * 1024 * 1024
 _CALLER = "garden.caller"
@@ -39,11 +37,12 @@ class McpEndpoint:
     def __init__(
         self,
         garden: Garden,
+        workers: Workers,
         *,
         sessions_max: int = SESSIONS_MAX,
         idle_seconds_max: float = IDLE_SECONDS_MAX,
     ) -> None:
-        self._handlers = Handlers(Open(garden), Workers(of_user_max=CALLS_OF_USER_MAX), _caller)
+        self._handlers = Handlers(Open(garden), workers, _caller)
         self._standing: set[CancelScope] = set()
         self._sessions = StreamableHTTPSessionManager(
             make_server(self._ready, lambda context: _caller(context).user_id),
@@ -95,13 +94,12 @@ class McpEndpoint:
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
-        """Keep the sessions; on leaving, what has begun is finished."""
+        """Keep the sessions for as long as the block lasts."""
         async with self._sessions.run():
             try:
                 yield
             finally:
                 self.stop()
-        await asyncio.to_thread(self._handlers.close)
 
     async def _ready(self) -> Handlers:
         return self._handlers

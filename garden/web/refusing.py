@@ -105,20 +105,6 @@ class MethodError(HttpError):
         return {"Allow": self._allowed}
 
 
-class TooManyCallsError(HttpError):
-    """One user has too many calls under way."""
-
-    code = "rate_limited"
-    status = 429
-
-
-class OverloadedError(HttpError):
-    """There is more to do than can be done, or the service is about to stop."""
-
-    code = "unavailable"
-    status = 503
-
-
 def status_of(error: GardenError) -> int:
     """Give the status that goes with an error."""
     return error.status if isinstance(error, HttpError) else STATUSES[error.code]
