@@ -82,6 +82,13 @@ class BodyTooLargeError(HttpError):
         return {"Connection": "close"}
 
 
+class HeadTooLargeError(HttpError):
+    """The head of the request is longer than any needs to be."""
+
+    code = "too_large"
+    status = 431
+
+
 class MediaTypeError(HttpError):
     """The body is in no form that is read here."""
 
