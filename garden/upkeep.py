@@ -9,6 +9,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -71,15 +72,26 @@ def jobs(intervals: Intervals) -> Mapping[str, Job]:
 
 
 def run_job(job: Job, services: Services, go_on: Callable[[], bool] = lambda: True) -> Report:
-    """Run a job once, for as long as it may go on, and log what came of it, if anything did."""
+    """Run a job once, for as long as it may go on, and log what came of it, if anything did.
+
+    What keeps it from being done counts among the outcomes, for it will be run again; a fault is raised.
+    """
     started, report = time.monotonic(), Report()
-    for step in job.steps(services):
-        report += step
-        if not go_on():
-            break
-    if report:
-        took = round(time.monotonic() - started, 3)
-        structlog.get_logger(_LOG).info("a job was done", job=job.name, took_seconds=took, **report)
+    try:
+        for step in job.steps(services):
+            report += step
+            if not go_on():
+                break
+    except GardenError as error:
+        report["failed"] += 1
+        _log(job, started, report).warning("a job could not be done", reason=error.message)
+    except Exception:
+        report["failed"] += 1
+        _log(job, started, report).error("a job failed unexpectedly", exception=traceback.format_exc())
+        raise
+    else:
+        if report:
+            _log(job, started, report).info("a job was done")
     return report
 
 
@@ -127,20 +139,24 @@ class Timer:
     def _run_one(self, job: Job) -> None:
         try:
             report = run_job(job, self._services, lambda: not self._stopping.is_set())
+            # Where the database is away they are what they were when last looked.
+            with suppress(GardenError):
+                self.open_sagas, self.quarantined_sagas = self._services.recoveries.counts()
             self._count(job, report)
-            self.open_sagas, self.quarantined_sagas = self._services.recoveries.counts()
-        except GardenError as error:
-            self._count(job, Report(failed=1))
-            structlog.get_logger(_LOG).warning("a job could not be done", job=job.name, reason=error.message)
         except Exception:  # noqa: BLE001 - the outermost edge of a thread, which has to go on
             self._count(job, Report(failed=1))
-            structlog.get_logger(_LOG).error(
-                "a job failed unexpectedly", job=job.name, exception=traceback.format_exc()
-            )
 
     def _count(self, job: Job, report: Report) -> None:
         with self._guard:
             self._totals.update({(job.name, outcome): count for outcome, count in report.items()})
+
+
+def _log(job: Job, started: float, report: Report) -> structlog.stdlib.BoundLogger:
+    took = round(time.monotonic() - started, 3)
+    log: structlog.stdlib.BoundLogger = structlog.get_logger(_LOG).bind(
+        job=job.name, took_seconds=took, **report
+    )
+    return log
 
 
 def _adopt_all(services: Services) -> Iterator[Report]:
