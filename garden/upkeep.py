@@ -16,6 +16,7 @@ from datetime import timedelta
 import structlog
 
 from garden.reconciling import Reconciled, adopt, clear_strays, forget_expired, sweep
+from garden.seen import Seen
 from garden.settings import Upkeep as Intervals
 from garden.status import users_of
 from garden.tools.declaration import Services
@@ -44,8 +45,9 @@ class Job:
 
 
 def jobs(intervals: Intervals) -> Mapping[str, Job]:
-    """List the jobs by their names."""
+    """List the jobs by their names; whoever runs them again and again keeps them, with what they remember."""
     stalled = timedelta(seconds=intervals.stalled_seconds)
+    seen, findings = Seen(), _Findings()
     every = (
         Job(
             "sweep",
@@ -57,7 +59,7 @@ def jobs(intervals: Intervals) -> Mapping[str, Job]:
             "adopt",
             "Takes edits from outside into the account, and clears up behind killed writers.",
             intervals.adopt_seconds,
-            _adopt_all,
+            lambda services: _adopt_all(services, seen, findings),
         ),
         Job(
             "forget",
@@ -159,9 +161,23 @@ def _log(job: Job, started: float, report: Report) -> structlog.stdlib.BoundLogg
     return log
 
 
-def _adopt_all(services: Services) -> Iterator[Report]:
+class _Findings:
+    """What a person was told of each document."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, tuple[int, str, str]] = {}
+
+    def is_new(self, each: Reconciled) -> bool:
+        """Whether this was not said of this version of the document before; from now on it was."""
+        finding = each.version, each.outcome, each.message
+        is_new = self._told.get(each.path) != finding
+        self._told[each.path] = finding
+        return is_new
+
+
+def _adopt_all(services: Services, seen: Seen, findings: _Findings) -> Iterator[Report]:
     for user_id in users_of(services):
-        yield from _told(adopt(services, user_id))
+        yield from _told(adopt(services, user_id, seen=seen), findings.is_new)
         yield from _told(clear_strays(services, user_id))
         # Where all is in step nothing was told, and whoever is to stop waits for a step.
         yield Report()
@@ -177,9 +193,11 @@ def _verify_all(services: Services) -> Iterator[Report]:
         yield Report(events=verdict.events, faults=len(verdict.faults))
 
 
-def _told(done: Iterable[Reconciled]) -> Iterator[Report]:
+def _told(
+    done: Iterable[Reconciled], is_new: Callable[[Reconciled], bool] = lambda _: True
+) -> Iterator[Report]:
     for each in done:
-        if not each.is_well:
+        if not each.is_well and is_new(each):
             structlog.get_logger(_LOG).warning(
                 "a document needs a person", path=each.path, outcome=each.outcome, reason=each.message
             )
