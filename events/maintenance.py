@@ -1,8 +1,9 @@
-"""What concerns all users: who there are, and expired requests to be forgotten."""
+"""What concerns all users: who there are, the schema, and expired requests to be forgotten."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from events.migrations import pending
 from events.pool import Pool, PooledConnection
 from events.statements import statements
 
@@ -16,6 +17,16 @@ class Maintenance:
     def users(self) -> list[str]:
         """Name every user the account knows."""
         return [row["user_id"] for row in ask_as_maintainer(self._pool, "maintenance", "users", {})]
+
+    def pending_migrations(self) -> list[str]:
+        """Name the migrations that the database lacks; one that has others than this version is refused."""
+
+        def asked(connection: PooledConnection) -> list[str]:
+            with connection.transaction():
+                connection.execute(statements("migrations")["act_as_login"])
+                return [f"{each.version:04d}_{each.name}" for each in pending(connection)]
+
+        return self._pool.read(asked)
 
     def forget_expired_requests(self, *, limit: int) -> int:
         """Forget requests past their time, a bounded number at once; returns how many they were."""

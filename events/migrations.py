@@ -12,12 +12,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from importlib import resources
+from typing import Any
 
 import psycopg
+from psycopg.rows import tuple_row
 
 from events.database import Connection
 from events.statements import statements
 from grammar.errors import GardenError
+
+AnyConnection = psycopg.Connection[Any]
 
 _SQL = "migrations"
 _FILE_NAME = re.compile(r"([0-9]{4})_([a-z0-9_]+)\.sql")
@@ -75,7 +79,7 @@ def parse_migrations(files: Iterable[tuple[str, str]]) -> tuple[Migration, ...]:
     return tuple(migrations)
 
 
-def status(connection: Connection, migrations: Sequence[Migration] | None = None) -> list[MigrationStatus]:
+def status(connection: AnyConnection, migrations: Sequence[Migration] | None = None) -> list[MigrationStatus]:
     """Compare a database with the migration files, and refuse one that doesn't fit to them."""
     migrations = shipped_migrations() if migrations is None else migrations
     _refuse_unknown(applied := _applied(connection), migrations)
@@ -86,18 +90,20 @@ def migrate(connection: Connection, migrations: Sequence[Migration] | None = Non
     """Apply what is missing; returns what this call applied. Two cheap queries where nothing is missing."""
     migrations = shipped_migrations() if migrations is None else migrations
     mine: set[int] = set()
-    while _missing(connection, migrations):
+    while pending(connection, migrations):
         with _explained("The migrations"), connection.transaction():
             connection.execute(statements(_SQL)["lock"], [_LOCK_KEY])
             connection.execute(statements(_SQL)["prepare"])
             # Whoever held the lock before may have applied some of it, or all.
-            for migration in _missing(connection, migrations)[:1]:
+            for migration in pending(connection, migrations)[:1]:
                 _apply(connection, migration)
                 mine.add(migration.version)
     return [each for each in status(connection, migrations) if each.version in mine] if mine else []
 
 
-def _missing(connection: Connection, migrations: Sequence[Migration]) -> list[Migration]:
+def pending(connection: AnyConnection, migrations: Sequence[Migration] | None = None) -> list[Migration]:
+    """Give what is still to be applied, and refuse a database that doesn't fit to the migration files."""
+    migrations = shipped_migrations() if migrations is None else migrations
     stands = status(connection, migrations)
     return [each for each, at in zip(migrations, stands, strict=True) if at.applied_at is None]
 
@@ -122,10 +128,11 @@ def _explained(what: str) -> Iterator[None]:
         ) from error
 
 
-def _applied(connection: Connection) -> dict[int, tuple[str, str, datetime]]:
-    if connection.execute(statements(_SQL)["is_prepared"]).fetchone() != (True,):
+def _applied(connection: AnyConnection) -> dict[int, tuple[str, str, datetime]]:
+    cursor = connection.cursor(row_factory=tuple_row)
+    if cursor.execute(statements(_SQL)["is_prepared"]).fetchone() != (True,):
         return {}
-    return {row[0]: (row[1], row[2], row[3]) for row in connection.execute(statements(_SQL)["applied"])}
+    return {row[0]: (row[1], row[2], row[3]) for row in cursor.execute(statements(_SQL)["applied"])}
 
 
 def _applied_at(migration: Migration, applied: dict[int, tuple[str, str, datetime]]) -> datetime | None:

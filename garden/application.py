@@ -31,7 +31,7 @@ from garden.settling import Settlement
 from garden.snapshots import Snapshots
 from garden.tokens import Tokens
 from garden.tools.declaration import Services
-from garden.tools.dispatching import Dispatcher
+from garden.tools.dispatching import Dispatcher, Watch
 from garden.tools.registry import REGISTRY
 from garden.writing import WritePath
 from grammar.kinds.catalogue import load_kinds
@@ -77,6 +77,10 @@ class Garden:
             user_id, actor, role, transaction_id=transaction_id, agent_action_id=agent_action_id
         )
         return Session(self._dispatcher, caller)
+
+    def watch_calls(self, watch: Watch) -> None:
+        """Have the calls of all sessions told to somebody who counts them."""
+        self._dispatcher.watch(watch)
 
     def close(self) -> None:
         """Give everything back; an embedded database goes on running, for whoever comes next."""

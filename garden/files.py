@@ -29,6 +29,7 @@ from garden.file_errors import (
 from garden.paths import GardenPath, PathNotAllowedError, Place
 from garden.plain_files import (
     Identity,
+    Look,
     check_content,
     check_still,
     check_type,
@@ -37,6 +38,7 @@ from garden.plain_files import (
     fresh_names,
     identity_of,
     kept,
+    look_of,
     named_for,
     names_in,
     opened_in,
@@ -64,6 +66,7 @@ class FileText:
     mode: int
     identity: Identity
     touched_at: datetime
+    look: Look
 
 
 class Replacement:
@@ -114,7 +117,13 @@ class GardenFiles:
             status.st_mode & 0o777,
             identity_of(status),
             touched_at(status),
+            look_of(status),
         )
+
+    def look(self, path: GardenPath) -> Look:
+        """Tell what a document's file looks like, without reading it."""
+        with translated(), self._opened(path.components, LOOK) as handle:
+            return look_of(os.fstat(handle))
 
     def exists(self, path: GardenPath) -> bool:
         """Whether the file or folder is there; anything else in its place is refused."""

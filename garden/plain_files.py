@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import sha256
+from typing import NamedTuple
 
 from garden.beneath import ALWAYS, READ_FILE, exchange, give_back, rename_new
 from garden.file_errors import (
@@ -30,6 +31,16 @@ READ_ATTEMPTS_MAX = 5
 
 Identity = tuple[int, int]
 
+
+class Look(NamedTuple):
+    """What a file looks like from outside; one that is written to, renamed or linked looks different."""
+
+    identity: Identity
+    size_bytes: int
+    written_ns: int
+    changed_ns: int
+
+
 _FRESH = ".new-"
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _UNLINKABLE = {errno.EPERM, errno.EXDEV, errno.EMLINK, errno.EOPNOTSUPP}
@@ -43,6 +54,11 @@ def raw_hash(content: bytes) -> str:
 def identity_of(status: os.stat_result) -> Identity:
     """Tell which file this is, whatever it is called."""
     return status.st_dev, status.st_ino
+
+
+def look_of(status: os.stat_result) -> Look:
+    """Tell what a file looks like."""
+    return Look(identity_of(status), status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def touched_at(status: os.stat_result) -> datetime:

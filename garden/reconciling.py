@@ -18,6 +18,7 @@ from events.recoveries import PAUSE_SECONDS, Attempt
 from events.saga import Status
 from garden.failpoints import Step, reach
 from garden.paths import GardenPath
+from garden.seen import Seen
 from garden.status import DocumentStatus, State, status_of_user, why_given_up
 from garden.tools.declaration import Services
 from garden.writing import Acknowledged
@@ -39,7 +40,7 @@ _HELPLESS = {State.DAMAGED, State.MISSING, State.UNREADABLE, State.QUARANTINED}
 
 @dataclass(frozen=True)
 class Reconciled:
-    """What became of one document; `before` is how it stood."""
+    """What became of one document; `before` is how it stood, in which `version`."""
 
     user_id: str
     path: str
@@ -47,6 +48,7 @@ class Reconciled:
     outcome: Outcome
     event_ids: tuple[UUID, ...] = ()
     message: str = ""
+    version: int = 0
 
     @property
     def is_well(self) -> bool:
@@ -94,16 +96,19 @@ def sweep(
         tried += batch.left
 
 
-def adopt(services: Services, user_id: str, *, linted: bool = False) -> Iterator[Reconciled]:
+def adopt(
+    services: Services, user_id: str, *, linted: bool = False, seen: Seen | None = None
+) -> Iterator[Reconciled]:
     """Take what was edited outside into the account, and make again what the disk set back.
 
-    One that is `linted` for it is told of as well where no tool edits it though nothing has changed.
+    One that is `linted` for it is told of as well where no tool edits it though nothing has changed. Whoever
+    asks again and again hands in what was `seen`.
     """
-    for status in _not_in_step(services, user_id, linted=linted):
+    for status in _not_in_step(services, user_id, linted=linted, seen=seen):
         if status.open_event_id is None:
             yield _reconciled(services, status)
         elif status.state is State.QUARANTINED:
-            yield Reconciled(user_id, status.path, status.state, "quarantined", message=status.message)
+            yield _became(status, "quarantined", status.message)
 
 
 def clear_strays(services: Services, user_id: str) -> Iterator[Reconciled]:
@@ -184,13 +189,24 @@ def _of(attempt: Attempt, outcome: Outcome, events: tuple[UUID, ...] = (), messa
     return Reconciled(attempt.user_id, attempt.path, State.OPEN, outcome, events, message)
 
 
-def _not_in_step(services: Services, user_id: str, *, linted: bool = True) -> Iterator[DocumentStatus]:
-    return (status for status in status_of_user(services, user_id, linted=linted) if not status.in_step)
+def _not_in_step(
+    services: Services, user_id: str, *, linted: bool = True, seen: Seen | None = None
+) -> Iterator[DocumentStatus]:
+    found = status_of_user(services, user_id, linted=linted, seen=seen)
+    return (status for status in found if not status.in_step)
 
 
 def _planned(status: DocumentStatus) -> Reconciled:
     outcome: Outcome = "needs a person" if status.state in _HELPLESS else "would be opened"
-    return Reconciled(status.user_id, status.path, status.state, outcome, message=status.message)
+    return _became(status, outcome, status.message)
+
+
+def _became(
+    status: DocumentStatus, outcome: Outcome, message: str, events: tuple[UUID, ...] = ()
+) -> Reconciled:
+    return Reconciled(
+        status.user_id, status.path, status.state, outcome, events, message, version=status.version
+    )
 
 
 def _reconciled(services: Services, status: DocumentStatus) -> Reconciled:
@@ -198,15 +214,15 @@ def _reconciled(services: Services, status: DocumentStatus) -> Reconciled:
     try:
         known = services.recovering.acknowledge(_reconciler(path.user_id), path)
     except (InProgressError, PoolBusyError) as error:
-        return Reconciled(status.user_id, status.path, status.state, "busy", message=error.message)
+        return _became(status, "busy", error.message)
     except GardenError as error:
-        return Reconciled(status.user_id, status.path, status.state, "refused", message=error.message)
+        return _became(status, "refused", error.message)
     outcome, events, message = _outcome(known)
     if outcome == "needs a person" or status.state is State.DAMAGED:
         outcome, message = "needs a person", status.message or message
         if known.adopted is not None:
             message = f"{message} The edit is in the account now."
-    return Reconciled(status.user_id, status.path, status.state, outcome, events, message)
+    return _became(status, outcome, message, events)
 
 
 def _outcome(known: Acknowledged) -> tuple[Outcome, tuple[UUID, ...], str]:

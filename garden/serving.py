@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from events.records import Caller
 from garden.application import Garden
 from garden.mcp.over_http import McpEndpoint
+from garden.threads import Workers
 from garden.tokens import Bearer
 from garden.upkeep import Timer, jobs
 from garden.web.application import WebService
@@ -56,14 +57,18 @@ def serve(
     here = Address(address.host, listener.getsockname()[1])
     door = _door(garden, caller)
     upkeep = Timer(garden.services, jobs(garden.settings.upkeep).values())
-    mounts = {"/mcp": McpEndpoint(garden)}
-    service = WebService(garden, door, mounts, upkeep, private=address.is_private)
+    limits = garden.settings.serve
+    # One for both surfaces, or a user's calls over the one would not count among those over the other.
+    workers = Workers(limits.threads, limits.waiting_calls, limits.user_calls)
+    mounts = {"/mcp": McpEndpoint(garden, workers)}
+    service = WebService(garden, workers, door, mounts, upkeep, private=address.is_private)
     try:
         can_be_called = caller is not None or has_tokens
         upkeep.start()
-        run(service, garden.settings.serve, listener, lambda: started(here.url, can_be_called))
+        run(service, limits, listener, lambda: started(here.url, can_be_called))
     finally:
         listener.close()
+        workers.close()
         service.close()
         upkeep.close()
         door.close()

@@ -3,6 +3,7 @@
 Nothing is changed here, and nobody is kept waiting: no lock is taken.
 """
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,6 +16,7 @@ from garden.drift import damage_between
 from garden.file_errors import FileMissingError
 from garden.files import FileText
 from garden.paths import GardenPath
+from garden.seen import Seen
 from garden.settling import NOTHING_HASH
 from garden.tools.declaration import Services
 from grammar.errors import GardenError
@@ -63,10 +65,13 @@ def others_of(services: Services, user_id: str) -> int:
     return services.files.count_others(GardenPath(f"users/{user_id}"))
 
 
-def status_of_user(services: Services, user_id: str, *, linted: bool = True) -> Iterator[DocumentStatus]:
+def status_of_user(
+    services: Services, user_id: str, *, linted: bool = True, seen: Seen | None = None
+) -> Iterator[DocumentStatus]:
     """Look at every document of a user, those on the disk and those the account knows, in order.
 
-    One that is not `linted` is taken to be whole where it is what the account says.
+    One that is not `linted` is taken to be whole where it is what the account says. One that was `seen` in
+    step, and whose file and head have not changed, is left out.
     """
     with services.reader.snapshot(user_id) as snapshot:
         # The journal is a stream of no document.
@@ -74,9 +79,28 @@ def status_of_user(services: Services, user_id: str, *, linted: bool = True) -> 
     given_up = {each.event_id: each for each in services.recoveries.quarantined(user_id)}
     there = {path.text for path in services.files.documents(GardenPath(f"users/{user_id}"))}
     for text in sorted(there | heads.keys()):
-        status = _status(services, GardenPath(text), heads.get(text))
+        path, head = GardenPath(text), heads.get(text)
+        if seen is not None and head is not None and _is_as_seen(services, seen, path, head):
+            continue
+        status = _status(services, path, head)
         if status is not None:
             yield _checked(services, _given_up(status, given_up)) if linted else _given_up(status, given_up)
+
+
+def _is_as_seen(services: Services, seen: Seen, path: GardenPath, head: Mapping[str, Any]) -> bool:
+    """Whether a document is in step; its file is read only where what was seen of it does not say so."""
+    if head["open_event_id"] is not None or head["damage"]:
+        return False
+    try:
+        if seen.is_in_step(path.text, services.files.look(path), head):
+            return True
+        read_at_ns, file = time.time_ns(), services.files.read(path)
+    except GardenError:
+        return False
+    if file.hash != head["raw_hash"]:
+        return False
+    seen.was_in_step(path.text, file.look, head, read_at_ns)
+    return True
 
 
 def why_given_up(attempts: int, error: Mapping[str, Any] | None) -> str:

@@ -9,12 +9,14 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
 import structlog
 
 from garden.reconciling import Reconciled, adopt, clear_strays, forget_expired, sweep
+from garden.seen import Seen
 from garden.settings import Upkeep as Intervals
 from garden.status import users_of
 from garden.tools.declaration import Services
@@ -43,8 +45,9 @@ class Job:
 
 
 def jobs(intervals: Intervals) -> Mapping[str, Job]:
-    """List the jobs by their names."""
+    """List the jobs by their names; whoever runs them again and again keeps them, with what they remember."""
     stalled = timedelta(seconds=intervals.stalled_seconds)
+    seen, findings = Seen(), _Findings()
     every = (
         Job(
             "sweep",
@@ -56,7 +59,7 @@ def jobs(intervals: Intervals) -> Mapping[str, Job]:
             "adopt",
             "Takes edits from outside into the account, and clears up behind killed writers.",
             intervals.adopt_seconds,
-            _adopt_all,
+            lambda services: _adopt_all(services, seen, findings),
         ),
         Job(
             "forget",
@@ -71,15 +74,26 @@ def jobs(intervals: Intervals) -> Mapping[str, Job]:
 
 
 def run_job(job: Job, services: Services, go_on: Callable[[], bool] = lambda: True) -> Report:
-    """Run a job once, for as long as it may go on, and log what came of it, if anything did."""
+    """Run a job once, for as long as it may go on, and log what came of it, if anything did.
+
+    What keeps it from being done counts among the outcomes, for it will be run again; a fault is raised.
+    """
     started, report = time.monotonic(), Report()
-    for step in job.steps(services):
-        report += step
-        if not go_on():
-            break
-    if report:
-        took = round(time.monotonic() - started, 3)
-        structlog.get_logger(_LOG).info("a job was done", job=job.name, took_seconds=took, **report)
+    try:
+        for step in job.steps(services):
+            report += step
+            if not go_on():
+                break
+    except GardenError as error:
+        report["failed"] += 1
+        _log(job, started, report).warning("a job could not be done", reason=error.message)
+    except Exception:
+        report["failed"] += 1
+        _log(job, started, report).error("a job failed unexpectedly", exception=traceback.format_exc())
+        raise
+    else:
+        if report:
+            _log(job, started, report).info("a job was done")
     return report
 
 
@@ -127,25 +141,43 @@ class Timer:
     def _run_one(self, job: Job) -> None:
         try:
             report = run_job(job, self._services, lambda: not self._stopping.is_set())
+            # Where the database is away they are what they were when last looked.
+            with suppress(GardenError):
+                self.open_sagas, self.quarantined_sagas = self._services.recoveries.counts()
             self._count(job, report)
-            self.open_sagas, self.quarantined_sagas = self._services.recoveries.counts()
-        except GardenError as error:
-            self._count(job, Report(failed=1))
-            structlog.get_logger(_LOG).warning("a job could not be done", job=job.name, reason=error.message)
         except Exception:  # noqa: BLE001 - the outermost edge of a thread, which has to go on
             self._count(job, Report(failed=1))
-            structlog.get_logger(_LOG).error(
-                "a job failed unexpectedly", job=job.name, exception=traceback.format_exc()
-            )
 
     def _count(self, job: Job, report: Report) -> None:
         with self._guard:
             self._totals.update({(job.name, outcome): count for outcome, count in report.items()})
 
 
-def _adopt_all(services: Services) -> Iterator[Report]:
+def _log(job: Job, started: float, report: Report) -> structlog.stdlib.BoundLogger:
+    took = round(time.monotonic() - started, 3)
+    log: structlog.stdlib.BoundLogger = structlog.get_logger(_LOG).bind(
+        job=job.name, took_seconds=took, **report
+    )
+    return log
+
+
+class _Findings:
+    """What a person was told of each document."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, tuple[int, str, str]] = {}
+
+    def is_new(self, each: Reconciled) -> bool:
+        """Whether this was not said of this version of the document before; from now on it was."""
+        finding = each.version, each.outcome, each.message
+        is_new = self._told.get(each.path) != finding
+        self._told[each.path] = finding
+        return is_new
+
+
+def _adopt_all(services: Services, seen: Seen, findings: _Findings) -> Iterator[Report]:
     for user_id in users_of(services):
-        yield from _told(adopt(services, user_id))
+        yield from _told(adopt(services, user_id, seen=seen), findings.is_new)
         yield from _told(clear_strays(services, user_id))
         # Where all is in step nothing was told, and whoever is to stop waits for a step.
         yield Report()
@@ -161,9 +193,11 @@ def _verify_all(services: Services) -> Iterator[Report]:
         yield Report(events=verdict.events, faults=len(verdict.faults))
 
 
-def _told(done: Iterable[Reconciled]) -> Iterator[Report]:
+def _told(
+    done: Iterable[Reconciled], is_new: Callable[[Reconciled], bool] = lambda _: True
+) -> Iterator[Report]:
     for each in done:
-        if not each.is_well:
+        if not each.is_well and is_new(each):
             structlog.get_logger(_LOG).warning(
                 "a document needs a person", path=each.path, outcome=each.outcome, reason=each.message
             )

@@ -14,7 +14,6 @@ from garden.jobs import declare, job_broker, queue_of
 from garden.stopping import told_to_stop
 from garden.tools.declaration import Services
 from garden.upkeep import Job, Timer, jobs, run_job
-from grammar.errors import GardenError
 
 _WAKE_MILLISECONDS = 200
 # Jobs have been waited for by then; what is left is to tell the broker, which may be away.
@@ -31,12 +30,10 @@ class Bench:
         self._open = True
 
     def perform(self, job: Job) -> None:
-        """Do a job; what keeps it from being done is logged, for the next message will come."""
+        """Do a job; what keeps it from being done fails no message, for the next one will come."""
         self._count(1)
         try:
             run_job(job, self._services, lambda: self._open)
-        except GardenError as error:
-            _log().warning("a job could not be done", job=job.name, reason=error.message)
         finally:
             self._count(-1)
 

@@ -1,5 +1,9 @@
 -- The account of which migrations a database has.
 
+-- The service's own roles have no part in this; the login has.
+-- name: act_as_login
+select set_config('role', 'none', true);
+
 -- name: is_prepared
 select to_regclass('garden.schema_migrations') is not null;
 

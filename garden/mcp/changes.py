@@ -12,8 +12,8 @@ from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated, Serv
 from garden.application import Garden
 from garden.feed import Batch
 from garden.mcp.resources import uri_of
-from garden.mcp.working import Workers
 from garden.paths import GardenPath, Place
+from garden.threads import Workers
 from grammar.errors import GardenError
 
 Listener = Callable[[ServerEvent], None]

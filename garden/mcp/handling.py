@@ -20,8 +20,8 @@ from garden.mcp.progress import told_to
 from garden.mcp.prompts import prompts_for, written
 from garden.mcp.resources import page, place_of, read, templates
 from garden.mcp.watching import Watching
-from garden.mcp.working import Workers
 from garden.session import Session
+from garden.threads import Workers
 from garden.tools.declaration import Role
 from garden.tools.dispatching import InternalError, refusal
 from garden.tools.pace import Pace

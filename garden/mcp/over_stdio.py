@@ -71,8 +71,8 @@ class Loading:
 
     def _load(self) -> "Handlers":
         from garden.mcp.handling import Handlers
-        from garden.mcp.working import Workers
         from garden.session import checked_caller
+        from garden.threads import Workers
 
         actor, role = self._said
         caller = checked_caller(self.user_id, actor, role)

@@ -16,7 +16,7 @@ from garden.application import Garden
 from garden.mcp.callers import Context
 from garden.mcp.changes import Changes
 from garden.mcp.opening import GardenSource
-from garden.mcp.working import Workers
+from garden.threads import Workers
 
 SUBSCRIPTIONS_MAX = 1000
 STREAMS_MAX = 64

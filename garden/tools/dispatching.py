@@ -2,7 +2,7 @@
 
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import structlog
@@ -16,6 +16,10 @@ from garden.tools.wire import correlated
 from grammar.errors import GardenError
 
 Envelope = dict[str, Any]
+Watch = Callable[[str, str, float], None]
+"""Is told of each call: its tool, "ok" or the error's code, and the seconds that it took."""
+
+_NO_TOOL = "unknown"
 
 
 class RoleNotAllowedError(GardenError):
@@ -30,38 +34,50 @@ class Dispatcher:
     def __init__(self, services: Services, tools: Mapping[str, Tool[Any]]) -> None:
         self._services = services
         self._tools = tools
+        self._watch: Watch = lambda _tool, _code, _seconds: None
+
+    def watch(self, watch: Watch) -> None:
+        """Have every call that is answered with an envelope told to somebody."""
+        self._watch = watch
 
     def call(self, caller: Caller, name: str, args: object, pace: Pace | None = None) -> Envelope:
         """Answer with an envelope, come what may."""
+        started, called = time.perf_counter(), _NO_TOOL
         try:
-            tool, reply, meta = self._run(caller, name, args, pace or Pace())
-            return {"ok": True, "result": tool.written(reply.result), "meta": to_jsonable_python(meta)}
+            tool = find_tool(self._tools, name)
+            called = tool.name
+            reply, meta = self._run(caller, tool, args, pace or Pace())
+            envelope = {"ok": True, "result": tool.written(reply.result), "meta": to_jsonable_python(meta)}
         except GardenError as error:
-            return refusal(error)
+            envelope = refusal(error)
         except Exception:  # noqa: BLE001 - the outermost edge of every call
             # As text: shown with its local variables, as some renderers do, it would hold what the call said.
             structlog.get_logger("garden.tools").error(
                 "a call failed unexpectedly", tool=name[:100], exception=traceback.format_exc()
             )
-            return refusal(InternalError("Something went wrong here.", hint="The service's log says more."))
+            fault = InternalError("Something went wrong here.", hint="The service's log says more.")
+            envelope = refusal(fault)
+        code = "ok" if envelope["ok"] else envelope["error"]["code"]
+        self._watch(called, code, time.perf_counter() - started)
+        return envelope
 
     def answer(self, caller: Caller, name: str, args: object) -> tuple[Any, Mapping[str, Any]]:
         """Answer with Python values and what goes into `meta`, or raise what speaks against it."""
-        tool, reply, meta = self._run(caller, name, args, Pace())
+        tool = find_tool(self._tools, name)
+        reply, meta = self._run(caller, tool, args, Pace())
         return tool.checked(reply.result), meta
 
     def _run(
-        self, caller: Caller, name: str, args: object, pace: Pace
-    ) -> tuple[Tool[Any], Reply, Mapping[str, Any]]:
+        self, caller: Caller, tool: Tool[Any], args: object, pace: Pace
+    ) -> tuple[Reply, Mapping[str, Any]]:
         started = time.perf_counter()
-        tool = find_tool(self._tools, name)
         check_role(tool, caller)
         request = understood(tool, args)
         # The last moment at which a call that waited for its turn can be given up with nothing done.
         pace.step()
         reply = tool.handler(Call(self._services, correlated(caller, request), self._tools, pace), request)
         took = round((time.perf_counter() - started) * 1000, 3)
-        return tool, reply, {**reply.meta, "warnings": list(reply.warnings), "tookMs": took}
+        return reply, {**reply.meta, "warnings": list(reply.warnings), "tookMs": took}
 
 
 class InternalError(GardenError):

@@ -8,6 +8,7 @@ from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
 
 from garden.application import Garden
+from garden.threads import Workers
 from garden.upkeep import Timer
 from garden.web import openapi
 from garden.web.calls import JSON, Calls
@@ -24,7 +25,6 @@ from garden.web.routing import PlainRoute, add
 from garden.web.stopping import Stopping
 from garden.web.streams import Streams, add_stream_route
 from garden.web.tool_routes import add_tool_routes
-from garden.web.workers import Workers
 from grammar.errors import GardenError
 
 _OPEN_TO_ALL = frozenset({"/healthz", "/readyz", "/openapi.json"})
@@ -39,13 +39,20 @@ class WebService:
     """The service over HTTP, ready to be run by a server."""
 
     def __init__(
-        self, garden: Garden, door: Door, mounts: Mapping[str, Mount], upkeep: Timer, *, private: bool
+        self,
+        garden: Garden,
+        workers: Workers,
+        door: Door,
+        mounts: Mapping[str, Mount],
+        upkeep: Timer,
+        *,
+        private: bool,
     ) -> None:
         self.stopping = Stopping()
         self._mounts = mounts
         limits = garden.settings.serve
         self._metrics = Metrics()
-        self._workers = Workers(limits)
+        self._workers = workers
         self._readiness = Readiness(garden)
         self._streams = Streams(garden.feed, limits, door, self.stopping)
         app = self._described(garden)
@@ -63,15 +70,19 @@ class WebService:
             mount.stop()
 
     def close(self) -> None:
-        """Wait for what has begun; call it before the garden is closed."""
-        self._workers.close()
+        """Let its threads go; call it before the garden is closed."""
         self._readiness.close()
         self._streams.close()
 
     def _watch(self, garden: Garden) -> None:
+        garden.watch_calls(self._metrics.call)
         self._metrics.watch(
             "garden_calls_under_way", "Calls under way or waiting.", lambda: self._workers.under_way
         )
+        self._metrics.count(
+            "garden_calls_refused", "Calls that were turned away before they began.", ("code",),
+            lambda: (((code,), count) for code, count in self._workers.refused.items()),
+        )  # fmt: skip
         self._metrics.watch("garden_streams_open", "Event streams that are open.", lambda: self._streams.open)
         for name, pool in garden.pools.items():
             self._metrics.watch(
@@ -105,7 +116,7 @@ class WebService:
         # Not a router of its own: one that is included answers by FastAPI's own way again.
         router = app.router
         router.route_class = PlainRoute
-        calls = Calls(garden, self._workers, self._metrics)
+        calls = Calls(garden, self._workers)
         add_tool_routes(router, calls)
         add_stream_route(router, self._streams)
         add_event_routes(router, calls)

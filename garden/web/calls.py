@@ -1,6 +1,5 @@
 """Calls of tools: from a request to `Session.call`, and from its envelope to a response."""
 
-import time
 import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,15 +9,13 @@ from fastapi import Request, Response
 
 from events.records import Caller
 from garden.application import Garden
+from garden.threads import Workers
 from garden.tools.declaration import Tool
 from garden.tools.dispatching import Envelope, InternalError
-from garden.tools.registry import REGISTRY
 from garden.web.bodies import arguments_in, check_media_type
 from garden.web.conditions import entity_tag, with_headers
 from garden.web.intake import CALLER
-from garden.web.metrics import Metrics
-from garden.web.refusing import HttpError, as_json, problem, refused
-from garden.web.workers import Workers
+from garden.web.refusing import as_json, problem, refused
 from grammar.errors import GardenError
 
 JSON = "application/json"
@@ -28,10 +25,9 @@ PROPOSING = "propose_change"
 class Calls:
     """Carries requests out in worker threads, parsing and writing included."""
 
-    def __init__(self, garden: Garden, workers: Workers, metrics: Metrics) -> None:
+    def __init__(self, garden: Garden, workers: Workers) -> None:
         self.garden = garden
         self._workers = workers
-        self._metrics = metrics
 
     async def call_with_body(self, request: Request, tool: Tool[Any]) -> Response:
         """Call a tool with the arguments that the request's body holds."""
@@ -53,13 +49,11 @@ class Calls:
         caller: Caller = request.scope[CALLER]
         try:
             return await self._workers.run(caller.user_id, lambda: _answered(work, caller))
-        except HttpError as error:
-            self._metrics.refused(error.code)
+        except GardenError as error:
             return problem(error)
 
     def envelope(self, caller: Caller, tool: str, args: Mapping[str, Any]) -> Envelope:
-        """Call a tool, and count it."""
-        started = time.perf_counter()
+        """Call a tool."""
         session = self.garden.session(
             caller.user_id,
             caller.actor,
@@ -67,10 +61,7 @@ class Calls:
             transaction_id=caller.transaction_id,
             agent_action_id=caller.agent_action_id,
         )
-        envelope = session.call(tool, args)
-        code = "ok" if envelope["ok"] else envelope["error"]["code"]
-        self._metrics.call(tool if tool in REGISTRY else "unknown", code, time.perf_counter() - started)
-        return envelope
+        return session.call(tool, args)
 
     def _called(self, caller: Caller, tool: str, args: Mapping[str, Any]) -> Response:
         envelope = self.envelope(caller, tool, args)

@@ -10,7 +10,8 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from events.records import Caller
-from garden.web.refusing import ForbiddenError, OverloadedError, TokenRequiredError
+from garden.threads import OverloadedError
+from garden.web.refusing import ForbiddenError, TokenRequiredError
 from grammar.errors import GardenError
 
 # Beside the second that the tokens themselves keep an answer, this is how long a revoked one may be taken.

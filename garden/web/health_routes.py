@@ -2,12 +2,13 @@
 
 from fastapi import APIRouter, Request, Response
 
+from garden.threads import OverloadedError
 from garden.web import openapi
 from garden.web.calls import JSON
 from garden.web.intake import CALLER
 from garden.web.metrics import CONTENT_TYPE, Metrics
 from garden.web.readiness import Readiness
-from garden.web.refusing import ForbiddenError, OverloadedError, as_json, problem
+from garden.web.refusing import ForbiddenError, as_json, problem
 from garden.web.routing import add
 from garden.web.stopping import Stopping
 

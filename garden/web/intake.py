@@ -16,15 +16,14 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 
 from garden.settings import Serve
+from garden.threads import OverloadedError, TooManyCallsError
 from garden.tools.dispatching import InternalError
 from garden.web.doors import Door
 from garden.web.metrics import Metrics
 from garden.web.refusing import (
     BodyTooLargeError,
     NotAcceptedError,
-    OverloadedError,
     TooLateError,
-    TooManyCallsError,
     problem,
 )
 from grammar.errors import GardenError

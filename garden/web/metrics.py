@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Gauge, Histogram
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
@@ -48,12 +48,6 @@ class Metrics:
             buckets=_SECONDS,
             registry=self._registry,
         )
-        self._refused = Counter(
-            "garden_calls_refused_total",
-            "Calls that were turned away before they began.",
-            ("code",),
-            registry=self._registry,
-        )
         self.in_flight = Gauge(
             "garden_http_requests_in_flight", "Requests being answered.", registry=self._registry
         )
@@ -68,10 +62,6 @@ class Metrics:
     def call(self, tool: str, code: str, seconds: float) -> None:
         """Count a call of a tool that was carried out."""
         self._call_child(tool, code).observe(seconds)
-
-    def refused(self, code: str) -> None:
-        """Count a call that was turned away."""
-        self._refused.labels(code).inc()
 
     def watch(self, name: str, meaning: str, read: Callable[[], float]) -> None:
         """Show a number that is read whenever somebody asks."""

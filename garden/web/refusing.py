@@ -82,6 +82,13 @@ class BodyTooLargeError(HttpError):
         return {"Connection": "close"}
 
 
+class HeadTooLargeError(HttpError):
+    """The head of the request is longer than any needs to be."""
+
+    code = "too_large"
+    status = 431
+
+
 class MediaTypeError(HttpError):
     """The body is in no form that is read here."""
 
@@ -103,20 +110,6 @@ class MethodError(HttpError):
     def headers(self) -> dict[str, str]:
         """Which methods there are."""
         return {"Allow": self._allowed}
-
-
-class TooManyCallsError(HttpError):
-    """One user has too many calls under way."""
-
-    code = "rate_limited"
-    status = 429
-
-
-class OverloadedError(HttpError):
-    """There is more to do than can be done, or the service is about to stop."""
-
-    code = "unavailable"
-    status = 503
 
 
 def status_of(error: GardenError) -> int:

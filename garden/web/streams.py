@@ -18,11 +18,12 @@ from starlette.types import Receive, Scope, Send
 from events.records import Caller
 from garden.feed import Batch, Entry, Feed
 from garden.settings import Serve
+from garden.threads import OverloadedError, TooManyCallsError
 from garden.web import openapi
 from garden.web.doors import Door, is_still_welcome
 from garden.web.intake import ABORT, CALLER
 from garden.web.parameters import only
-from garden.web.refusing import OverloadedError, TooManyCallsError, as_json
+from garden.web.refusing import as_json
 from garden.web.routing import add
 from garden.web.stopping import Stopping
 from grammar.errors import GardenError

@@ -25,5 +25,7 @@ def test_a_server_tells_its_version_and_extensions(empty_database: str) -> None:
 
 
 def test_statements_are_found_by_their_names() -> None:
-    assert set(statements("migrations")) == {"is_prepared", "prepare", "applied", "lock", "record"}
+    assert set(statements("migrations")) == {
+        "act_as_login", "is_prepared", "prepare", "applied", "lock", "record",
+    }  # fmt: skip
     assert statements("migrations")["record"].startswith(b"insert into garden.schema_migrations")

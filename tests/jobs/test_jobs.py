@@ -1,7 +1,8 @@
 """Jobs as messages: what is done with one that is late, wrong, or whose job fails."""
 
+import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Queue
 from threading import Event, Thread
@@ -17,7 +18,7 @@ from garden.home import Home, ensure_home
 from garden.jobs import JobActor, declare, job_broker, queue_of
 from garden.logs import configure_logs
 from garden.tools.declaration import Services
-from garden.upkeep import Job, Report
+from garden.upkeep import Job, Report, Timer
 from garden.working import Bench
 from tests.support.brokers import RealBroker
 from tests.support.waiting import until
@@ -148,12 +149,53 @@ def test_a_bench_is_closed_when_the_step_under_way_has_been_finished(garden: Gar
 def test_what_keeps_a_job_from_being_done_is_no_failure_of_the_message(
     garden: Garden, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def hindered(_: Services) -> Report:
+    def hindered(_: Services) -> Iterator[Report]:
+        yield Report(finished=2)
         raise InProgressError("Somebody else is at it.", hint="Wait.")
 
     configure_logs("info", "json")
-    Bench(garden.services).perform(Job("hindered", "", 0, lambda services: map(hindered, [services])))
-    assert "Somebody else is at it." in capsys.readouterr().err
+    Bench(garden.services).perform(Job("hindered", "", 0, hindered))
+    told = json.loads(capsys.readouterr().err)
+    assert (told["level"], told["reason"]) == ("warning", "Somebody else is at it.")
+    assert (told["job"], told["finished"], told["failed"]) == ("hindered", 2, 1)
+    assert told["took_seconds"] >= 0
+
+
+def test_a_job_leaves_the_same_words_in_the_log_whoever_had_it_done(
+    garden: Garden, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(_: Services) -> Iterator[Report]:
+        yield Report(finished=1)
+        raise RuntimeError
+
+    done = Job("done", "", 3600, lambda _: iter([Report(finished=1)]))
+    hindered = Job("hindered", "", 3600, lambda _: map(_raised, [InProgressError("Not now.", hint="Wait.")]))
+    failing = Job("failing", "", 3600, broken)
+    configure_logs("info", "json")
+
+    def log() -> list[dict[str, object]]:
+        entries = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+        changing = {"timestamp", "took_seconds", "exception"}
+        assert all("took_seconds" in each for each in entries)
+        return sorted(
+            ({key: each[key] for key in each.keys() - changing} for each in entries),
+            key=lambda each: str(each["job"]),
+        )
+
+    for job in (done, hindered, failing):
+        with suppress(RuntimeError):
+            Bench(garden.services).perform(job)
+    by_message = log()
+    timer = Timer(garden.services, (done, hindered, failing))
+    timer.start()
+    until(lambda: len(timer.totals) == 3)
+    timer.close()
+    assert log() == by_message
+    assert [each["job"] for each in by_message] == ["done", "failing", "hindered"]
+
+
+def _raised(error: InProgressError) -> Report:
+    raise error
 
 
 def test_the_doctor_finds_a_broker_that_answers_and_one_that_was_lost(

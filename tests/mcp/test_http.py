@@ -1,6 +1,7 @@
 """The way in over HTTP: sessions that belong to somebody, bounds, and what no server should fall for."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import httpx2
 import pytest
@@ -8,9 +9,11 @@ import pytest
 from garden.application import Garden
 from tests.support.mcp_lines import INITIALIZE
 from tests.support.mcp_service import Service, served
+from tests.support.waiting import until
 
 ACCEPTED = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+ADA = {"authorization": "Bearer ada.agent"}
 GREETING = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE}
 
 
@@ -50,11 +53,57 @@ def test_no_more_sessions_are_opened_than_there_is_room_for(garden: Garden) -> N
         httpx2.Client(base_url=service.url, headers=ACCEPTED, timeout=60) as http,
     ):
         first, _ = opened(http), opened(http)
-        bearer = {"authorization": "Bearer ada.agent"}
-        assert http.post("", json=GREETING, headers=bearer).status_code == 503
+        assert http.post("", json=GREETING, headers=ADA).status_code == 503
         assert http.post("", json=PING, headers=first).status_code == 200
         http.delete("", headers=first)
         opened(http)
+
+
+@pytest.fixture
+def narrow(garden: Garden) -> Iterator[httpx2.Client]:
+    """Room for two sessions of each caller."""
+    with (
+        served(garden, sessions_of_caller_max=2) as service,
+        httpx2.Client(base_url=service.url, headers=ACCEPTED, timeout=60) as client,
+    ):
+        yield client
+
+
+def test_whoever_opens_too_many_sessions_loses_older_ones(narrow: httpx2.Client) -> None:
+    def live(session: dict[str, str]) -> bool:
+        return narrow.post("", json=PING, headers=session).status_code == 200
+
+    others, sessions = opened(narrow, "ben.agent"), [opened(narrow), opened(narrow)]
+    for _ in range(5):
+        # For a moment after its answer a session counts as one in use.
+        until(lambda: narrow.post("", json=GREETING, headers=ADA).status_code == 200)
+    assert live(others)
+    assert not any(map(live, sessions))
+
+
+def test_sessions_that_are_in_use_are_kept_and_one_more_is_refused(narrow: httpx2.Client) -> None:
+    sessions = [opened(narrow), opened(narrow)]
+    with ExitStack() as streams:
+        for each in sessions:
+            assert streams.enter_context(narrow.stream("GET", "", headers=each)).status_code == 200
+        answer = narrow.post("", json=GREETING, headers=ADA)
+        assert answer.status_code == 429
+        assert "sessions are open already" in answer.json()["error"]["message"]
+        assert answer.json()["error"]["data"]["code"] == "rate_limited"
+        opened(narrow, "ben.agent")
+        assert narrow.delete("", headers=sessions[0]).status_code == 200
+        opened(narrow)
+
+
+def test_an_end_that_was_refused_makes_no_room(narrow: httpx2.Client) -> None:
+    sessions = [opened(narrow), opened(narrow)]
+    with ExitStack() as streams:
+        for each in sessions:
+            streams.enter_context(narrow.stream("GET", "", headers=each))
+            odd, stolen = {"mcp-protocol-version": "1999-01-01"}, {"authorization": "Bearer ben.agent"}
+            assert narrow.delete("", headers={**each, **odd}).status_code == 405
+            assert narrow.delete("", headers={**each, **stolen}).status_code == 404
+        assert narrow.post("", json=GREETING, headers=ADA).status_code == 429
 
 
 def test_a_page_from_elsewhere_is_not_answered(http: httpx2.Client) -> None:

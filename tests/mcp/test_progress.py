@@ -9,8 +9,8 @@ from events.database import connection
 from events.records import Caller
 from garden.application import Garden
 from garden.home import Home
-from garden.mcp.working import THREADS
 from garden.session import Session
+from garden.threads import THREADS
 from tests.mcp.conftest import NEWER, OLDER, Connect, over_http, over_stdio
 from tests.support.gardens import NOTES, plant
 from tests.support.mcp_lines import Lines

@@ -15,13 +15,15 @@ from starlette.types import Receive, Scope, Send
 from events.records import Caller
 from garden.application import Garden
 from garden.mcp.over_http import McpEndpoint
+from garden.threads import Workers
 
 
 class Service:
     """The endpoint, for whoever says `Bearer user.role`, as an ASGI application."""
 
     def __init__(self, garden: Garden, limits: dict[str, Any]) -> None:
-        self.endpoint = McpEndpoint(garden, **limits)
+        self._workers = Workers()
+        self.endpoint = McpEndpoint(garden, self._workers, **limits)
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/mcp"
         self._beginning_and_end = Starlette(lifespan=self._lifespan)
@@ -40,6 +42,7 @@ class Service:
         self._loop.call_soon_threadsafe(self.endpoint.stop)
         self._server.should_exit = True
         self._thread.join()
+        self._workers.close()
         self.listener.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

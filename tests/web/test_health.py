@@ -2,7 +2,10 @@
 
 import re
 
+import httpx2
+
 from events.database import connection
+from events.migrations import shipped_migrations
 from garden.home import Home
 from tests.support.served import Person, Service, served
 from tests.support.waiting import until
@@ -44,6 +47,33 @@ def test_a_service_whose_database_is_gone_is_alive_and_not_ready(ready_home: Hom
             opened.execute(f'alter database "{name}" with allow_connections true'.encode())
         until(lambda: person.client.get("/readyz").status_code == 200)
         person.ok("events.query")
+
+
+def test_a_service_whose_database_has_another_schema_is_alive_and_not_ready(
+    ready_home: Home, database: str
+) -> None:
+    newest = shipped_migrations()[-1]
+    newer, checksum = newest.version + 1, "sha256:" + "0" * 64
+    with served(ready_home) as service, service.client(None) as client, connection(database) as opened:
+
+        def message() -> str:
+            said: str = refused(until(lambda: not_ready(client)), 503, "unavailable")["message"]
+            return said
+
+        opened.execute(b"delete from garden.schema_migrations where version = %s", [newest.version])
+        assert f"lacks the migrations {newest.version:04d}_{newest.name}" in message()
+        assert client.get("/healthz").status_code == 200
+        record = (newest.version, newest.name, newest.checksum)
+        into = b"insert into garden.schema_migrations (version, name, checksum) values (%s, %s, %s)"
+        opened.execute(into, record)
+        assert until(lambda: client.get("/readyz").status_code == 200)
+        opened.execute(into, (newer, "from_tomorrow", checksum))
+        assert f"{newer:04d}_from_tomorrow, which this version does not know" in message()
+
+
+def not_ready(client: httpx2.Client) -> httpx2.Response | None:
+    answer = client.get("/readyz")
+    return None if answer.status_code == 200 else answer
 
 
 def test_the_metrics_count_requests_and_calls_and_name_nobody(ada: Person) -> None:

@@ -1,4 +1,4 @@
-"""The threads of the protocol: how much may wait for them, and whose it is."""
+"""The threads of the surfaces: how much may wait for them, and whose it is."""
 
 import asyncio
 from contextlib import suppress
@@ -6,10 +6,10 @@ from threading import Event
 
 import pytest
 
-from garden.mcp.working import WAITING_MAX, TooManyCallsError, Workers
+from garden.threads import WAITING_MAX, OverloadedError, TooManyCallsError, Workers
 
 
-async def given_up(workers: Workers, user_id: str = "ada") -> None:
+async def given_up(workers: Workers, user_id: str) -> None:
     """Have something done, and do not wait for it."""
     call = asyncio.create_task(workers.run(user_id, Event))
     await asyncio.sleep(0)
@@ -25,11 +25,27 @@ def test_calls_that_were_given_up_take_room_until_a_thread_has_come_to_them() ->
         await asyncio.sleep(0)
         try:
             for number in range(WAITING_MAX):
-                await given_up(workers, f"user-{number % 9}")
-            with pytest.raises(TooManyCallsError):
+                await given_up(workers, f"user-{number}")
+            with pytest.raises(OverloadedError):
                 await given_up(workers, "ben")
         finally:
             held.set()
+        assert await holding
+        workers.close()
+        assert workers.refused == {"unavailable": 1}
+
+    asyncio.run(converse())
+
+
+def test_calls_that_were_given_up_before_their_turn_take_no_room() -> None:
+    async def converse() -> None:
+        workers, held = Workers(threads=1), Event()
+        holding = asyncio.create_task(workers.run("ada", held.wait))
+        await asyncio.sleep(0)
+        for _ in range(2 * WAITING_MAX):
+            await given_up(workers, "ada")
+        assert workers.under_way == 1
+        held.set()
         assert await holding
         workers.close()
 
@@ -49,5 +65,22 @@ def test_one_user_does_not_take_all_the_room() -> None:
         assert isinstance(await others, Event)
         assert all(await asyncio.gather(*waiting[:-1]))
         workers.close()
+        assert workers.refused == {"rate_limited": 1}
+
+    asyncio.run(converse())
+
+
+def test_one_user_does_not_take_all_the_threads() -> None:
+    async def converse() -> None:
+        workers, held = Workers(threads=3), Event()
+        waiting = [asyncio.create_task(workers.run("ada", held.wait)) for _ in range(10)]
+        try:
+            async with asyncio.timeout(30):
+                assert isinstance(await workers.run("ben", Event), Event)
+        finally:
+            held.set()
+        assert all(await asyncio.gather(*waiting))
+        workers.close()
+        assert workers.under_way == 0
 
     asyncio.run(converse())
