@@ -73,7 +73,9 @@ class Serve(BaseModel):
     host: str = Field("127.0.0.1", min_length=1, description="The address that `garden serve` listens on.")
     port: int = Field(8620, ge=0, le=65535, description="Its port; 0 is any that is free.")
     threads: PositiveInt = Field(
-        6, le=64, description="Calls that are carried out at the same time, not all of them one user's."
+        6,
+        le=64,
+        description="Calls carried out at the same time, never all of them one user's, nor all writes.",
     )
     waiting_calls: PositiveInt = Field(256, description="Calls that may wait for their turn.")
     user_calls: PositiveInt = Field(64, description="Calls of one user that may be under way or waiting.")

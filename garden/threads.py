@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from contextvars import copy_context
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
@@ -31,16 +32,18 @@ class TooManyCallsError(GardenError):
 
 @dataclass
 class _Calls:
-    """The calls of one user: how many are under way, and the turns that they take at the threads."""
+    """The calls of one user: how many are under way, and the turns that they and their writes take."""
 
     turns: asyncio.Semaphore
+    write_turns: asyncio.Semaphore
     under_way: int = 0
 
 
 class Workers:
     """A bounded number of threads, and of calls that wait for one, whoever's they are and each user's.
 
-    One user's calls never take all threads, unless there is but one. Used from the event loop alone, so its
+    As long as there are threads enough, one user's calls never take all of them, and neither do writes, which
+    take long and wait for the disk: whoever reads finds a thread. Used from the event loop alone, so its
     counters need no lock.
     """
 
@@ -54,23 +57,28 @@ class Workers:
         self._under_way_max = threads + waiting_max
         self._of_user_max = of_user_max
         self._of_user_at_once_max = max(1, threads - 1)
+        self._writes_of_user_at_once_max = max(1, threads - 3)
+        self._write_turns = asyncio.Semaphore(max(1, threads - 2))
         self._of_user: dict[str, _Calls] = {}
         self.under_way = 0
         self.refused: Counter[str] = Counter()
 
-    async def run(self, user_id: str, work: Callable[[], Result], pace: Pace | None = None) -> Result:
+    async def run(
+        self, user_id: str, work: Callable[[], Result], pace: Pace | None = None, *, writes: bool = False
+    ) -> Result:
         """Do some work for a user in a thread.
 
         What has begun is finished even if nobody waits for it any more; by its pace it may stop before.
         """
         calls = self._take_place(user_id)
-        try:
-            await calls.turns.acquire()
-        except asyncio.CancelledError:
-            self._give_place_back(user_id)
-            raise
-        doing = asyncio.get_running_loop().run_in_executor(self._threads, copy_context().run, work)
-        doing.add_done_callback(lambda _: self._done(user_id))
+        with ExitStack() as place:
+            place.callback(self._give_place_back, user_id)
+            for turns in (*((calls.write_turns, self._write_turns) if writes else ()), calls.turns):
+                await turns.acquire()
+                place.callback(turns.release)
+            doing = asyncio.get_running_loop().run_in_executor(self._threads, copy_context().run, work)
+            held = place.pop_all()
+            doing.add_done_callback(lambda _: held.close())
         try:
             # What is given up keeps its place until a thread has come to it: it still holds all it was given.
             return await asyncio.shield(doing)
@@ -84,7 +92,9 @@ class Workers:
         self._threads.shutdown(cancel_futures=True)
 
     def _take_place(self, user_id: str) -> _Calls:
-        calls = self._of_user.get(user_id) or _Calls(asyncio.Semaphore(self._of_user_at_once_max))
+        calls = self._of_user.get(user_id) or _Calls(
+            asyncio.Semaphore(self._of_user_at_once_max), asyncio.Semaphore(self._writes_of_user_at_once_max)
+        )
         if self.under_way >= self._under_way_max:
             self.refused[OverloadedError.code] += 1
             raise OverloadedError("Too many calls are waiting.", hint="Send it again in a moment.")
@@ -99,10 +109,6 @@ class Workers:
         calls.under_way += 1
         self.under_way += 1
         return calls
-
-    def _done(self, user_id: str) -> None:
-        self._of_user[user_id].turns.release()
-        self._give_place_back(user_id)
 
     def _give_place_back(self, user_id: str) -> None:
         self.under_way -= 1

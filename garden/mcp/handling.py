@@ -2,6 +2,7 @@
 
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -25,6 +26,8 @@ from garden.threads import Workers
 from garden.tools.declaration import Role
 from garden.tools.dispatching import InternalError, refusal
 from garden.tools.pace import Pace
+from garden.tools.registry import REGISTRY
+from garden.tools.understanding import find_tool
 from grammar.errors import GardenError
 
 Result = TypeVar("Result")
@@ -152,7 +155,7 @@ class Handlers:
 
     async def _call(self, session: Session, params: types.CallToolRequestParams, pace: Pace) -> Answer:
         work = partial(_called, session, params.name, params.arguments or {}, pace)
-        return await self._workers.run(session.caller.user_id, work, pace)
+        return await self._workers.run(session.caller.user_id, work, pace, writes=_writes(params.name))
 
     async def _do(self, context: Context, work: Callable[[Garden, Session], Result]) -> Result:
         """Do in a thread what is no call of a tool; a refusal is an error of the protocol there."""
@@ -164,6 +167,12 @@ class Handlers:
             raise protocol_error(error) from None
         except Exception:  # noqa: BLE001 - the outermost edge of this surface
             raise protocol_error(_internal(context.method)) from None
+
+
+def _writes(name: str) -> bool:
+    with suppress(GardenError):
+        return find_tool(REGISTRY, name).traits.writes
+    return False
 
 
 def _called(session: Session, name: str, arguments: dict[str, Any], pace: Pace) -> Answer:

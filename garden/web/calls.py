@@ -38,17 +38,20 @@ class Calls:
         return await self.run(
             request,
             lambda caller: self._called(caller, tool.name, with_headers(tool, arguments_in(body), headers)),
+            writes=tool.traits.writes,
         )
 
     async def call(self, request: Request, tool: str, args: Mapping[str, Any]) -> Response:
         """Call a tool."""
         return await self.run(request, lambda caller: self._called(caller, tool, args))
 
-    async def run(self, request: Request, work: Callable[[Caller], Response]) -> Response:
+    async def run(
+        self, request: Request, work: Callable[[Caller], Response], *, writes: bool = False
+    ) -> Response:
         """Do some work in a thread; what it refuses becomes a response as well."""
         caller: Caller = request.scope[CALLER]
         try:
-            return await self._workers.run(caller.user_id, lambda: _answered(work, caller))
+            return await self._workers.run(caller.user_id, lambda: _answered(work, caller), writes=writes)
         except GardenError as error:
             return problem(error)
 

@@ -84,3 +84,57 @@ def test_one_user_does_not_take_all_the_threads() -> None:
         assert workers.under_way == 0
 
     asyncio.run(converse())
+
+
+@pytest.mark.parametrize("writers", [["ada"] * 10, [f"user-{number}" for number in range(10)]])
+def test_who_reads_finds_a_thread_while_others_write(writers: list[str]) -> None:
+    async def converse() -> None:
+        workers, held = Workers(threads=4), Event()
+        writing = [asyncio.create_task(workers.run(each, held.wait, writes=True)) for each in writers]
+        try:
+            async with asyncio.timeout(30):
+                assert isinstance(await workers.run(writers[0], Event), Event)
+                assert isinstance(await workers.run("ben", Event), Event)
+        finally:
+            held.set()
+        assert all(await asyncio.gather(*writing))
+        workers.close()
+        assert workers.under_way == 0
+
+    asyncio.run(converse())
+
+
+def test_one_user_who_writes_does_not_keep_others_from_writing() -> None:
+    async def converse() -> None:
+        workers, held = Workers(threads=4), Event()
+        writing = [asyncio.create_task(workers.run("ada", held.wait, writes=True)) for _ in range(10)]
+        try:
+            async with asyncio.timeout(30):
+                assert isinstance(await workers.run("ben", Event, writes=True), Event)
+        finally:
+            held.set()
+        assert all(await asyncio.gather(*writing))
+        workers.close()
+
+    asyncio.run(converse())
+
+
+def test_a_write_that_was_given_up_before_its_turn_keeps_nobody_from_writing() -> None:
+    async def converse() -> None:
+        workers, held = Workers(threads=3), Event()
+        holding = asyncio.create_task(workers.run("ada", held.wait, writes=True))
+        waiting = [
+            asyncio.create_task(workers.run(each, Event, writes=True)) for each in ("ada", "ben", "cyn")
+        ]
+        await asyncio.sleep(0)
+        for each in waiting:
+            each.cancel()
+        await asyncio.wait(waiting)
+        held.set()
+        assert await holding
+        async with asyncio.timeout(30):
+            assert isinstance(await workers.run("ben", Event, writes=True), Event)
+        workers.close()
+        assert workers.under_way == 0
+
+    asyncio.run(converse())
