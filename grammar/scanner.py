@@ -51,16 +51,17 @@ class _Scan:
         self.list_floor = start
         self.counted_to = 0
         self.line = 1
-        self.handlers = (self._atx, self._fence, self._html, self._underline)
 
     def run(self) -> bool:
         """Go through all candidates; False as soon as one can't be decided."""
+        # Not kept: a scan that referred to itself would outlive its use, and its text with it.
+        handlers = (self._atx, self._fence, self._html, self._underline)
         position = self.block_end - 1
         while position >= 0:
             match = _CANDIDATE.search(self.source, position)
             if match is None:
                 return True
-            position = self.handlers[match.lastindex - 1](match) if match.lastindex else _UNSURE
+            position = handlers[match.lastindex - 1](match) if match.lastindex else _UNSURE
         return False
 
     def _atx(self, match: re.Match[str]) -> int:

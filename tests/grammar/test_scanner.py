@@ -1,5 +1,6 @@
 """The scanners agree with markdown-it-py, always, and are sure often enough to be worth having."""
 
+import gc
 from random import Random
 
 import pytest
@@ -11,6 +12,7 @@ from grammar.headings import find_headings
 from grammar.item_scanner import scan_items
 from grammar.items import items_by_markdown_it
 from grammar.lines import flat
+from grammar.parsing import parse
 from grammar.scanner import scan_headings
 from tests.grammar.strategies import markdown, random_markdown
 
@@ -129,3 +131,13 @@ def test_lists_of_one_line_items_are_read_as_all_lists_are(
     body: str, extents: list[tuple[int, int]] | None
 ) -> None:
     assert scan_items(body) == extents
+
+
+def test_a_text_that_was_read_is_let_go_at_once() -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        parse("# T\n\n## A\n\n```\ncode\n```\n\n<div>\n\nWords\n-----\n\n- a\n- b\n")
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
