@@ -75,7 +75,7 @@ class Serve(BaseModel):
     threads: PositiveInt = Field(
         6,
         le=64,
-        description="Calls carried out at the same time, never all of them one user's, nor all writes.",
+        description="Calls carried out at once; of two or more never all are one user's, nor all writes.",
     )
     waiting_calls: PositiveInt = Field(256, description="Calls that may wait for their turn.")
     user_calls: PositiveInt = Field(64, description="Calls of one user that may be under way or waiting.")

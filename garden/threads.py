@@ -73,7 +73,9 @@ class Workers:
         calls = self._take_place(user_id)
         with ExitStack() as place:
             place.callback(self._give_place_back, user_id)
-            for turns in (*((calls.write_turns, self._write_turns) if writes else ()), calls.turns):
+            # The turn that all share comes last, so that nobody has it who still waits for another.
+            ways = (calls.write_turns, calls.turns, self._write_turns) if writes else (calls.turns,)
+            for turns in ways:
                 await turns.acquire()
                 place.callback(turns.release)
             doing = asyncio.get_running_loop().run_in_executor(self._threads, copy_context().run, work)

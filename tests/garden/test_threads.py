@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 from threading import Event
 
 import pytest
@@ -136,5 +137,21 @@ def test_a_write_that_was_given_up_before_its_turn_keeps_nobody_from_writing() -
             assert isinstance(await workers.run("ben", Event, writes=True), Event)
         workers.close()
         assert workers.under_way == 0
+
+    asyncio.run(converse())
+
+
+def test_a_write_that_waits_for_its_users_reads_keeps_no_other_user_from_writing() -> None:
+    async def converse() -> None:
+        workers, order = Workers(threads=6), list[str]()
+        calls = [
+            workers.run(user_id, partial(order.append, user_id), writes=writes)
+            for writes, count in ((False, 40), (True, 5))
+            for user_id in ["ada"] * count + ["cyn"] * count
+        ]
+        await asyncio.gather(*calls, workers.run("ben", partial(order.append, "ben"), writes=True))
+        workers.close()
+        # Of each of the others five reads are on their way to a thread before.
+        assert order.index("ben") < 20
 
     asyncio.run(converse())
