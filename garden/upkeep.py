@@ -9,7 +9,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -141,12 +141,18 @@ class Timer:
     def _run_one(self, job: Job) -> None:
         try:
             report = run_job(job, self._services, lambda: not self._stopping.is_set())
-            # Where the database is away they are what they were when last looked.
-            with suppress(GardenError):
-                self.open_sagas, self.quarantined_sagas = self._services.recoveries.counts()
-            self._count(job, report)
         except Exception:  # noqa: BLE001 - the outermost edge of a thread, which has to go on
-            self._count(job, Report(failed=1))
+            report = Report(failed=1)
+        self._count(job, report)
+        try:
+            self.open_sagas, self.quarantined_sagas = self._services.recoveries.counts()
+        except GardenError:
+            # Where the database is away they are what they were when last looked.
+            pass
+        except Exception:  # noqa: BLE001 - as above
+            structlog.get_logger(_LOG).error(
+                "open changes can't be counted", exception=traceback.format_exc()
+            )
 
     def _count(self, job: Job, report: Report) -> None:
         with self._guard:
@@ -165,19 +171,26 @@ class _Findings:
     """What a person was told of each document."""
 
     def __init__(self) -> None:
-        self._told: dict[str, tuple[int, str, str]] = {}
+        self._told: dict[str, dict[str, tuple[int, str, str]]] = {}
 
-    def is_new(self, each: Reconciled) -> bool:
-        """Whether this was not said of this version of the document before; from now on it was."""
-        finding = each.version, each.outcome, each.message
-        is_new = self._told.get(each.path) != finding
-        self._told[each.path] = finding
-        return is_new
+    @contextmanager
+    def of(self, user_id: str) -> Iterator[Callable[[Reconciled], bool]]:
+        """Tell, in one round over a user's documents, what the round before has not told of them."""
+        before = self._told.get(user_id, {})
+        now: dict[str, tuple[int, str, str]] = {}
+
+        def is_new(each: Reconciled) -> bool:
+            now[each.path] = each.version, each.outcome, each.message
+            return before.get(each.path) != now[each.path]
+
+        yield is_new
+        self._told[user_id] = now
 
 
 def _adopt_all(services: Services, seen: Seen, findings: _Findings) -> Iterator[Report]:
     for user_id in users_of(services):
-        yield from _told(adopt(services, user_id, seen=seen), findings.is_new)
+        with findings.of(user_id) as is_new:
+            yield from _told(adopt(services, user_id, seen=seen), is_new)
         yield from _told(clear_strays(services, user_id))
         # Where all is in step nothing was told, and whoever is to stop waits for a step.
         yield Report()

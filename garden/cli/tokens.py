@@ -48,9 +48,10 @@ def create(
 
     until = _time(expires)
     with opened(context) as garden:
+        # Before there is a token: one that can't be shown is lost.
+        has_begun = user in users_of(garden.services)
         issued = garden.tokens.create(user, role=role, actor=actor or role, expires_at=until)
         shown = _shown(garden.tokens, issued.token)
-        has_begun = user in users_of(garden.services)
     if as_json:
         show_json({"secret": issued.secret, **shown})
         return

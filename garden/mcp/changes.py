@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TypeVar
 
@@ -13,8 +13,10 @@ from garden.application import Garden
 from garden.feed import Batch
 from garden.mcp.resources import uri_of
 from garden.paths import GardenPath, Place
-from garden.threads import Workers
+from garden.threads import OverloadedError, TooManyCallsError, Workers
 from grammar.errors import GardenError
+
+_AGAIN_SECONDS = 1.0
 
 Listener = Callable[[ServerEvent], None]
 Result = TypeVar("Result")
@@ -75,6 +77,7 @@ class Changes:
             position: str | None = None
             known: set[str] = set()
             while True:
+                again: float | None = None
                 try:
                     if position is None:
                         position = await self._run(partial(garden.feed.now, self._user_id))
@@ -85,7 +88,11 @@ class Changes:
                     # Whoever waits is better served without news than not at all; the feed wakes us again.
                     structlog.get_logger("garden.mcp").warning("changes can't be read", reason=error.message)
                     self._begun.set()
-                await woken.wait()
+                    # That there was too much to do wakes nobody when it is over.
+                    again = _AGAIN_SECONDS if isinstance(error, OverloadedError | TooManyCallsError) else None
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(again):
+                        await woken.wait()
                 woken.clear()
 
     async def _run(self, work: Callable[[], Result]) -> Result:

@@ -4,6 +4,7 @@ from contextlib import suppress
 from typing import ClassVar
 
 from events.database import DatabaseUnavailableError
+from events.pool import PoolBusyError
 from garden.documents import Standing
 from garden.file_errors import FileMissingError
 from garden.paths import GardenPath
@@ -39,7 +40,7 @@ def standing_of(services: Services, path: GardenPath) -> Standing:
 
 def _version_held(services: Services, path: GardenPath) -> int | None:
     """Tell which version the account holds; none where it holds no text, or can't be asked."""
-    with suppress(DatabaseUnavailableError):
+    with suppress(DatabaseUnavailableError, PoolBusyError):
         head = services.reader.head(path.user_id, path.text)
         if head is not None and head.raw_hash not in {None, NOTHING_HASH}:
             return head.version

@@ -157,5 +157,10 @@ def test_a_person_is_told_once_of_each_version_that_needs_one(garden: Garden) ->
     assert [told(), told(), told()] == [[NOTES], [], []]
     file.write_text(text)
     ok(ada(garden), "fs.append", path=NOTES, text="More.")
+    text = file.read_text()
+    file.unlink()
+    assert [told(), told()] == [[NOTES], []]
+    file.write_text(text)
+    assert run_job(job, garden.services)["needs a person"] == 0
     file.unlink()
     assert [told(), told()] == [[NOTES], []]

@@ -58,6 +58,7 @@ def test_its_calls_are_among_those_that_one_user_may_have_under_way(ready_home: 
             with service.person() as ben:
                 ben.ok("tools.list")
         assert waiting.result().status_code == 200
+        assert "At last." in ada.client.get(f"/v1/documents/{ada.notes}").text
         assert 'garden_calls_refused_total{code="rate_limited"} 2.0' in ada.client.get("/metrics").text
 
 
