@@ -51,7 +51,8 @@ class Pool:
     """A bounded number of connections to one database, kept open between calls.
 
     Without threads of its own: a connection is made in the call that needs it, so that a call tells at once
-    that the database is away, and finds it again the moment it is back.
+    that the database is away, and finds it again the moment it is back. `revive` is asked then to bring it
+    back, and says whether it did.
     """
 
     lock_seconds: float = LOCK_SECONDS_MAX
@@ -63,6 +64,7 @@ class Pool:
         size_max: int = 10,
         lock_seconds: float = LOCK_SECONDS_MAX,
         statement_seconds: float = STATEMENT_SECONDS_MAX,
+        revive: Callable[[], bool] | None = None,
     ) -> None:
         options = {
             "role": _ROLE,
@@ -73,6 +75,7 @@ class Pool:
             "timezone": "UTC",
         }
         self._url = url
+        self._revive = revive
         self._options = " ".join(f"-c {name}={value}" for name, value in options.items())
         self._places = threading.BoundedSemaphore(size_max)
         self.lock_seconds = lock_seconds
@@ -156,6 +159,14 @@ class Pool:
             self._in_use += change
 
     def _connect(self) -> PooledConnection:
+        try:
+            return self._connected()
+        except psycopg.OperationalError:
+            if self._revive is None or not self._revive():
+                raise
+        return self._connected()
+
+    def _connected(self) -> PooledConnection:
         try:
             return _Waiting.connect(
                 self._url,

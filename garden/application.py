@@ -15,6 +15,7 @@ from events.tokens import TokenStore
 from events.verifying import Verifier
 from garden.documents import Documents
 from garden.drift import Adoption
+from garden.embedded import EmbeddedPostgres
 from garden.feed import Feed
 from garden.files import GardenFiles
 from garden.ground import Ground, Progress, prepare, silent
@@ -49,10 +50,18 @@ class Garden:
         with ExitStack() as stack:
             # Readers have connections of their own: whoever holds a document's lock may have to read, and
             # those who wait for the lock can't keep it from that.
-            writers, readers = (stack.enter_context(Pool(ground.database_url)) for _ in range(2))
+            revive = EmbeddedPostgres(ground.home).revive if settings.database_url is None else None
+            writers, readers = (
+                stack.enter_context(Pool(ground.database_url, revive=revive)) for _ in range(2)
+            )
             # Recovery does not wait for those who are alive: they will end what they began.
             hurried = stack.enter_context(
-                Pool(ground.database_url, size_max=_RECOVERERS_MAX, lock_seconds=_RECOVERY_LOCK_SECONDS)
+                Pool(
+                    ground.database_url,
+                    size_max=_RECOVERERS_MAX,
+                    lock_seconds=_RECOVERY_LOCK_SECONDS,
+                    revive=revive,
+                )
             )
             self.pools = {"writers": writers, "readers": readers, "recoverers": hurried}
             self.services = _wired(settings, ground, stack, writers, readers, hurried)

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import psutil
+import structlog
 
 from garden.embedded.account import choose_account, open_programs, open_the_way
 from garden.embedded.cluster import DATABASE, SUPERUSER, Cluster
@@ -17,6 +18,7 @@ from garden.embedded.errors import EmbeddedPostgresError
 from garden.embedded.programs import Programs, find_programs
 from garden.home import Home
 from garden.statefiles import exclusive_lock
+from grammar.errors import GardenError
 
 _SECONDS_MAX = 60
 _POLL_SECONDS = 0.02
@@ -94,6 +96,24 @@ class EmbeddedPostgres:
             return url
         with self._lock() as lock:
             return self._start(lock)
+
+    def revive(self) -> bool:
+        """Start the server again where it died; whether that was so, and it runs now.
+
+        One that was stopped is left alone, for somebody may be copying its folder.
+        """
+        if not self._has_died():
+            return False
+        try:
+            with self._lock() as lock:
+                if self._has_died():
+                    self._start(lock)
+        except GardenError as error:
+            structlog.get_logger("garden.embedded").error(
+                "the embedded Postgres died and can't be started", reason=error.message
+            )
+            return False
+        return self.url() is not None
 
     def stop(self, *, immediately: bool = False) -> bool:
         """Stop the server; False where there was none to stop.
@@ -173,6 +193,11 @@ class EmbeddedPostgres:
         if psutil.pid_exists(pid):
             pid_file.unlink(missing_ok=True)
         return False
+
+    def _has_died(self) -> bool:
+        """Whether the pid file speaks of a server that is no more: whoever stops one takes the file away."""
+        postmaster = _Postmaster.read(self.cluster.data)
+        return postmaster is not None and not _serves(postmaster.pid, self.cluster.data)
 
     def _is_unreachable(self) -> bool:
         """Whether our server is up and yet nobody can get to it, because its socket is gone."""

@@ -12,10 +12,12 @@ import psutil
 import pytest
 
 from events.database import DatabaseUnavailableError, connection
+from garden.application import open_garden
 from garden.embedded import EmbeddedPostgres
 from garden.embedded.account import Account, choose_account
 from garden.embedded.errors import EmbeddedPostgresError
 from garden.home import Home, ensure_home
+from tests.support.gardens import NOTES, ok, plant
 from tests.support.processes import garden, spawn_garden
 from tests.support.waiting import until
 
@@ -126,6 +128,29 @@ def test_a_killed_server_is_started_again_while_its_orphans_still_leave(home: Ho
             victim.kill()
             victim.wait()
         assert ask(embedded.ensure_running(), b"select n from kept") == 42
+
+
+def test_an_open_garden_brings_a_server_back_that_was_killed(home: Home) -> None:
+    with open_garden(home.path) as garden_:
+        session = garden_.session("ada")
+        plant(session, NOTES)
+        victim = postmaster(home)
+        victim.kill()
+        victim.wait()
+        ok(session, "fs.append", path=NOTES, text="Still here.")
+
+
+def test_an_open_garden_leaves_a_server_alone_that_was_stopped(home: Home) -> None:
+    with open_garden(home.path) as garden_:
+        session = garden_.session("ada")
+        plant(session, NOTES)
+        for immediately in (False, True):
+            EmbeddedPostgres(home).stop(immediately=immediately)
+            answer = session.call("fs.append", {"path": NOTES, "text": "Not yet."})
+            assert answer["error"]["code"] == "unavailable"
+            assert EmbeddedPostgres(home).url() is None
+            EmbeddedPostgres(home).ensure_running()
+            ok(session, "fs.append", path=NOTES, text=f"Now, {immediately}.")
 
 
 @pytest.mark.parametrize(
