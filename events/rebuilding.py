@@ -25,9 +25,9 @@ class HeadBuilder:
         self._reader = reader
         self._verifier = verifier
 
-    def broken(self, user_id: str) -> list[Fault]:
-        """Find the streams whose head is all that is wrong with them."""
-        return [fault for fault in self._verifier.user(user_id).faults if fault.of_head]
+    def faults(self, user_id: str) -> tuple[Fault, ...]:
+        """Find the streams that do not hold; only a fault of a head can be mended here."""
+        return self._verifier.user(user_id).faults
 
     def rebuild(self, caller: Caller, fault: Fault) -> None:
         """Make a stream's head from its events, and leave word of it in the user's journal.

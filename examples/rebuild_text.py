@@ -3,7 +3,8 @@
     GARDEN_HOME=my-garden python examples/rebuild_text.py USER PATH
 
 for instance `tilda-quill users/tilda-quill/notes.md`. It prints the history, oldest first, and exits with 1
-if the text that the events make is not the text that stands there.
+if the text that the events make is not the text that stands there. Where the file is gone, that text alone
+is what it prints on standard output.
 """
 
 import sys
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 import garden
 from garden.session import Session
 from garden.tools.account import EventView, SpliceView
+from grammar.errors import GardenError
 
 EVENTS_PER_PAGE = 100
 
@@ -41,11 +43,20 @@ def main(user: str, path: str) -> None:
     """Rebuild, and compare."""
     with garden.open() as opened:
         session = opened.session(user, "reviewer-example", role="reviewer")
-        text = b""
-        for event, splice in reversed(list(changes_of(session, path))):
-            text = applied(text, splice)
-            print(f"{event.created_at:%Y-%m-%d %H:%M} v{event.document_version} {event.actor}: {event.op}")
-        live = (opened.home.path / path).read_bytes()
+        changes = list(changes_of(session, path))
+        if not changes:
+            sys.exit(f"The account knows no document at {path!r}.")
+        file = opened.home.path / path
+        live = file.read_bytes() if file.exists() else None
+    text = b""
+    for event, splice in reversed(changes):
+        text = applied(text, splice)
+        told = f"{event.created_at:%Y-%m-%d %H:%M} v{event.document_version} {event.actor}: {event.op}"
+        print(told, file=sys.stderr if live is None else sys.stdout)
+    if live is None:
+        print("The file is gone. This is what its events make of it:", file=sys.stderr)
+        sys.stdout.buffer.write(text)
+        return
     print("The file is what its events say." if text == live else "The file differs from its events.")
     sys.exit(text != live)
 
@@ -53,4 +64,7 @@ def main(user: str, path: str) -> None:
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit("Usage: python examples/rebuild_text.py USER PATH")
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except GardenError as error:
+        sys.exit(error.message)

@@ -236,7 +236,7 @@ class Planner:
         kind = self._documents.kind_of(intent.path)
         document = before.document if before else None
         applied = apply(document, intent.edit, kind=kind, entry=_entry(intent, before, name))
-        content = applied.text.encode("utf-8", "surrogatepass")
+        content = _encoded(applied.text)
         check_content(content, self._bytes_max)
         after = Standing(intent.path, raw_hash(content), applied.after, kind, previous=document)
         comparison = compare(before.report if before else _NOTHING, after.report)
@@ -248,6 +248,21 @@ class Planner:
         if plan.needs_reason and not plan.unchanged and not may_exceed:
             raise _override_required(comparison.exceeded)
         return plan
+
+
+def _encoded(text: str) -> bytes:
+    """Give the bytes of a new text, or refuse: the file was text, so the words sent are at fault."""
+    if "\0" in text:
+        raise NotTextToWriteError(
+            "The text holds a zero byte.", hint="Leave it out, and send the rest again."
+        )
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise NotTextToWriteError(
+            "The text holds half a surrogate pair, which is no character.",
+            hint="Leave it out, or send the whole character.",
+        ) from None
 
 
 def _characters(edit: Edit) -> int:

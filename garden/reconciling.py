@@ -16,6 +16,7 @@ from events.pool import PoolBusyError
 from events.records import Caller, Event
 from events.recoveries import PAUSE_SECONDS, Attempt
 from events.saga import Status
+from events.verifying import Fault
 from garden.failpoints import Step, reach
 from garden.paths import GardenPath
 from garden.seen import Seen
@@ -123,16 +124,26 @@ def clear_strays(services: Services, user_id: str) -> Iterator[Reconciled]:
 
 
 def rebuild_heads(services: Services, user_id: str, *, dry_run: bool = False) -> Iterator[Reconciled]:
-    """Make the heads again that do not fit their events; for a person to ask for, who knows why."""
-    for fault in services.heads.broken(user_id):
+    """Make the heads again that do not fit their events; for a person to ask for, who knows why.
+
+    Where the events themselves do not hold, nothing is made of them, and they are named.
+    """
+    for fault in services.heads.faults(user_id):
         told = Reconciled(user_id, fault.stream, State.UNREADABLE, "would be made again", (), fault.message)
-        if not dry_run:
+        if not fault.of_head:
+            told = replace(told, outcome="needs a person", message=_not_of_head(fault))
+        elif not dry_run:
             try:
                 services.heads.rebuild(_reconciler(user_id), fault)
                 told = replace(told, outcome="made again")
             except GardenError as error:
                 told = replace(told, outcome="refused", message=error.message)
         yield told
+
+
+def _not_of_head(fault: Fault) -> str:
+    event = f"event {fault.event_id} ({fault.sequence})"
+    return f"{event}: {fault.message}. Keep the database as it is, and compare it with a backup."
 
 
 def forget_expired(services: Services) -> Iterator[int]:

@@ -152,7 +152,7 @@ def _show_reconciled(done: "Sequence[Reconciled]") -> None:
     for each in done:
         colour = COLOURS["ok" if each.is_well else "failed"]
         told = f": {each.message}" if each.message else ""
-        say(Text.assemble((each.outcome, colour), f"  {each.path} ({each.before}){told}"))
+        say(Text.assemble((each.outcome, colour), f"  {each.path or 'the journal'} ({each.before}){told}"))
     counts: Any = Counter(each.outcome for each in done)
     shown = ", ".join(_counted(count, outcome, _OF_SEVERAL.get(outcome)) for outcome, count in counts.items())
     were = _counted(len(done), "document was", "documents were")

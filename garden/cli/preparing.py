@@ -20,8 +20,12 @@ def init(context: typer.Context, as_json: AsJson = False) -> None:
     """
     from garden.cli.render import show_json, show_progress
     from garden.ground import prepare
+    from garden.keys import KeySource
 
-    ground = prepare(load(context).settings, show_progress)
+    settings = load(context).settings
+    ground = prepare(settings, show_progress)
+    # Keys are made with the home and never again: fresh ones could not verify what the lost ones sealed.
+    KeySource(settings, ground.home)()
     if as_json:
         show_json({"home": ground.home.path, "id": ground.home.id, "layout": ground.home.layout})
     else:

@@ -114,10 +114,19 @@ def _problem(error: Mapping[str, Any]) -> dict[str, str]:
         return {"field": field, "problem": "there is no such field"}
     if kind == "missing":
         return {"field": field, "problem": "it is missing"}
-    if kind == "model_type":
+    if kind in {"model_type", "dict_type"}:
         return {"field": field, "problem": "it should be an object"}
+    if kind == "tuple_type":
+        return {"field": field, "problem": "it should be a list"}
+    if kind in {"too_short", "too_long"}:
+        return {"field": field, "problem": _wrong_length(kind, error["ctx"])}
     message = str(error["msg"]).removeprefix("Value error, ")
     return {"field": field or "the request", "problem": message[:1].lower() + message[1:]}
+
+
+def _wrong_length(kind: str, known: Mapping[str, Any]) -> str:
+    bound, count = ("least", known["min_length"]) if kind == "too_short" else ("most", known["max_length"])
+    return f"it should have at {bound} {count} item{'' if count == 1 else 's'}"
 
 
 def _hint(tool: Tool[Any]) -> str:

@@ -4,6 +4,7 @@ import pytest
 
 from tests.cli.conftest import Command
 from tests.events.test_verifying import tamper
+from tests.support.gardens import CRITIC, NOTES
 
 
 @pytest.mark.usefixtures("ada")
@@ -30,3 +31,26 @@ def test_events_that_do_not_hold_are_compared_with_a_backup(run: Command, databa
     assert ran.code == 1
     assert "hint:  Keep the database as it is, and compare it with a backup." in ran.err
     assert "--heads" not in ran.err
+
+
+@pytest.mark.usefixtures("ada")
+def test_making_heads_again_names_the_events_that_do_not_hold(run: Command, database: str) -> None:
+    tamper(database, "update garden.events set rationale = 'another' where op = 'replace_section'")
+    for words in (("--heads",), ("--heads", "--dry-run")):
+        ran = run("reconcile", *words)
+        assert ran.code == 1
+        assert ran.lines[0].startswith(f"needs a person  {CRITIC} (unreadable): event ")
+        assert "it was changed, or does not follow on the one before it. Keep the database as" in ran.lines[0]
+        assert ran.lines[-1] == "1 document was not in step: 1 needs a person."
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_head_is_made_again_beside_events_that_do_not_hold(run: Command, database: str) -> None:
+    tamper(database, "update garden.events set rationale = 'another' where op = 'replace_section'")
+    tamper(database, f"update garden.documents set seal = sha256('forged') where path = '{NOTES}'")
+    ran = run("reconcile", "--heads", "--json")
+    assert ran.code == 1
+    assert {each["path"]: each["outcome"] for each in ran.json} == {
+        CRITIC: "needs a person",
+        NOTES: "made again",
+    }

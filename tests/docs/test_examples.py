@@ -30,7 +30,13 @@ def surroundings(home: Path) -> Mapping[str, str]:
 
 
 def run(example: str, home: Home, *words: str) -> str:
-    done = subprocess.run(
+    done = ran(example, home, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def ran(example: str, home: Home, *words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
         [sys.executable, "-W", "error", EXAMPLES / example, *words],
         cwd=home.path,
         env=surroundings(home.path),
@@ -38,8 +44,6 @@ def run(example: str, home: Home, *words: str) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def test_every_example_is_in_the_list_and_none_else() -> None:
@@ -91,6 +95,24 @@ def test_the_reviewer_notices_a_file_that_is_not_what_its_events_say(ready_home:
         file.write("- Nobody saw me write this.\n")
     with pytest.raises(AssertionError, match="The file differs from its events"):
         run("rebuild_text.py", ready_home, "tilda-quill", TILDA)
+
+
+def test_the_reviewer_has_the_text_of_a_file_that_is_gone(ready_home: Home) -> None:
+    with opened(ready_home) as garden:
+        ok(garden.session("tilda-quill").call("md.plant", {"path": TILDA, "title": "Notes"}))
+    file = ready_home.path / TILDA
+    text = file.read_text("utf-8")
+    file.unlink()
+    done = ran("rebuild_text.py", ready_home, "tilda-quill", TILDA)
+    assert (done.returncode, done.stdout) == (0, text), done.stderr
+    assert "The file is gone." in done.stderr
+
+
+@pytest.mark.parametrize("path", ["users/tilda-quill/../notes.md", "/etc/passwd", LEANDER, TILDA])
+def test_the_reviewer_is_told_in_a_line_of_a_path_that_is_none(ready_home: Home, path: str) -> None:
+    done = ran("rebuild_text.py", ready_home, "tilda-quill", path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1, done.stderr
 
 
 @contextmanager

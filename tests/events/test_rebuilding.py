@@ -26,7 +26,7 @@ def heads(edited: Account) -> HeadBuilder:
 
 
 def only(heads: HeadBuilder) -> Fault:
-    [fault] = heads.broken("ada")
+    [fault] = heads.faults("ada")
     return fault
 
 
@@ -99,6 +99,6 @@ def test_no_head_is_made_of_events_that_were_changed(heads: HeadBuilder, databas
     tamper(
         database, f"update garden.events set rationale = 'forged' where stream = '{NOTES}' and sequence = 2"
     )
-    assert heads.broken("ada") == []
+    assert not only(heads).of_head
     with pytest.raises(NotRebuiltError, match="are not as they were written"):
         heads.rebuild(ADA, fault)

@@ -83,6 +83,18 @@ def test_init_makes_a_home_that_is_ready_and_can_be_repeated(folder: Path, empty
     assert "Applied" not in second.stderr
 
 
+def test_init_is_not_ready_without_the_keys(folder: Path, database: str) -> None:
+    env = {"GARDEN_DATABASE_URL": database}
+    home = folder / "home"
+    assert garden("init", home=home, env=env).returncode == 0
+    (home / ".garden/keys").unlink()
+    done = garden("init", home=home, env=env)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "The integrity keys can't be read from .garden/keys." in done.stderr
+    assert "Put the file back from a backup" in done.stderr
+    assert not (home / ".garden/keys").exists()
+
+
 def test_home_on_the_command_line_goes_before_the_environment(folder: Path, database: str) -> None:
     done = garden(
         "--home", folder / "mine", "init", home=folder / "other", env={"GARDEN_DATABASE_URL": database}

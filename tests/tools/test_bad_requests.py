@@ -128,6 +128,19 @@ def test_words_in_the_place_of_an_object_are_told_what_belongs_there(untouched: 
     assert_invalid(untouched, tool, {**good(tool), "change": "- x"}, "change: it should be an object")
 
 
+def test_lists_are_told_of_in_words_of_the_wire(untouched: Scene) -> None:
+    append, curate = REGISTRY["fs.append"], REGISTRY["md.curate_list"]
+    for value, says in (("ev:1", "a list"), (["ev:1"] * 51, "it should have at most 50 items")):
+        assert_invalid(untouched, append, {**good(append), "evidenceRefs": value}, says)
+    assert_invalid(untouched, curate, {**good(curate), "items": []}, "items: it should have at least 1 item")
+    for tool in TOOLS:
+        for field in fields(tool):
+            for value in ("x", [], ["x"] * 60):
+                envelope = call(untouched, tool, {**good(tool), "nonsense": 1, field: value})
+                assert "tuple" not in envelope["error"]["message"], (tool.name, field)
+                assert "dictionary" not in envelope["error"]["message"], (tool.name, field)
+
+
 def test_a_field_that_is_given_twice_is_named_whatever_its_spelling(untouched: Scene) -> None:
     for tool in TOOLS:
         for field in fields(tool):

@@ -103,6 +103,7 @@ def test_what_is_no_folder_is_not_entered_by_any_tool(scene: Scene) -> None:
             assert listed["result"] == [NOTES, f"users/{ADA}/parts"], put.__name__
 
 
+HALF = "half a surrogate pair"
 NO_TEXTS = {
     "a byte that is no UTF-8": b"# Notes\n\n\xff\n",
     "a character cut short": "# Notes\n\nü".encode()[:-1],
@@ -139,13 +140,16 @@ def writing(content: bytes) -> Put:
 def test_words_that_are_no_text_get_into_no_document(scene: Scene) -> None:
     ada = scene.garden.session(ADA)
     files, records = scene.files(), scene.records()
-    for words in ("slept\0well", "slept \ud800 well", "\udcff"):
+    for words, says in (("slept\0well", "a zero byte"), ("slept \ud800 well", HALF), ("\udcff", HALF)):
         attempts = saying(scene, words)
         edits = {name for name, tool in REGISTRY.items() if tool.edits}
         # What comes back with these two is a text that the account has.
         assert set(attempts) == edits - {"md.plant", "md.repair", "md.restore"}
         for tool, args in attempts.items():
-            scene.assert_refused(ada.call(tool, args), (tool, words), "not_text")
+            refused = ada.call(tool, args)
+            scene.assert_refused(refused, (tool, words), "not_text")
+            assert refused["error"]["message"].startswith(f"The text holds {says}"), (tool, words)
+            assert refused["error"]["hint"].startswith("Leave it out"), (tool, words)
             proposed = ada.call("propose_change", {"tool": tool, "args": args})
             scene.assert_refused(proposed, (tool, words), "not_text")
         planted = ada.call("md.plant", {"path": f"users/{ADA}/overview.md", "title": words})
