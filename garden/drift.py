@@ -13,6 +13,7 @@ from events.reading import EventReader, Query
 from events.records import Caller, Change, Event, Statement
 from events.saga import Status
 from events.stream import LockedStream
+from garden.callers import EXTERNAL
 from garden.documents import Documents, Standing, identity_by_path
 from garden.file_errors import FileMissingError
 from garden.files import FileText, GardenFiles
@@ -25,8 +26,6 @@ from grammar.parsing import parse
 from grammar.splice import Splice, splice_between
 
 ADOPTED_TYPE = "external_edit"
-# Who made such an edit; nobody who calls tools goes by this name.
-EXTERNAL = "external"
 _RECENT_EVENTS = 20
 _ABSENT = object()
 

@@ -5,20 +5,45 @@ Apart from the service that listens, so that a client is not kept waiting for wh
 
 from typing import TYPE_CHECKING
 
+from garden.callers import check_caller
 from garden.settings import Settings
+from grammar.errors import GardenError
 
 if TYPE_CHECKING:
     from garden.application import Garden
 
 
+class GardenNotOpenedError(GardenError):
+    """The garden can't be opened now."""
+
+    code = "unavailable"
+
+
 def serve_stdio(settings: Settings, user_id: str, *, actor: str, role: str) -> None:
     """Serve one user's garden over standard input and output, by the Model Context Protocol."""
+    check_caller(user_id, actor, role)
     from garden.mcp.over_stdio import serve
 
     def open_garden() -> "Garden":
         from garden.application import Garden
         from garden.ground import prepare
 
-        return Garden(settings, prepare(settings))
+        try:
+            return Garden(settings, prepare(settings))
+        except GardenError as error:
+            raise _not_opened(error) from None
 
     serve(open_garden, user_id, actor=actor, role=role)
+
+
+def _not_opened(error: GardenError) -> GardenNotOpenedError:
+    """Log why, for that names places on the host, which are no business of those who call."""
+    import structlog
+
+    structlog.get_logger("garden.mcp").error(
+        "the garden can't be opened", error=f"{error.message} {error.hint}".strip()
+    )
+    return GardenNotOpenedError(
+        "The garden can't be opened.",
+        hint="Try again in a moment; where that doesn't help, tell the operator: the log says why.",
+    )

@@ -4,22 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from events.records import Caller
-from garden.drift import EXTERNAL
-from garden.paths import is_id
+from garden.callers import check_caller
 from garden.tools.answers import Answer
-from garden.tools.declaration import Role
 from garden.tools.dispatching import Dispatcher, Envelope
 from garden.tools.pace import Pace
 from garden.tools.toolbelt import Toolbelt
-from grammar.errors import GardenError
-
-_ACTOR_CHARACTERS_MAX = 120
-
-
-class InvalidCallerError(GardenError):
-    """Nobody can act by this name or in this role."""
-
-    code = "invalid_input"
 
 
 class Session(Toolbelt):
@@ -52,19 +41,5 @@ def checked_caller(
     agent_action_id: str | None = None,
 ) -> Caller:
     """Make a caller of names that can be recorded."""
-    if not is_id(user_id):
-        raise InvalidCallerError(
-            f"{user_id!r} can't be a user's id.",
-            hint="An id is 1 to 64 of a-z, 0-9, '-' and '_', and begins with a letter or a digit.",
-        )
-    if not actor.strip() or len(actor) > _ACTOR_CHARACTERS_MAX or not actor.isprintable():
-        raise InvalidCallerError(
-            "This can't be an actor's name.", hint=f"Use 1 to {_ACTOR_CHARACTERS_MAX} printable characters."
-        )
-    if actor == EXTERNAL:
-        raise InvalidCallerError(
-            f"{EXTERNAL!r} is who edits files outside the tools.", hint="Choose another name."
-        )
-    if role not in set(Role):
-        raise InvalidCallerError(f"There is no role {role!r}.", hint=f"There are: {', '.join(Role)}.")
+    check_caller(user_id, actor, role)
     return Caller(user_id, actor, role, tool_call_id, transaction_id, agent_action_id)

@@ -27,6 +27,7 @@ from garden.cli import (
 )
 from garden.cli.common import Invocation, invocation
 from garden.cli.grouping import Grouped, ReaderGoneError
+from garden.cli.texts import TakingTexts
 from grammar.errors import GardenError
 
 app = typer.Typer(
@@ -72,7 +73,7 @@ _GROUPS: dict[str, dict[str, Callable[..., None]]] = {
 }
 for _title, _commands in _GROUPS.items():
     for _name, _command in _commands.items():
-        app.command(_name, rich_help_panel=_title)(_command)
+        app.command(_name, cls=TakingTexts, rich_help_panel=_title)(_command)
 app.add_typer(tokens.app, name="token", rich_help_panel="Serve gardens")
 app.add_typer(database.app, name="database", rich_help_panel="Look after a home")
 app.add_typer(integrity.app, name="keys", rich_help_panel="Look after a home")

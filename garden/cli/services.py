@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from garden.cli.common import NamedUser, load, opened
+from garden.cli.common import NamedUser, load, misused, opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,10 +25,17 @@ def serve(
         str | None,
         typer.Option(metavar="ID", help="Serve this one user, without tokens, to this machine only."),
     ] = None,
-    role: Annotated[str, typer.Option(help="With --user: agent, reviewer or maintainer.")] = "agent",
+    role: Annotated[
+        str | None, typer.Option(help="With --user: agent, reviewer or maintainer.", show_default="agent")
+    ] = None,
     actor: Annotated[
-        str, typer.Option(metavar="NAME", help="With --user: who acts; it is recorded with every event.")
-    ] = "companion",
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="With --user: who acts; it is recorded with every event.",
+            show_default="companion",
+        ),
+    ] = None,
 ) -> None:
     """Serve the garden over HTTP.
 
@@ -45,10 +52,17 @@ def serve(
     from garden.serving import serve as run
     from garden.session import checked_caller
 
+    caller = None
+    if user is not None:
+        caller = checked_caller(
+            user, "companion" if actor is None else actor, "agent" if role is None else role
+        )
+    elif role is not None or actor is not None:
+        misused(context, "--role and --actor go with --user; without it, tokens say who calls.")
     with opened(context) as garden:
         told = garden.settings.serve
         address = Address(host or told.host, told.port if port is None else port)
-        run(garden, address, checked_caller(user, actor, role) if user is not None else None, _say)
+        run(garden, address, caller, _say)
 
 
 def _say(url: str, can_be_called: bool) -> None:

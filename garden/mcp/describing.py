@@ -5,8 +5,9 @@ from typing import Any
 
 import mcp_types as types
 
+from garden.callers import Role
 from garden.mcp.naming import in_wire_names, wire_name
-from garden.tools.declaration import Role, Tool
+from garden.tools.declaration import Tool
 from garden.tools.registry import REGISTRY
 
 _META = {

@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from garden.application import Garden
+from garden.callers import Role
 from garden.mcp.answering import Answer, answered
 from garden.mcp.callers import CallerOf, Context
 from garden.mcp.completing import completed
@@ -23,7 +24,6 @@ from garden.mcp.resources import page, place_of, read, templates
 from garden.mcp.watching import Watching
 from garden.session import Session
 from garden.threads import Workers
-from garden.tools.declaration import Role
 from garden.tools.dispatching import InternalError, refusal
 from garden.tools.pace import Pace
 from garden.tools.registry import REGISTRY

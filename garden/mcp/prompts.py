@@ -8,12 +8,13 @@ from typing import ClassVar
 import mcp_types as types
 
 from garden.application import Garden
+from garden.callers import Role
 from garden.file_errors import FileMissingError
 from garden.mcp.resources import MARKDOWN, uri_of
 from garden.mcp.texts import filled_in
 from garden.paths import parse_path
 from garden.session import Session
-from garden.tools.declaration import TENDERS, Role
+from garden.tools.declaration import TENDERS
 from grammar.errors import GardenError
 
 ARGUMENT_CHARACTERS_MAX = 4000

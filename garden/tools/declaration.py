@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
 from typing import Any, Generic, Literal, TypeVar
 
@@ -16,6 +15,7 @@ from events.records import Caller
 from events.recoveries import Recoveries
 from events.store import EventStore
 from events.verifying import Verifier
+from garden.callers import Role
 from garden.documents import Documents
 from garden.files import GardenFiles
 from garden.moving import Moving
@@ -26,15 +26,6 @@ from garden.snapshots import Snapshots
 from garden.tools.pace import Pace
 from garden.tools.wire import Request
 from garden.writing import WritePath
-
-
-class Role(StrEnum):
-    """In which capacity somebody calls."""
-
-    AGENT = "agent"
-    REVIEWER = "reviewer"
-    MAINTAINER = "maintainer"
-
 
 EVERYONE = frozenset(Role)
 TENDERS = frozenset({Role.AGENT, Role.MAINTAINER})

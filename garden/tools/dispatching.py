@@ -9,7 +9,8 @@ import structlog
 from pydantic_core import to_jsonable_python
 
 from events.records import Caller
-from garden.tools.declaration import Call, Reply, Role, Services, Tool
+from garden.callers import Role
+from garden.tools.declaration import Call, Reply, Services, Tool
 from garden.tools.pace import Pace
 from garden.tools.understanding import find_tool, understood
 from garden.tools.wire import correlated

@@ -4,7 +4,8 @@ from typing import Any
 
 from pydantic import Field
 
-from garden.tools.declaration import Call, Reply, Role, Tool, Traits
+from garden.callers import Role
+from garden.tools.declaration import Call, Reply, Tool, Traits
 from garden.tools.understanding import find_tool
 from garden.tools.wire import Request, Wire
 

@@ -59,7 +59,11 @@ def add_document_routes(router: APIRouter, calls: Calls) -> None:
         def work(caller: Caller) -> Response:
             if "version" in given:
                 return _text(lookups.version(caller, path, _number(given["version"])), wanted)
-            return _versions(calls.envelope(caller, "events.query", _page(path, given)))
+            envelope = calls.envelope(caller, "events.query", _page(path, given))
+            if "cursor" not in given and envelope["ok"] and not envelope["result"]["rows"]:
+                # Raises that there is no such document, unless there is one without a history.
+                lookups.text(caller, path)
+            return _versions(envelope)
 
         return await calls.run(request, work)
 

@@ -15,7 +15,7 @@ from garden.web.refusing import NotAcceptedError, as_json
 from garden.web.routing import add
 
 FILTERS = frozenset(to_camel(name) for name in QueryRequest.model_fields)
-_NUMBER = re.compile("[0-9]{1,9}")
+_NUMBER = re.compile("[1-9][0-9]{0,8}")
 
 
 def add_event_routes(router: APIRouter, calls: Calls) -> None:
@@ -43,5 +43,5 @@ def add_event_routes(router: APIRouter, calls: Calls) -> None:
 
 def _number(text: str) -> int:
     if not _NUMBER.fullmatch(text):
-        raise NotAcceptedError("limit is a number.", hint="Give it in digits.")
+        raise NotAcceptedError("limit is a number from 1 on.", hint="Give it in digits, as in limit=20.")
     return int(text)

@@ -1,6 +1,7 @@
 """The server: it listens, runs the application, and when told to stop finishes what has begun."""
 
 import asyncio
+import errno
 import gc
 import logging
 import os
@@ -26,6 +27,10 @@ _TURN_SECONDS = 0.0005
 _SEARCH_AFTER_OBJECTS = (10_000, 20, 20)
 _BACKLOG = 1024
 _UNREAD_SECONDS_MAX = 30
+_HINTS = {
+    "host": "Name an address of this machine with --host, such as 127.0.0.1.",
+    "port": "Choose another port with --port, or stop what listens there.",
+}
 
 
 class CannotListenError(GardenError):
@@ -40,6 +45,10 @@ def _told(error: OSError) -> str | None:
     return error.strerror if is_of_names or error.errno is None else os.strerror(error.errno)
 
 
+def _is_of_the_host(error: OSError) -> bool:
+    return isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL
+
+
 def listen(host: str, port: int) -> socket.socket:
     """Take an address; from here on connections wait to be accepted."""
     try:
@@ -48,7 +57,7 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise CannotListenError(
             f"{host} port {port} can't be listened on: {_told(error)}.",
-            hint="Choose another port with --port, or stop what listens there.",
+            hint=_HINTS["host" if _is_of_the_host(error) else "port"],
         ) from None
     if hasattr(socket, "TCP_USER_TIMEOUT"):
         # Whoever takes nothing of an answer for so long is gone, or might as well be.

@@ -168,3 +168,20 @@ def test_plant_begins_what_is_missing_and_names_what_is_there(run: Command) -> N
 def test_plant_refuses_what_no_document_can_be(run: Command, garden: Garden) -> None:
     with untouched(garden):
         assert "This path is not allowed" in run.fails("plant", "--user", "ada", "--part", "The Critic")
+
+
+def test_an_entry_that_begins_with_a_dash_and_a_blank_is_a_text(run: Command, ada: Session) -> None:
+    run.well("append", "notes.md", "- twice", "-m", "- She said so.")
+    assert result(ada, "fs.read", path=NOTES).endswith("\n- twice\n")
+    assert rows(ada)[0]["rationale"] == "- She said so."
+    run.well("patch", PROFILE, "needs", "--append", "- Sun", "--evidence", "- ev")
+    assert "- Sun\n" in result(ada, "fs.read", path=CRITIC)
+    assert "notes.md" in run.well("search", "- twice")
+
+
+@pytest.mark.usefixtures("ada")
+def test_an_option_that_there_is_not_is_refused(run: Command, garden: Garden) -> None:
+    with untouched(garden):
+        for option in ("--usr", "-x", "-twice"):
+            assert "No such option" in run.fails("append", "notes.md", option, "x", code=2)
+        assert "extra argument(s) (- y)" in run.fails("append", "notes.md", "x", "- y", code=2)

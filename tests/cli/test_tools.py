@@ -5,8 +5,9 @@ from typing import Any, get_args
 
 import pytest
 
+from garden.callers import Role
 from garden.cli.calling import RoleName
-from garden.tools.declaration import Role, Tool
+from garden.tools.declaration import Tool
 from garden.tools.registry import REGISTRY
 from tests.cli.conftest import Command
 

@@ -15,8 +15,8 @@ from events.database import connection
 from events.pool import Pool
 from events.tokens import Token, TokenStore
 from garden.application import Garden
+from garden.callers import InvalidCallerError
 from garden.home import Home
-from garden.session import InvalidCallerError
 from garden.tokens import (
     Bearer,
     InvalidTokenRequestError,

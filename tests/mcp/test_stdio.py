@@ -20,7 +20,7 @@ from tests.mcp.test_progress import append, hold, wait_for_a_waiter
 from tests.support.gardens import NOTES, plant
 from tests.support.mcp_lines import INITIALIZE, Lines
 from tests.support.planted import put_database
-from tests.support.processes import environment
+from tests.support.processes import command, environment
 
 
 def test_a_client_is_greeted_and_told_the_tools_while_the_database_does_not_answer(home: Home) -> None:
@@ -45,18 +45,36 @@ def test_a_garden_that_can_t_be_opened_is_an_answer_and_tried_again(home: Home) 
         assert refused["error"]["data"]["code"] == "unavailable"
 
 
-@pytest.mark.parametrize(("user", "role"), [("Ada", "agent"), ("ada", "king")])
-def test_who_can_t_be_a_caller_is_told_so_and_served_nothing(ready_home: Home, user: str, role: str) -> None:
-    done = subprocess.run(
-        server_command(user, role),
-        env=environment(ready_home.path),
-        input=json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE}) + "\n",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert "There is no role" in done.stderr or "can't be a user's id" in done.stderr
+def test_what_a_client_is_told_of_a_home_that_can_t_be_made_names_no_place_on_the_host(folder: Path) -> None:
+    (folder / "file").write_text("No folder.")
+    with Lines(server_command(), environment(folder / "file" / "home")) as server:
+        server.greet()
+        result = server.call("tools_list")
+        assert result["structuredContent"]["error"]["code"] == "unavailable"
+        assert str(folder) not in json.dumps(result)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--user", "A B"], "can't be a user's id"),
+        (["--user", "ada", "--role", "king"], "There is no role"),
+        (["--user", "ada", "--actor", ""], "can't be an actor's name"),
+    ],
+)
+def test_who_can_t_be_a_caller_is_told_so_before_anything_is_asked(
+    home: Home, words: list[str], said: str
+) -> None:
+    with subprocess.Popen(
+        command("mcp", *words), env=environment(home.path), stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as server:  # fmt: skip
+        # Its input stays open and empty meanwhile.
+        assert server.wait(timeout=60) == 1
+        assert server.stdout is not None
+        assert server.stderr is not None
+        assert server.stdout.read() == ""
+        assert said in server.stderr.read()
 
 
 NO_MESSAGES: tuple[tuple[bytes, int, Any], ...] = (

@@ -8,11 +8,11 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
+from garden.callers import Role
 from garden.home import Home
 from garden.mcp.describing import envelope_schema
 from garden.mcp.naming import wire_name
 from garden.session import Session
-from garden.tools.declaration import Role
 from garden.tools.registry import REGISTRY
 from tests.mcp.conftest import OLDER, Connect, over_stdio
 from tests.support.gardens import NOTES, plant

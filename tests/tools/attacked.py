@@ -8,9 +8,10 @@ from typing import Any
 
 from events.database import Connection
 from garden.application import Garden
+from garden.callers import Role
 from garden.plain_files import raw_hash
 from garden.session import Session
-from garden.tools.declaration import Role, Tool
+from garden.tools.declaration import Tool
 from garden.tools.dispatching import Envelope
 from garden.tools.registry import REGISTRY
 from grammar.canonical import content_hash

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from pydantic.alias_generators import to_camel
 
+from garden.callers import Role
 from garden.session import Session
-from garden.tools.declaration import Role, Tool
+from garden.tools.declaration import Tool
 from garden.tools.registry import REGISTRY
 from tests.support.gardens import result
 

@@ -2,8 +2,8 @@
 
 from uuid import uuid4
 
+from garden.callers import Role
 from garden.session import Session
-from garden.tools.declaration import Role
 from garden.tools.registry import REGISTRY
 from tests.garden.traversal_corpus import ADA, ATTACKS, BEN, DOCUMENT
 from tests.tools.attacked import CANARY, NOTES, PATHS, Scene, entrances

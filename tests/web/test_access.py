@@ -13,6 +13,7 @@ from events.tokens import TokenStore
 from garden.home import Home
 from garden.tokens import Issued, Tokens
 from garden.tools.registry import REGISTRY
+from garden.web.server import CannotListenError, listen
 from tests.support.processes import garden
 from tests.support.served import Person, Service, served
 from tests.web.test_events import following, until
@@ -225,6 +226,21 @@ def test_a_port_that_is_taken_is_said_to_be(ready_home: Home) -> None:
         done = garden("serve", "--port", str(service.address[1]), "--user", "ada", home=ready_home.path)
     assert done.returncode == 1
     assert "can't be listened on: Address already in use.\n" in done.stderr
+
+
+@pytest.mark.parametrize("host", ["nonsense.invalid", "192.0.2.1"])
+def test_where_the_host_is_to_blame_the_hint_is_about_the_host(host: str) -> None:
+    with pytest.raises(CannotListenError) as refusal:
+        listen(host, 0)
+    assert "--host" in refusal.value.hint
+    assert "--port" not in refusal.value.hint
+
+
+@pytest.mark.parametrize("option", [("--role", "reviewer"), ("--actor", "ben")])
+def test_who_acts_is_not_said_where_tokens_say_it(ready_home: Home, option: tuple[str, str]) -> None:
+    done = garden("serve", "--port", "0", "--host", "192.0.2.1", *option, home=ready_home.path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "go with --user" in done.stderr
 
 
 def test_nothing_of_a_token_or_a_document_gets_into_the_log(ready_home: Home) -> None:

@@ -114,3 +114,9 @@ def test_a_long_history_comes_page_by_page(ada: Person) -> None:
 )
 def test_a_version_that_there_is_not_is_refused(ada: Person, version: str, status: int, code: str) -> None:
     refused(ada.client.get(f"/v1/history/{ada.notes}", params={"version": version}), status, code)
+
+
+def test_there_is_no_history_of_a_document_that_never_was(ada: Person) -> None:
+    never = ada.notes.replace("notes.md", "parts/never/notes.md")
+    for route in ("documents", "history"):
+        refused(ada.client.get(f"/v1/{route}/{never}"), 404, "not_found")
