@@ -72,6 +72,12 @@ class Pool:
             "statement_timeout": f"{statement_seconds * 1000:.0f}",
             "idle_in_transaction_session_timeout": f"{statement_seconds * 2000:.0f}",
             "client_connection_check_interval": "1000",
+            # A host that lost its power says no farewell. The server has to find out, for until then it keeps
+            # the locks of whoever wrote there; by itself it would ask after two hours.
+            "tcp_keepalives_idle": "15",
+            "tcp_keepalives_interval": "5",
+            "tcp_keepalives_count": "3",
+            "tcp_user_timeout": "30000",
             "timezone": "UTC",
         }
         self._url = url

@@ -1,6 +1,7 @@
 import pytest
 
 from events.database import DatabaseUnavailableError, connection, server_facts
+from events.pool import Pool
 from events.statements import statements
 
 
@@ -29,3 +30,17 @@ def test_statements_are_found_by_their_names() -> None:
         "act_as_login", "is_prepared", "prepare", "applied", "lock", "record",
     }  # fmt: skip
     assert statements("migrations")["record"].startswith(b"insert into garden.schema_migrations")
+
+
+def test_a_server_asks_whether_a_host_that_says_nothing_is_still_there(database: str) -> None:
+    with Pool(database) as pool, pool.connection() as opened:
+        told = opened.execute(
+            "select name, reset_val::int from pg_settings "
+            "where name like 'tcp_keepalives%%' or name = 'tcp_user_timeout'"
+        ).fetchall()
+    chosen = {row["name"]: row["reset_val"] for row in told}
+    assert all(chosen.values()), chosen
+    lost_after = (
+        chosen["tcp_keepalives_idle"] + chosen["tcp_keepalives_count"] * chosen["tcp_keepalives_interval"]
+    )
+    assert lost_after <= 60
