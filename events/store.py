@@ -63,8 +63,13 @@ class EventStore:
         would be to wait for oneself. Whoever takes two locks of documents takes them in the paths' order.
         """
         opening = _Opening(held.caller, path, request)
-        with translated():
-            stream, row = self._locked(held.connection, opening)
+        try:
+            with translated():
+                stream, row = self._locked(held.connection, opening)
+        except BaseException:
+            # The lock may have been taken before the rest of the round trip failed; nobody knows of it then.
+            held.connection.close()
+            raise
         with _held(stream, opening, row):
             yield stream
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from events.database import connection
+from events.idempotency import InProgressError
 from events.pool import Pool, PoolBusyError, PooledConnection
 from events.store import EventStore
 from garden.application import Garden
@@ -14,11 +15,16 @@ from tests.support.accounts import account_on
 from tests.support.crowd import Asked, Job, crowd_in
 from tests.support.planted import NOTES, PROFILE, ada, anchors_of, code_of, ok, patching, plant
 from tests.support.promises import broken_promises, text_of, told
+from tests.support.waiting import until
 from tests.writing.test_many_writers import by_threads
 
 WAITING = (
     b"select count(*) from pg_stat_activity "
     b"where wait_event_type = 'Lock' and wait_event = 'advisory' and datname = current_database()"
+)
+HELD = (
+    b"select count(*) from pg_locks where locktype = 'advisory' "
+    b"and database = (select oid from pg_database where datname = current_database())"
 )
 MOVERS = 10
 
@@ -156,3 +162,20 @@ def test_patches_snapshots_moves_and_words_at_once_from_eight_processes(garden: 
         done = crowd.run(jobs)
     calls = [call for job in jobs for call in job.calls]
     assert_nothing_was_lost(garden, calls, [each for one in done for each in one.envelopes])
+
+
+def test_a_second_lock_whose_taking_failed_halfway_is_not_left_behind(garden: Garden, database: str) -> None:
+    begin_notes(garden, "z")
+    store = garden.services.account
+    with (
+        connection(database) as blocking,
+        store.document(ada(garden).caller, notes_of("z")) as held,
+        blocking.transaction(),
+    ):
+        # As a migration would; the lock on the document is taken before this one is waited for.
+        blocking.execute("lock table garden.documents in access exclusive mode")
+        held.connection.execute("set lock_timeout = 50")
+        with pytest.raises(InProgressError), store.beside(held, notes_of("zz")):
+            pass
+    with connection(database) as opened:
+        until(lambda: opened.execute(HELD).fetchone() == (0,))
