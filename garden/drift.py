@@ -172,10 +172,15 @@ def damage_between(
 
 
 def _plain(value: object) -> object:
-    """Give a value as it can be sealed and told; what YAML makes of dates and the like as its words."""
+    """Give a value as it can be sealed and told; what YAML makes of dates and the like as its words.
+
+    YAML has escapes for what no database holds, zero bytes and halves of characters; those stay escapes.
+    """
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
-    return value if value is None or type(value) in {str, int, bool} else str(value)
+    if value is None or type(value) in {int, bool}:
+        return value
+    return str(value).encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
 
 
 def _story(old: str | None, failed: UUID | None) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from garden.application import Garden
+from garden.reconciling import adopt
 from garden.session import Session
 from tests.support.gardens import (
     CRITIC,
@@ -246,3 +247,17 @@ def test_an_identity_value_that_is_no_word_is_told_and_can_be_put_right(
     refused(ada, "md.patch_section", "document_damaged", **PATCH)
     edit_outside(garden, CRITIC, f"id: {odd}\n", "id: critic\n")
     ok(ada, "md.patch_section", **PATCH)
+
+
+@pytest.mark.parametrize("escape", ["\\0", "\\ud800"])
+def test_an_identity_value_that_no_database_holds_can_be_taken_out_again(garden: Garden, escape: str) -> None:
+    maintainer = garden.session("ada", role="maintainer")
+    plant(maintainer, CRITIC)
+    odd = f'schema: 1\nparticipants: ["a{escape}b"]\n'
+    edit_outside(garden, CRITIC, "schema: 1\n", odd)
+    assert "refused" not in {each.outcome for each in adopt(garden.services, "ada")}
+    edit_outside(garden, CRITIC, odd, "schema: 1\n")
+    assert "refused" not in {each.outcome for each in adopt(garden.services, "ada")}
+    ok(maintainer, "md.repair", path=CRITIC)
+    ok(maintainer, "md.restore", path=CRITIC, version=1)
+    ok(maintainer, "md.patch_section", **PATCH)
