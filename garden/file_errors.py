@@ -101,6 +101,18 @@ class FileBusyError(FileError):
         )
 
 
+class FileOpenError(FileError):
+    """A program has the file open for writing, and would go on writing to what is no document any more."""
+
+    code: ClassVar[str] = "unavailable"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Another program has this file open for writing; what it writes next would be lost.",
+            hint="Save and close the file there, then call again.",
+        )
+
+
 class StorageError(FileError):
     """The file system refused."""
 

@@ -31,6 +31,7 @@ from garden.plain_files import (
     Identity,
     Look,
     check_content,
+    check_not_open,
     check_still,
     check_type,
     expected_content,
@@ -44,6 +45,7 @@ from garden.plain_files import (
     opened_in,
     put_in_place,
     raw_hash,
+    rename_anew,
     status_in,
     sync,
     touched_at,
@@ -88,8 +90,8 @@ class GardenFiles:
         with translated():
             self._home = os.open(home, READ_FOLDER | os.O_CLOEXEC)
         self._resolve = choose_resolver(self._home, step_by_step=step_by_step)
-        # Folders whose names are known to be on the disk.
-        self._confirmed: set[tuple[str, ...]] = set()
+        # Folders whose names are known to be on the disk, and what the folder above each looked like then.
+        self._confirmed: dict[tuple[str, ...], Look] = {}
 
     def close(self) -> None:
         """Give the home's handle back; nothing can be reached through this object any more."""
@@ -261,11 +263,15 @@ class GardenFiles:
             sync(folder, replaced=True)
 
     def confirm_history_copy(self, copy: GardenPath) -> bool:
-        """Bring the name of a copy to the disk; whether there is such a copy."""
+        """Bring the name of a copy to the disk; whether there is such a copy.
+
+        It is given anew: the kernel takes for written what an fsync failed to write.
+        """
         _check_place(copy, Place.HISTORY_COPY)
         if not self.exists(copy):
             return False
         with translated(), self._opened(copy.folder.components, READ_FOLDER) as folder:
+            rename_anew(folder, copy.name)
             sync(folder, replaced=True)
         return True
 
@@ -377,6 +383,7 @@ class GardenFiles:
                     undo.enter_context(kept(folder, path.name, status, previous, history, copy.name))
                     reach(Step.KEPT)
                 check_still(status, folder, path.name)
+                check_not_open(handle)
                 with _unless_taken_away():
                     put_in_place(fresh, path.name, status, folder)
             reach(Step.REPLACED)
@@ -437,22 +444,31 @@ class GardenFiles:
         for depth, name in enumerate(components):
             with self._opened(components[:depth], READ_FOLDER) as parent, suppress(FileExistsError):
                 os.mkdir(name, 0o700, dir_fd=parent)
-            self._confirmed.discard(components[: depth + 1])
 
     def _confirm_way(self, components: tuple[str, ...]) -> None:
         """Bring the names of a folder, and of those on the way to it, to the disk, once for each.
 
         Also of those that were there already: whoever made one may have died before it was durable, and all
-        that is confirmed in a folder is lost with the folder's name.
+        that is confirmed in a folder is lost with the folder's name. A folder that was made anew since, on
+        whatever level, shows in what the one above it looks like.
         """
-        for depth in range(len(components)):
-            way = components[: depth + 1]
-            if way not in self._confirmed:
-                with self._opened(components[:depth], READ_FOLDER) as parent:
-                    sync(parent, replaced=False)
-                if len(self._confirmed) >= _CONFIRMED_MAX:
-                    self._confirmed.clear()
-                self._confirmed.add(way)
+        if not self._is_confirmed(components):
+            for depth in range(1, len(components) + 1):
+                self._confirm(components[:depth])
+
+    def _is_confirmed(self, way: tuple[str, ...]) -> bool:
+        with self._opened(way[:-1], LOOK) as parent:
+            return self._confirmed.get(way) == look_of(os.fstat(parent))
+
+    def _confirm(self, way: tuple[str, ...]) -> None:
+        with self._opened(way[:-1], READ_FOLDER) as parent:
+            look = look_of(os.fstat(parent))
+            if self._confirmed.get(way) == look:
+                return
+            sync(parent, replaced=False)
+        if len(self._confirmed) >= _CONFIRMED_MAX:
+            self._confirmed.clear()
+        self._confirmed[way] = look
 
     def _check_file(self, handle: int, path: GardenPath) -> os.stat_result:
         """Refuse what is no plain file, and a file with more names than this service gave it."""

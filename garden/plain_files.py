@@ -4,9 +4,11 @@ Everything is said of handles, and of single names in a handle's folder; there a
 """
 
 import errno
+import fcntl
 import os
 import re
 import secrets
+import signal
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +22,7 @@ from garden.file_errors import (
     FileBusyError,
     FileChangedError,
     FileExistsAlreadyError,
+    FileOpenError,
     FileTooLargeError,
     ForeignFileError,
     NotTextError,
@@ -136,6 +139,23 @@ def check_still(status: os.stat_result, folder: int, name: str) -> None:
         raise FileChangedError
 
 
+def check_not_open(handle: int) -> None:
+    """Refuse a file that a program has open for writing: it would write on where nobody looks any more.
+
+    A lease for reading is granted on what nobody writes, and given back at once. Whoever gets none because of
+    the file's owner or its file system knows no more than before.
+    """
+    try:
+        # Who opens it in this very moment waits until it is given back; this signal of that harms nobody.
+        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+    except BlockingIOError:
+        raise FileOpenError from None
+    except OSError:
+        return
+    fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+
+
 def put_in_place(fresh: str, name: str, status: os.stat_result, folder: int) -> None:
     """Put a fresh file in the place of the one with this status, unless somebody puts another there first.
 
@@ -200,6 +220,13 @@ def fresh_names(name: str = ".*") -> re.Pattern[str]:
 def named_for(fresh: str) -> str:
     """Give the name that a temporary file was to have."""
     return fresh.removeprefix(_FRESH).rpartition("-")[0]
+
+
+def rename_anew(folder: int, name: str) -> None:
+    """Give a file the name that it has, so that the folder has something to write again."""
+    fresh = f"{_FRESH}{name}-{secrets.token_hex(8)}"
+    os.rename(name, fresh, src_dir_fd=folder, dst_dir_fd=folder)
+    os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def write_new(folder: int, name: str, content: bytes) -> None:

@@ -1,4 +1,5 @@
 import os
+import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -560,3 +561,30 @@ def test_a_closed_home_gives_nothing_any_more_and_may_be_closed_again(files: Gar
 def test_a_home_that_is_not_there_is_not_found(home: Home) -> None:
     with pytest.raises(FileMissingError):
         GardenFiles(home.path / "nowhere")
+
+
+def test_a_folder_that_was_made_anew_by_hand_is_brought_to_the_disk_again(
+    files: GardenFiles, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files.replace(PROFILE, b"first\n", expected=None)
+    folder = home.path / PROFILE.folder.text
+    shutil.rmtree(folder)
+    folder.mkdir()
+    synced: list[str] = []
+    monkeypatch.setattr(
+        os, "fsync", lambda handle: synced.append(str(Path(f"/proc/self/fd/{handle}").readlink()))
+    )
+    files.replace(PROFILE, b"second\n", expected=None)
+    assert str(folder.parent) in synced
+    synced.clear()
+    files.replace(PROFILE, b"third\n", expected=digest(b"second\n"))
+    assert str(folder.parent) not in synced
+
+
+def test_the_name_of_a_copy_is_given_anew_before_it_is_confirmed(files: GardenFiles, home: Home) -> None:
+    copy = place(home, COPY)
+    os.utime(copy.parent, ns=(0, 0))
+    assert files.confirm_history_copy(COPY)
+    assert copy.parent.stat().st_mtime_ns > 0
+    assert copy.read_bytes() == b"old\n"
+    assert [each.name for each in copy.parent.iterdir()] == [copy.name]

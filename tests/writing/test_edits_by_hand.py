@@ -97,3 +97,17 @@ def test_a_preview_knows_of_a_document_that_went_away_with_a_move_given_up(
     asked = [("fs.append", {"path": old, "text": "more"}), ("fs.move", elsewhere)]
     previewed = [code_of(maintainer.call(tool, {**args, "dryRun": True})) for tool, args in asked]
     assert previewed == [code_of(maintainer.call(*each)) for each in asked] == ["not_found"] * 2
+
+
+@pytest.mark.parametrize("path", [PROFILE, NOTES])
+def test_what_a_program_writes_that_has_the_file_open_is_not_lost(garden: Garden, path: str) -> None:
+    plant(ada(garden), path)
+    asked = patching(path, "concerns v1" if path == PROFILE else "s3 v1", "said once;")
+    with (garden.home.path / path).open("a") as writing:
+        refusal = ada(garden).call(*asked)
+        assert code_of(refusal) == "unavailable"
+        assert "open for writing" in refusal["error"]["message"]
+        writing.write("\nby hand;\n")
+    ok(ada(garden).call(*asked))
+    assert text_of(garden, path).count("by hand;") == text_of(garden, path).count("said once;") == 1
+    assert broken_promises(garden) == []
