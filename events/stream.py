@@ -67,6 +67,14 @@ class LockedStream:
         self._keys = keys
         self._now = now
 
+    def could_date(self, event: Event) -> bool:
+        """Whether an event's times are those of a clock, and of one that was not ahead of today's.
+
+        Where the clock is behind what a stream holds, its times only count on from there, tick by tick.
+        """
+        began, ended = event.created_at, event.committed_at
+        return ended is not None and ended - began != _TICK and ended <= self._now()
+
     def next_name(self) -> EventName:
         """Name the next event before it is made, for texts that speak of it."""
         at = self._moment()

@@ -2,7 +2,7 @@
 
 import os
 import time
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -37,8 +37,8 @@ def edited(session: Session, path: str, *texts: str) -> None:
 @pytest.fixture
 def _commits_lie_ahead(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever sets a file back here touches it now; what lies before a commit is what a disk left behind."""
-    now = garden.services.account._now
-    monkeypatch.setattr(garden.services.account, "_now", lambda: now() + timedelta(hours=1))
+    for account in (garden.services.account, garden.services.recovering._account):
+        monkeypatch.setattr(account, "_now", lambda: datetime.now(UTC) + timedelta(hours=1))
 
 
 @pytest.mark.usefixtures("_commits_lie_ahead")
@@ -93,6 +93,29 @@ def test_a_copy_that_a_person_moved_back_with_its_times_is_an_edit_from_outside(
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     [done] = adopt(garden.services, "ada")
     assert done.outcome == "adopted"
+
+
+@pytest.mark.parametrize("written_after", [True, False], ids=["counted on from", "set by"])
+def test_a_persons_undo_stays_where_a_clock_was_ahead(
+    garden: Garden, session: Session, monkeypatch: pytest.MonkeyPatch, written_after: bool
+) -> None:
+    file = file_of(garden, CRITIC)
+    with monkeypatch.context() as wrong:
+        wrong.setattr(garden.services.account, "_now", lambda: datetime.now(UTC) + timedelta(hours=1))
+        if written_after:
+            edited(session, CRITIC, "by a clock that is ahead")
+        old = file.read_bytes()
+        if not written_after:
+            edited(session, CRITIC, "private")
+    if written_after:
+        edited(session, CRITIC, "private")
+        # By now the clock has come to where it had been set before.
+        later = lambda: datetime.now(UTC) + timedelta(hours=2)  # noqa: E731
+        monkeypatch.setattr(garden.services.recovering._account, "_now", later)
+    put_back(file, old)
+    [done] = adopt(garden.services, "ada")
+    assert done.outcome == "adopted"
+    assert "private" not in file.read_text()
 
 
 @pytest.mark.usefixtures("_commits_lie_ahead")
