@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from events.idempotency import Earlier
-from events.reading import EventReader
+from events.reading import EventReader, Query
 from events.records import Event
 from events.saga import StaleStateError, Status
 from events.store import EventStore
@@ -23,6 +23,8 @@ from garden.planning import FILE_WAS_MISSING, MOVE_OP, keeps_copy
 from grammar.splice import apply_splice
 
 NOTHING_HASH = raw_hash(b"")
+
+_RECENT_EVENTS = 20
 
 STALLED = {
     "code": "stalled_before_write",
@@ -102,13 +104,36 @@ class Settlement:
         carried out; whoever was told nothing asks again, and would find the same words there twice.
         """
         if (file.hash if file else None) in _alike(event.intended_raw_hash):
-            return file.text if file else ""
+            gone_astray = file is None and not self._arrived(event)
+            return None if gone_astray else file.text if file else ""
         if file is None or event.splice is None or file.hash in _alike(event.before_raw_hash):
             return None
         version = (event.document_version or 1) - 1
         before = self._reader.text_at(path.user_id, path.text, version) if version else ""
         after = apply_splice(before, event.splice)
         return after if _holds(file.text, before, after) else None
+
+    def _arrived(self, departure: Event) -> bool:
+        """Whether a document that is no longer at its old path has come to the new one.
+
+        Somebody may have deleted it, or a disk have lost both names; then it is to be told as missing.
+        """
+        asked = (departure.statement.edit or {}).get("asked", {})
+        if departure.statement.op != MOVE_OP or "to" not in asked:
+            return True
+        new = GardenPath(asked["to"])
+        there = self._file(new)
+        if there is not None and there.hash == departure.before_raw_hash:
+            return True
+        page = self._reader.query(new.user_id, Query(path=new.text, op=MOVE_OP, limit=_RECENT_EVENTS))
+        origin = {"from": departure.statement.path}
+        arrival = next(
+            (each for each in page.events if (each.statement.edit or {}).get("asked") == origin), None
+        )
+        if arrival is None or arrival.status is Status.FAILED:
+            return False
+        # Edited since, where there is a file; the arrival tells what became of it.
+        return there is not None or arrival.status is Status.COMMITTED
 
     def raw_hash_of(self, path: GardenPath) -> str | None:
         """Hash the file that is there, if there is one."""

@@ -1,11 +1,18 @@
 import pytest
 
 from garden.application import Garden
+from garden.failpoints import Step, watched_by
+from garden.reconciling import reconcile
 from garden.session import Session
+from garden.status import State, status_of_user
 from tests.support.gardens import CRITIC, events_of, file_of, ok, plant, refused, result, rows
 
 OLD = "users/ada/parts/critik/notes.md"
 NEW = "users/ada/parts/critic/notes.md"
+
+
+class _GoneError(BaseException):
+    pass
 
 
 @pytest.fixture
@@ -100,3 +107,24 @@ def test_a_document_moves_to_a_path_of_its_own_kind_only(garden: Garden) -> None
     keeper = garden.session("ada", role="maintainer")
     plant(keeper, OLD)
     refused(keeper, "fs.move", "invalid_input", path=OLD, newPath=OLD.replace("notes.md", "profile.md"))
+
+
+def test_a_document_that_was_deleted_while_its_move_was_given_up_is_told_as_missing(
+    garden: Garden, operator: Session
+) -> None:
+    asked = {"path": OLD, "newPath": NEW, "idempotencyKey": "the same"}
+
+    def gone(step: Step) -> None:
+        if step is Step.BEGUN:
+            raise _GoneError
+
+    with watched_by(gone), pytest.raises(_GoneError):
+        operator.call("fs.move", asked)
+    file_of(garden, OLD).unlink()
+    list(reconcile(garden.services, ["ada"]))
+    assert events_of(operator, OLD)[-1] == events_of(operator, NEW)[-1] == "move failed"
+    [lost] = [each for each in status_of_user(garden.services, "ada") if each.state is State.MISSING]
+    assert lost.path == OLD
+    refused(operator, "fs.move", "document_damaged", **asked)
+    ok(operator, "md.restore", path=OLD, version=2)
+    ok(operator, "fs.move", **asked)
