@@ -24,7 +24,7 @@ from events.stream import EventName, LockedStream
 from garden.documents import Documents, Standing
 from garden.drift import Adoption
 from garden.failpoints import Step, reach
-from garden.file_errors import CopyLeftError, FileMissingError, SyncFailedError
+from garden.file_errors import CopyLeftError, FileMissingError, StorageError, SyncFailedError
 from garden.files import FileText, GardenFiles, Replacement
 from garden.paths import GardenPath
 from garden.planning import DocumentDamagedError, Intent, Plan, Planner
@@ -269,7 +269,10 @@ class WritePath:
         """Write the version that a missing file had into the history, where there is no file to link."""
         if plan.missing and plan.before is not None and plan.keeps_copy:
             copy = plan.intent.path.copy_of(name.at, name.event_id)
-            self._files.write_history_copy(copy, plan.before.text.encode())
+            try:
+                self._files.write_history_copy(copy, plan.before.text.encode())
+            except StorageError:
+                raise SyncFailedError(replaced=True) from None
 
 
 @contextmanager

@@ -1,10 +1,13 @@
 """`md.restore`: an earlier version comes back as a new one, wherever the document stands meanwhile."""
 
+import errno
+import os
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from garden import files
 from garden.application import Garden
 from garden.past import versions_of
 from garden.paths import GardenPath
@@ -17,6 +20,7 @@ from tests.support.gardens import (
     events_of,
     file_of,
     ok,
+    out_of_step,
     plant,
     refused,
     result,
@@ -281,3 +285,23 @@ def test_a_file_that_is_no_text_is_left_alone(garden: Garden, operator: Session)
     assert error["hint"]
     assert file_of(garden, CRITIC).read_bytes() == b"\xff\xfe"
     file_of(garden, CRITIC).write_text(before)
+
+
+def test_a_copy_that_can_not_be_kept_does_not_have_it_said_that_nothing_was_changed(
+    garden: Garden, operator: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = file_of(garden, CRITIC)
+    before = file.read_bytes()
+    file.unlink()
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as full_disk:
+        full_disk.setattr(files, "write_new", full)
+        error = refused(operator, "md.restore", "unavailable", path=CRITIC, version=3)
+    assert "stays closed" in error["message"]
+    again = ok(operator, "md.restore", path=CRITIC, version=3)
+    assert again["meta"]["replayed"]
+    assert file.read_bytes() == before
+    assert not out_of_step(garden)
