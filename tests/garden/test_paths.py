@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from garden.paths import (
@@ -86,6 +86,8 @@ stems = st.one_of(
     st.builds("{}/{}".format, ids, st.sampled_from(["overview", "notes"])),
     st.builds("{}/{}/{}/{}".format, ids, groups, ids, st.sampled_from(["profile", "notes"])),
 )
+# However long the machine takes: speed is not what is asked for here.
+any_time = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 legal = st.one_of(
     folders.map("users/{}".format),
     stems.map("users/{}.md".format),
@@ -283,12 +285,13 @@ def test_what_is_no_id_is_told_apart(text: str) -> None:
     assert not is_id(text)
 
 
+@any_time
 @given(legal)
 def test_every_documented_form_is_a_path_that_renders_to_itself(text: str) -> None:
     assert str(GardenPath(text)) == text
 
 
-@settings(max_examples=1000)
+@settings(any_time, max_examples=1000)
 @given(st.one_of(st.text(), st.text(st.characters(exclude_categories=()), max_size=300), near_legal))
 def test_any_other_text_is_refused_and_nothing_else_is_raised(text: str) -> None:
     try:
@@ -300,7 +303,7 @@ def test_any_other_text_is_refused_and_nothing_else_is_raised(text: str) -> None
         assert documented(text)
 
 
-@settings(max_examples=1000)
+@settings(any_time, max_examples=1000)
 @given(legal, st.data())
 def test_a_path_with_one_character_changed_is_a_documented_form_or_refused(
     text: str, data: st.DataObject

@@ -156,12 +156,12 @@ def test_a_stream_that_was_closed_leaves_nothing_behind(newer: Connect, ada: Ses
 
     async def converse() -> None:
         async with newer() as client:
-            for _ in range(3):
+            for number in range(3):
                 async with (
                     client.listen(resource_subscriptions=[f"garden://{NOTES}"]) as stream,
                     asyncio.timeout(SECONDS_MAX),
                 ):
-                    ada.fs.append(NOTES, "Again.", idempotency_key=str(id(stream)))
+                    ada.fs.append(NOTES, "Again.", idempotency_key=str(number))
                     assert await anext(stream) == ResourceUpdated(f"garden://{NOTES}")
             assert not (await client.call_tool("fs_hash", {"path": NOTES})).is_error
 

@@ -27,6 +27,8 @@ STRICT = {
     "GARDEN_SERVE_CONNECTIONS": "20", "GARDEN_SERVE_THREADS": "1", "GARDEN_SERVE_WAITING_CALLS": "2",
     "GARDEN_SERVE_STREAMS": "3", "GARDEN_SERVE_STREAM_SECONDS": "1",
 }  # fmt: skip
+# For those who are to be turned away for another reason than that they were slow.
+PATIENT = {**STRICT, "GARDEN_SERVE_BODY_SECONDS": "30", "GARDEN_SERVE_IDLE_SECONDS": "30"}
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +38,21 @@ def strict(server: TestServer) -> Iterator[Service]:
     with home_of_its_own(server, root) as home, served(home, env=STRICT) as service:
         # It could close a connection that was kept at the very moment at which the next request is sent.
         yield replace(service, connections_kept=0)
+
+
+@pytest.fixture(scope="module")
+def patient(server: TestServer) -> Iterator[Service]:
+    """A service that takes little, and waits longer than any test."""
+    root = Path(os.environ["GARDEN_TEST_ROOT"])
+    with home_of_its_own(server, root) as home, served(home, env=PATIENT) as service:
+        yield replace(service, connections_kept=0)
+
+
+@pytest.fixture
+def cyd(patient: Service) -> Iterator[Person]:
+    with patient.person() as person:
+        person.ok("md.plant", path=person.notes)
+        yield person
 
 
 @pytest.fixture
@@ -79,14 +96,14 @@ def test_a_body_without_a_length_is_cut_off_where_it_becomes_too_large(strict: S
     ada.ok("tools.list")
 
 
-def test_a_body_up_to_the_limit_is_taken(ada: Person) -> None:
+def test_a_body_up_to_the_limit_is_taken(cyd: Person) -> None:
     padded = b"{}" + b" " * 99_998
-    answer = ada.client.post(
+    answer = cyd.client.post(
         "/v1/tools/tools.list", content=padded, headers={"Content-Type": "application/json"}
     )
     assert answer.status_code == 200
     refused(
-        ada.client.post(
+        cyd.client.post(
             "/v1/tools/tools.list", content=padded + b" ", headers={"Content-Type": "application/json"}
         ),
         413,
@@ -254,17 +271,17 @@ def test_a_client_that_leaves_in_the_middle_changes_nothing_or_everything(
     assert ada.ok("fs.read", path=ada.notes)["result"].count("said and gone") == 1
 
 
-def test_more_calls_than_may_wait_are_told_to_come_back(strict: Service, ada: Person) -> None:
+def test_more_calls_than_may_wait_are_told_to_come_back(patient: Service, cyd: Person) -> None:
     """One call is carried out, two wait; whoever comes in addition is refused, and nobody else."""
     answers: list[httpx2.Response] = []
 
     def call(number: int) -> None:
-        with strict.client(ada.secret) as client:
-            said = {"path": ada.notes, "text": f"entry {number}"}
+        with patient.client(cyd.secret) as client:
+            said = {"path": cyd.notes, "text": f"entry {number}"}
             answers.append(client.post("/v1/tools/fs.append", json=said))
 
     threads = [threading.Thread(target=call, args=(number,)) for number in range(12)]
-    with strict.garden.services.account.document(Caller(ada.user_id, "holder"), ada.notes):
+    with patient.garden.services.account.document(Caller(cyd.user_id, "holder"), cyd.notes):
         for each in threads:
             each.start()
         until(lambda: len(answers) == 9)
@@ -276,22 +293,22 @@ def test_more_calls_than_may_wait_are_told_to_come_back(strict: Service, ada: Pe
     assert [answer.status_code for answer in answers[9:]] == [200] * 3
 
 
-def test_more_connections_than_there_may_be_are_turned_away(strict: Service, ada: Person) -> None:
-    connections = [strict.connected() for _ in range(30)]
+def test_more_connections_than_there_may_be_are_turned_away(patient: Service, cyd: Person) -> None:
+    connections = [patient.connected() for _ in range(30)]
     try:
         turned_away(everything(connections[-1]), 503, "unavailable")
     finally:
         for each in connections:
             each.close()
     # As soon as they are seen to be gone there is room again.
-    until(lambda: ada.call("tools.list").status_code == 200)
+    until(lambda: cyd.call("tools.list").status_code == 200)
 
 
-def test_more_streams_than_there_may_be_are_told_to_come_back(ada: Person) -> None:
-    with following(ada) as one, following(ada) as two, following(ada) as three:
+def test_more_streams_than_there_may_be_are_told_to_come_back(cyd: Person) -> None:
+    with following(cyd) as one, following(cyd) as two, following(cyd) as three:
         for entries in (one, two, three):
             next(entries)
-        answer = ada.client.get("/v1/events/stream")
+        answer = cyd.client.get("/v1/events/stream")
         refused(answer, 503, "unavailable")
 
 
@@ -349,12 +366,12 @@ def test_who_listens_below_mcp_is_cut_off_when_the_token_is_revoked(
 
 
 def test_one_user_who_keeps_large_bodies_in_hand_does_not_keep_the_others_from_sending(
-    strict: Service, ada: Person
+    patient: Service, cyd: Person
 ) -> None:
     large = {**LISTENING, "params": {**LISTENING["params"], "more": "x" * 99_000}}
-    request = {**_newer(ada), "json": large}
+    request = {**_newer(cyd), "json": large}
     with ExitStack() as streams:
-        answers = [streams.enter_context(ada.client.stream(url="/mcp", **request)) for _ in range(16)]
+        answers = [streams.enter_context(cyd.client.stream(url="/mcp", **request)) for _ in range(16)]
         assert [answer.status_code for answer in answers] == [200] * 8 + [429] * 8
-        with strict.person() as ben:
+        with patient.person() as ben:
             ben.ok("md.plant", path=ben.notes, rationale="a reason " * 200)
