@@ -363,7 +363,7 @@ class GardenFiles:
     def _ready(
         self, stack: ExitStack, path: GardenPath, content: bytes, expected: str, copy: GardenPath | None
     ) -> Replacement:
-        """Replace, in 20 system calls, 2 of them fsyncs; with a copy to keep, in 24, 3 of them fsyncs.
+        """Replace, in 26 system calls, 2 of them fsyncs; with a copy to keep, in 33, 3 of them fsyncs.
 
         The fsync of the file comes first. Those of the folders come after the rename and the link, which the
         journal of a file system then writes together. Step by step there are more.
