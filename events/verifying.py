@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from events.keyring import Keyring
+from events.pool import NotRecordableError
 from events.reading import EventReader, Snapshot
 from events.records import JOURNAL, NO_CHAIN
 from events.rows import Row, splice_of
@@ -79,6 +80,13 @@ class Verifier:
 
     def user(self, user_id: str) -> Verdict:
         """Check every stream of a user; the first fault of each is named."""
+        try:
+            return self._checked(user_id)
+        except NotRecordableError:
+            fault = Fault(f"users/{user_id}", None, None, "it holds a value that can't have been recorded")
+            return Verdict(0, (fault,))
+
+    def _checked(self, user_id: str) -> Verdict:
         checked, faults = 0, []
         with self._reader.snapshot(user_id) as snapshot:
             # Keys are read after the moment is fixed: a key is in place before anything is sealed with it.

@@ -21,6 +21,7 @@ from garden.beneath import LOOK, READ_FILE, READ_FOLDER, choose_resolver, give_b
 from garden.failpoints import Step, reach
 from garden.file_errors import (
     FileChangedError,
+    FileError,
     FileExistsAlreadyError,
     FileMissingError,
     ForeignFileError,
@@ -52,6 +53,9 @@ from garden.plain_files import (
     whole_content,
     write_new,
 )
+
+Unlisted = Callable[[GardenPath, FileError], None]
+"""Is told of a folder that can't be listed, so that the search goes on with the others."""
 
 _ANY_NAME = re.compile(".*", re.DOTALL)
 _NOT_HIDDEN = re.compile("[^.].*", re.DOTALL)
@@ -147,18 +151,24 @@ class GardenFiles:
         """List the gardens of this home."""
         return self._list(("users",))
 
-    def documents(self, folder: GardenPath) -> Iterator[GardenPath]:
-        """Find every document, or copy, in a folder and all below; what vanishes meanwhile is left out."""
-        with suppress(FileMissingError):
+    def documents(self, folder: GardenPath, unlisted: Unlisted | None = None) -> Iterator[GardenPath]:
+        """Find every document, or copy, in a folder and all below; what vanishes meanwhile is left out.
+
+        A folder that can't be listed is an error, unless somebody is there to be told of it.
+        """
+        with _going_on(folder, unlisted):
             for path in self.list_folder(folder):
                 if path.is_folder:
-                    yield from self.documents(path)
+                    yield from self.documents(path, unlisted)
                 else:
                     yield path
 
     def count_others(self, folder: GardenPath) -> int:
-        """Count what lies in a folder and all below and is no part of the garden, hidden files aside."""
-        with suppress(FileMissingError):
+        """Count what lies in a folder and all below and is no part of the garden, hidden files aside.
+
+        What lies in a folder that can't be listed is not counted.
+        """
+        with suppress(FileError):
             with translated(), self._opened(folder.components, READ_FOLDER) as handle:
                 names = set(names_in(handle, _NOT_HIDDEN))
             known = self.list_folder(folder)
@@ -324,19 +334,19 @@ class GardenFiles:
                 sync(folder, replaced=True)
         return one
 
-    def documents_with_strays(self, user_id: str) -> Iterator[GardenPath]:
+    def documents_with_strays(self, user_id: str, unlisted: Unlisted | None = None) -> Iterator[GardenPath]:
         """Find every document beside which, or beside whose copies, a temporary file lies."""
         for top in (f"users/{user_id}", f"history/{user_id}"):
-            yield from dict.fromkeys(self._with_strays(GardenPath(top)))
+            yield from dict.fromkeys(self._with_strays(GardenPath(top), unlisted))
 
-    def _with_strays(self, folder: GardenPath) -> Iterator[GardenPath]:
-        with suppress(FileMissingError):
+    def _with_strays(self, folder: GardenPath, unlisted: Unlisted | None) -> Iterator[GardenPath]:
+        with _going_on(folder, unlisted):
             for name in self._stray_names(folder):
                 with suppress(PathNotAllowedError):
                     yield folder.document if folder.document_name else GardenPath(f"{folder.text}/{name}")
             for path in self.list_folder(folder):
                 if path.is_folder:
-                    yield from self._with_strays(path)
+                    yield from self._with_strays(path, unlisted)
 
     def _stray_names(self, folder: GardenPath) -> list[str]:
         with translated(), self._opened(folder.components, READ_FOLDER) as handle:
@@ -501,6 +511,18 @@ class GardenFiles:
 def _check_place(path: GardenPath, place: Place) -> None:
     if path.place is not place:
         raise PathNotAllowedError(f"a {place.replace('_', ' ')} is wanted, and this is a {path.place}")
+
+
+@contextmanager
+def _going_on(folder: GardenPath, unlisted: Unlisted | None) -> Iterator[None]:
+    try:
+        yield
+    except FileMissingError:
+        pass
+    except FileError as error:
+        if unlisted is None:
+            raise
+        unlisted(folder, error)
 
 
 @contextmanager

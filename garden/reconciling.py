@@ -18,7 +18,7 @@ from events.recoveries import PAUSE_SECONDS, Attempt
 from events.saga import Status
 from events.verifying import Fault
 from garden.failpoints import Step, reach
-from garden.paths import GardenPath
+from garden.paths import GardenPath, Place
 from garden.seen import Seen
 from garden.status import DocumentStatus, State, status_of_user, why_given_up
 from garden.tools.declaration import Services
@@ -106,21 +106,37 @@ def adopt(
     asks again and again hands in what was `seen`.
     """
     for status in _not_in_step(services, user_id, linted=linted, seen=seen):
-        if status.open_event_id is None:
+        if status.is_folder:
+            yield _became(status, "needs a person", status.message)
+        elif status.open_event_id is None:
             yield _reconciled(services, status)
         elif status.state is State.QUARANTINED:
             yield _became(status, "quarantined", status.message)
 
 
 def clear_strays(services: Services, user_id: str) -> Iterator[Reconciled]:
-    """Remove the temporary files of writers that were killed."""
-    for path in services.files.documents_with_strays(user_id):
+    """Remove the temporary files of writers that were killed, and tell of those that stay."""
+    unlisted: dict[GardenPath, GardenError] = {}
+    for path in services.files.documents_with_strays(user_id, unlisted.__setitem__):
         try:
             if services.recovering.clear_strays(_reconciler(user_id), path):
                 yield Reconciled(user_id, path.text, State.IN_STEP, "cleared")
         except (InProgressError, PoolBusyError):
             # It belongs to whoever is writing now.
             continue
+        except DatabaseUnavailableError:
+            raise
+        except GardenError as error:
+            message = f"What is named like a temporary file of it can't be removed. {error.message}"
+            yield _left(path, State.IN_STEP, message)
+    for folder, unseen in unlisted.items():
+        # Of those in the garden itself whoever looks at the documents tells.
+        if folder.place is Place.HISTORY_FOLDER:
+            yield _left(folder, State.UNREADABLE, f"What is in it can't be told. {unseen.message}")
+
+
+def _left(path: GardenPath, before: State, message: str) -> Reconciled:
+    return Reconciled(path.user_id, path.text, before, "needs a person", message=message)
 
 
 def rebuild_heads(services: Services, user_id: str, *, dry_run: bool = False) -> Iterator[Reconciled]:
@@ -226,6 +242,9 @@ def _reconciled(services: Services, status: DocumentStatus) -> Reconciled:
         known = services.recovering.acknowledge(_reconciler(path.user_id), path)
     except (InProgressError, PoolBusyError) as error:
         return _became(status, "busy", error.message)
+    except DatabaseUnavailableError:
+        # The others would fare no better, each after as long a wait.
+        raise
     except GardenError as error:
         return _became(status, "refused", error.message)
     outcome, events, message = _outcome(known)

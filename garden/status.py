@@ -11,17 +11,22 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from events.database import DatabaseUnavailableError
+from events.idempotency import InProgressError
+from events.pool import NotRecordableError, PoolBusyError
 from events.recoveries import Quarantined
 from garden.drift import damage_between
-from garden.file_errors import FileMissingError
+from garden.file_errors import FileError, FileMissingError
 from garden.files import FileText
-from garden.paths import GardenPath
+from garden.paths import GardenPath, PathNotAllowedError
 from garden.seen import Seen
 from garden.settling import NOTHING_HASH
 from garden.tools.declaration import Services
 from grammar.errors import GardenError
 
 _TRIES = 5
+# Troubles that say nothing of one document, and that would only be met again with the next.
+_EVERYBODYS = (DatabaseUnavailableError, PoolBusyError, InProgressError)
 
 
 class State(StrEnum):
@@ -39,7 +44,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class DocumentStatus:
-    """How one document stands, and what is to be said about it."""
+    """How one document stands, or a folder that can't be listed, and what is to be said about it."""
 
     user_id: str
     path: str
@@ -48,6 +53,11 @@ class DocumentStatus:
     message: str = ""
     updated_at: datetime | None = None
     open_event_id: UUID | None = None
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether this is said of a folder, and of whatever unknown lies in it."""
+        return not self.path.endswith(".md")
 
     @property
     def in_step(self) -> bool:
@@ -71,13 +81,28 @@ def status_of_user(
     """Look at every document of a user, those on the disk and those the account knows, in order.
 
     One that is not `linted` is taken to be whole where it is what the account says. One that was `seen` in
-    step, and whose file and head have not changed, is left out.
+    step, and whose file and head have not changed, is left out. Folders that can't be listed come first:
+    they are findings and no errors, and so is an account that is not as it was written.
     """
+    try:
+        yield from _every_status(services, user_id, linted=linted, seen=seen)
+    except (PathNotAllowedError, NotRecordableError):
+        # It names what is no path of a garden, or holds a value that nobody could have recorded.
+        message = "Its account is not as it was written. 'garden keys verify' tells more."
+        yield DocumentStatus(user_id, f"users/{user_id}", 0, State.UNREADABLE, message)
+
+
+def _every_status(
+    services: Services, user_id: str, *, linted: bool, seen: Seen | None
+) -> Iterator[DocumentStatus]:
     with services.reader.snapshot(user_id) as snapshot:
         # The journal is a stream of no document.
         heads = {row["path"]: row for row in snapshot.fetch("standings", {"path": None}) if row["path"]}
     given_up = {each.event_id: each for each in services.recoveries.quarantined(user_id)}
-    there = {path.text for path in services.files.documents(GardenPath(f"users/{user_id}"))}
+    unlisted: dict[GardenPath, FileError] = {}
+    found = services.files.documents(GardenPath(f"users/{user_id}"), unlisted.__setitem__)
+    there = {path.text for path in found}
+    yield from (_unlisted(folder, error) for folder, error in unlisted.items())
     for text in sorted(there | heads.keys()):
         path, head = GardenPath(text), heads.get(text)
         if seen is not None and head is not None and _is_as_seen(services, seen, path, head):
@@ -85,6 +110,11 @@ def status_of_user(
         status = _status(services, path, head)
         if status is not None:
             yield _checked(services, _given_up(status, given_up)) if linted else _given_up(status, given_up)
+
+
+def _unlisted(folder: GardenPath, error: FileError) -> DocumentStatus:
+    message = f"What is in it can't be told. {error.message}"
+    return DocumentStatus(folder.user_id, folder.text, 0, State.UNREADABLE, message)
 
 
 def _is_as_seen(services: Services, seen: Seen, path: GardenPath, head: Mapping[str, Any]) -> bool:
@@ -159,6 +189,8 @@ def _judged(services: Services, path: GardenPath, head: Mapping[str, Any] | None
         return None
     try:
         state, message = _state(services, path, head, file, problem)
+    except _EVERYBODYS:
+        raise
     except GardenError as error:
         # The account itself is not as it was written; 'garden keys verify' says where.
         state, message = State.UNREADABLE, error.message

@@ -171,17 +171,18 @@ class _Findings:
     """What a person was told of each document."""
 
     def __init__(self) -> None:
-        self._told: dict[str, dict[str, tuple[int, str, str]]] = {}
+        self._told: dict[str, set[tuple[str, int, str, str]]] = {}
 
     @contextmanager
     def of(self, user_id: str) -> Iterator[Callable[[Reconciled], bool]]:
         """Tell, in one round over a user's documents, what the round before has not told of them."""
-        before = self._told.get(user_id, {})
-        now: dict[str, tuple[int, str, str]] = {}
+        before = self._told.get(user_id, set())
+        now: set[tuple[str, int, str, str]] = set()
 
         def is_new(each: Reconciled) -> bool:
-            now[each.path] = each.version, each.outcome, each.message
-            return before.get(each.path) != now[each.path]
+            finding = each.path, each.version, each.outcome, each.message
+            now.add(finding)
+            return finding not in before
 
         yield is_new
         self._told[user_id] = now
@@ -191,7 +192,7 @@ def _adopt_all(services: Services, seen: Seen, findings: _Findings) -> Iterator[
     for user_id in users_of(services):
         with findings.of(user_id) as is_new:
             yield from _told(adopt(services, user_id, seen=seen), is_new)
-        yield from _told(clear_strays(services, user_id))
+            yield from _told(clear_strays(services, user_id), is_new)
         # Where all is in step nothing was told, and whoever is to stop waits for a step.
         yield Report()
 

@@ -24,9 +24,10 @@ def status(context: typer.Context, user: OneUser = None, as_json: AsJson = False
     In step: the file is what the account says. New or drifted: it was edited outside the tools, and the next
     edit takes that into the account. Open: a change was begun and did not come to its end. Quarantined: it
     could not be brought to its end in many attempts; `garden reconcile --quarantined` tries once more.
-    Damaged: no tool edits it, and `garden repair` or a person has to mend it. Missing or unreadable: the file
-    is not there, or is no text. Other files beside the documents are counted. Exit code 0 where all are in
-    step, 1 where anything is not; `garden reconcile` sees to what needs no person.
+    Damaged: no tool edits it, and `garden repair` or a person has to mend it. Missing or unreadable: the
+    file is not there, or is no text, or a folder can't be listed. Other files beside the documents are
+    counted. Exit code 0 where all are in step, 1 where anything is not; `garden reconcile` sees to what
+    needs no person.
 
     Examples:
     garden status

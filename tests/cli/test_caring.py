@@ -143,6 +143,28 @@ def test_what_needs_a_person_is_told_and_the_rest_is_done(run: Command, garden: 
     put(garden, OVERVIEW, before)
 
 
+@pytest.mark.usefixtures("ada")
+def test_a_garden_that_can_t_be_listed_is_named_among_the_others(run: Command, garden: Garden) -> None:
+    put(garden, "users/cyd/notes.md", file_of(garden, NOTES).read_bytes().replace(b"ada", b"cyd"))
+    run.well("reconcile")
+    home = garden.home.path
+    (home / "users/cyd").rename(home / "elsewhere")
+    (home / "users/cyd").symlink_to(home / "elsewhere")
+    edit_outside(garden, NOTES, "Slept well", "Slept badly")
+    what = "What is in it can't be told. This path is not allowed: "
+    assert _states(run) == {NOTES: "drifted", "users/cyd": "unreadable", "users/cyd/notes.md": "unreadable"}
+    shown = run("status").out
+    assert f"users/cyd: {what}" in shown
+    assert "elsewhere" not in shown
+    assert "needs a person  users/cyd (unreadable): " in run("reconcile", "--dry-run").out
+    ran = run("reconcile")
+    assert (ran.code, ran.err) == (1, "")
+    assert f"adopted  {NOTES} (drifted)" in ran.out
+    assert f"needs a person  users/cyd (unreadable): {what}" in ran.out
+    outcomes = {each["path"]: each["outcome"] for each in run("reconcile", "--json").json}
+    assert outcomes == {"users/cyd": "needs a person", "users/cyd/notes.md": "needs a person"}
+
+
 def test_nobody_is_kept_waiting_by_a_look(run: Command, garden: Garden, ada: Session) -> None:
     with garden.services.account.document(ada.caller, NOTES):
         assert _states(run) == {}

@@ -8,12 +8,18 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from events.database import connection
+from events.database import DatabaseUnavailableError, connection
+from events.records import Caller
 from garden.application import Garden
+from garden.file_errors import StorageError
+from garden.files import GardenFiles
 from garden.home import Home
+from garden.paths import GardenPath
+from garden.session import Session
 from garden.settings import Upkeep
 from garden.tools.declaration import Services
 from garden.upkeep import Job, Report, Timer, jobs, run_job
+from garden.writing import WritePath
 from tests.events.test_verifying import tamper
 from tests.support.gardens import NOTES, edit_outside, events_of, file_of, ok, plant
 from tests.support.planted import ada, opened
@@ -22,6 +28,7 @@ from tests.support.stalled import leave_open
 from tests.support.waiting import until
 
 AT_ONCE = Upkeep(sweep_seconds=1, stalled_seconds=0, adopt_seconds=1)
+NOT_ALLOWED = "This path is not allowed:"
 ENDED = {"append_file committed", "append_file failed"}
 
 
@@ -125,6 +132,120 @@ def test_requests_are_forgotten_in_as_many_steps_as_there_are_batches(
     ok(ada(garden), "fs.append", path=NOTES, text="one", idempotencyKey="one")
     tamper(database, "update garden.idempotency_records set expires_at = now() - interval '1 hour'")
     assert list(jobs(AT_ONCE)["forget"].steps(garden.services)) == [Report(forgotten=1)] * 2
+
+
+@pytest.fixture
+def three(garden: Garden) -> list[Session]:
+    """Three users, of whom the last has edited a file by hand."""
+    sessions = [garden.session(user, role="maintainer") for user in ("ada", "bob", "cyd")]
+    for session in sessions:
+        plant(session, f"users/{session.caller.user_id}/notes.md")
+    edit_outside(garden, "users/cyd/notes.md", "# Notes", "# Notes, by hand")
+    return sessions
+
+
+def adopted(garden: Garden, job: Job | None = None) -> tuple[Report, list[tuple[str, str]]]:
+    """Run the job; gives what came of it, and which findings were logged."""
+    structlog.reset_defaults()
+    with capture_logs() as logs:
+        report = run_job(job or jobs(AT_ONCE)["adopt"], garden.services)
+    return report, [(each["path"], each["reason"]) for each in logs if each["log_level"] == "warning"]
+
+
+def replace_by_link(garden: Garden, path: str) -> None:
+    file_of(garden, path).rename(garden.home.path / "elsewhere")
+    file_of(garden, path).symlink_to(garden.home.path / "elsewhere")
+
+
+def test_a_garden_that_can_t_be_listed_is_told_once_and_keeps_nobody_else_waiting(
+    garden: Garden, three: list[Session]
+) -> None:
+    replace_by_link(garden, "users/bob")
+    job = jobs(AT_ONCE)["adopt"]
+    report, told = adopted(garden, job)
+    assert report == Report({"adopted": 1, "needs a person": 2})
+    assert told == [
+        (
+            "users/bob",
+            f"What is in it can't be told. {NOT_ALLOWED} a folder belongs where something else stands.",
+        ),
+        ("users/bob/notes.md", f"{NOT_ALLOWED} a link stands on the way."),
+    ]
+    assert events_of(three[2], "users/cyd/notes.md")[-1] == "external_edit committed"
+    assert adopted(garden, job) == (Report({"needs a person": 2}), [])
+
+
+def test_a_folder_that_can_t_be_listed_keeps_no_document_beside_it_waiting(
+    garden: Garden, three: list[Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(three[2], "users/cyd/parts/critic/profile.md")
+    whole = GardenFiles.list_folder
+
+    def listed(files: GardenFiles, path: GardenPath) -> tuple[GardenPath, ...]:
+        if path.text == "users/cyd/parts":
+            raise StorageError("The file system refused: Permission denied.")
+        return whole(files, path)
+
+    monkeypatch.setattr(GardenFiles, "list_folder", listed)
+    report, told = adopted(garden)
+    assert report == Report({"adopted": 1, "needs a person": 1})
+    reason = "What is in it can't be told. The file system refused: Permission denied."
+    assert told == [("users/cyd/parts", reason)]
+
+
+def test_a_history_that_can_t_be_listed_is_told_and_keeps_nobody_else_waiting(
+    garden: Garden, three: list[Session]
+) -> None:
+    (garden.home.path / "history").mkdir(exist_ok=True)
+    (garden.home.path / "history/ada").symlink_to(garden.home.path)
+    stray = file_of(garden, f"users/cyd/.new-notes.md-{'0' * 16}")
+    stray.write_text("half")
+    report, told = adopted(garden)
+    assert report == Report({"adopted": 1, "cleared": 1, "needs a person": 1})
+    assert [path for path, _ in told] == ["history/ada"]
+    assert not stray.exists()
+    assert len(three) == 3
+
+
+def test_what_is_named_like_a_stray_and_can_t_be_removed_is_told_once_and_keeps_nobody_waiting(
+    garden: Garden, three: list[Session]
+) -> None:
+    file_of(garden, f"users/ada/.new-notes.md-{'0' * 16}").mkdir()
+    job = jobs(AT_ONCE)["adopt"]
+    report, told = adopted(garden, job)
+    assert report == Report({"adopted": 1, "needs a person": 1})
+    [(path, reason)] = told
+    assert path == NOTES
+    assert reason.startswith("What is named like a temporary file of it can't be removed. ")
+    assert events_of(three[2], "users/cyd/notes.md")[-1] == "external_edit committed"
+    assert adopted(garden, job) == (Report({"needs a person": 1}), [])
+
+
+@pytest.mark.usefixtures("three")
+def test_an_account_that_no_service_wrote_is_told_and_hides_no_other(garden: Garden, database: str) -> None:
+    tamper(database, "update garden.documents set updated_at = 'infinity' where user_id = 'ada'")
+    report, told = adopted(garden)
+    assert report == Report({"adopted": 1, "needs a person": 1})
+    assert told == [("users/ada", "Its account is not as it was written. 'garden keys verify' tells more.")]
+    tamper(database, "update garden.events set created_at = 'infinity' where user_id = 'ada'")
+    assert run_job(jobs(AT_ONCE)["verify"], garden.services) == Report(events=3, faults=1)
+
+
+@pytest.mark.usefixtures("three")
+def test_a_database_that_goes_away_ends_the_search_at_once(
+    garden: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def gone(_: WritePath, caller: Caller, path: GardenPath) -> None:
+        asked.append((caller.user_id, path.text))
+        raise DatabaseUnavailableError("The database is not available.")
+
+    monkeypatch.setattr(WritePath, "acknowledge", gone)
+    for user in ("ada", "bob"):
+        edit_outside(garden, f"users/{user}/notes.md", "# Notes", "# Notes, by hand")
+    assert run_job(jobs(AT_ONCE)["adopt"], garden.services) == Report(failed=1)
+    assert asked == [("ada", NOTES)]
 
 
 def test_expired_requests_are_forgotten(garden: Garden, database: str) -> None:
