@@ -15,6 +15,8 @@ from events.rows import Row
 ATTEMPTS_MAX = 10
 # What one attempt may take before somebody else tries as well; no harm comes of it, but no good either.
 PAUSE_SECONDS = 5
+# How many times as long it may grow while the disk or the database is in trouble.
+_PAUSE_GROWTH_MAX = 60
 # Clocks of two hosts may differ by this much without a time lying ahead.
 _CLOCK_SLACK = timedelta(minutes=5)
 
@@ -33,15 +35,15 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Quarantined:
-    """A saga that recovery has given up, for a person to look at."""
+class Trouble:
+    """A saga that recovery could not bring to its end so far, or has given up for a person to look at."""
 
     user_id: str
     path: str
     event_id: UUID
     attempts: int
     first_at: datetime
-    quarantined_at: datetime
+    quarantined_at: datetime | None
     error: Mapping[str, Any] | None
 
 
@@ -64,9 +66,10 @@ class Recoveries:
     ) -> list[Attempt]:
         """Take some sagas that are due, and count the attempt before it is made.
 
-        Only those that were never tried come many at once; one that was comes alone, so that what it does is
-        put down to no other. One that was tried a moment ago is not due again. One that was tried too often
-        is not to be tried any more: it comes back as quarantined, once.
+        Those that were never tried come many at once, and after them those of which no attempt counts. Any
+        other comes alone, so that what it does is put down to no other. One that was tried a moment ago is
+        not due again; the moment grows for as long as the disk or the database is in trouble. One that was
+        tried too often is not to be tried any more: it comes back as quarantined, once.
         """
         now = self._now()
         values = {
@@ -76,7 +79,8 @@ class Recoveries:
             "limit": limit,
             "user_id": user_id,
             "attempts_max": attempts_max,
-            "pause_seconds": pause_seconds,
+            "pause": timedelta(seconds=pause_seconds),
+            "pause_max": timedelta(seconds=pause_seconds * _PAUSE_GROWTH_MAX),
             "but_for": list(but_for),
         }
         return [_attempt(row) for row in self._ask("claim", values)]
@@ -91,13 +95,15 @@ class Recoveries:
 
     def failed(self, attempts: Sequence[tuple[Attempt, Mapping[str, Any]]]) -> None:
         """Note what each attempt met."""
-        errors = [Jsonb(dict(error)) for _, error in attempts]
-        self._tell("failed", [attempt for attempt, _ in attempts], errors=errors)
+        self._tell_errors("failed", attempts)
 
-    def quarantined(self, user_id: str | None = None) -> list[Quarantined]:
-        """List what was given up, and why."""
-        rows = self._ask("quarantined", {"user_id": user_id})
-        return [Quarantined(**row) for row in rows]
+    def put_off(self, attempts: Sequence[tuple[Attempt, Mapping[str, Any]]]) -> None:
+        """Note what kept each attempt from its end, and take back its count: that passes by itself."""
+        self._tell_errors("put_off", attempts)
+
+    def troubles(self, user_id: str | None = None) -> list[Trouble]:
+        """List what was given up, or put off, and why."""
+        return [Trouble(**row) for row in self._ask("troubles", {"user_id": user_id})]
 
     def release(self, user_id: str | None = None) -> None:
         """Let what was given up be tried again, from the first attempt."""
@@ -111,6 +117,10 @@ class Recoveries:
         """Count the sagas that are open, and those that were given up."""
         row = self._ask("counts", {})[0]
         return row["stalled"], row["quarantined"]
+
+    def _tell_errors(self, name: str, attempts: Sequence[tuple[Attempt, Mapping[str, Any]]]) -> None:
+        errors = [Jsonb(dict(error)) for _, error in attempts]
+        self._tell(name, [attempt for attempt, _ in attempts], errors=errors)
 
     def _tell(self, name: str, attempts: Sequence[Attempt], **more: Any) -> None:
         if attempts:

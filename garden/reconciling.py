@@ -5,6 +5,7 @@ document holds its lock, and finds done what somebody else was faster with.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Literal
@@ -80,7 +81,8 @@ def sweep(
     """End the changes that were begun so long ago and not ended, a bounded number at once.
 
     Each attempt is counted before it is made, so that one which takes whoever makes it down is not made for
-    ever. Nothing is tried twice in one sweep.
+    ever. One that the disk or the database kept from its end is given back. Nothing is tried twice in one
+    sweep.
     """
     tried: list[UUID] = []
     while due := services.recoveries.claim(
@@ -178,19 +180,36 @@ class _Batch:
         self._ended: list[Attempt] = []
         self._busy: list[Attempt] = []
         self._failed: list[tuple[Attempt, dict[str, Any]]] = []
+        self._put_off: list[tuple[Attempt, dict[str, Any]]] = []
 
     @property
     def left(self) -> list[UUID]:
         """The sagas that are still open."""
-        return [attempt.event_id for attempt in (*self._busy, *(failed for failed, _ in self._failed))]
+        told = (attempt for attempt, _ in (*self._failed, *self._put_off))
+        return [attempt.event_id for attempt in (*self._busy, *told)]
 
     def worked_on(self) -> list[Reconciled]:
-        done = [self._tried(attempt) for attempt in self._due]
+        done = []
+        for place, attempt in enumerate(self._due):
+            try:
+                done.append(self._tried(attempt))
+            except DatabaseUnavailableError as error:
+                # Those after it were not tried at all.
+                self._put_off.append((attempt, _told(error)))
+                self._busy += self._due[place + 1 :]
+                # Where the account can't be told of it either, the attempts stay counted.
+                with suppress(GardenError):
+                    self._note()
+                raise
+        self._note()
+        return done
+
+    def _note(self) -> None:
         recoveries = self._services.recoveries
         recoveries.ended(self._ended)
         recoveries.busy(self._busy)
+        recoveries.put_off(self._put_off)
         recoveries.failed(self._failed)
-        return done
 
     def _tried(self, attempt: Attempt) -> Reconciled:
         if attempt.quarantined:
@@ -206,10 +225,14 @@ class _Batch:
             # Nothing is known of this one, and the others would fare no better.
             raise
         except GardenError as error:
-            self._failed.append((attempt, {"code": error.code, "message": error.message}))
+            (self._put_off if error.code == "unavailable" else self._failed).append((attempt, _told(error)))
             return _of(attempt, "refused", message=error.message)
         self._ended.append(attempt)
         return _of(attempt, *_outcome(known))
+
+
+def _told(error: GardenError) -> dict[str, Any]:
+    return {"code": error.code, "message": error.message}
 
 
 def _of(attempt: Attempt, outcome: Outcome, events: tuple[UUID, ...] = (), message: str = "") -> Reconciled:

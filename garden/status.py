@@ -14,7 +14,7 @@ from uuid import UUID
 from events.database import DatabaseUnavailableError
 from events.idempotency import InProgressError
 from events.pool import NotRecordableError, PoolBusyError
-from events.recoveries import Quarantined
+from events.recoveries import Trouble
 from garden.drift import damage_between
 from garden.file_errors import FileError, FileMissingError
 from garden.files import FileText
@@ -98,7 +98,7 @@ def _every_status(
     with services.reader.snapshot(user_id) as snapshot:
         # The journal is a stream of no document.
         heads = {row["path"]: row for row in snapshot.fetch("standings", {"path": None}) if row["path"]}
-    given_up = {each.event_id: each for each in services.recoveries.quarantined(user_id)}
+    troubles = {each.event_id: each for each in services.recoveries.troubles(user_id)}
     unlisted: dict[GardenPath, FileError] = {}
     found = services.files.documents(GardenPath(f"users/{user_id}"), unlisted.__setitem__)
     there = {path.text for path in found}
@@ -109,7 +109,8 @@ def _every_status(
             continue
         status = _status(services, path, head)
         if status is not None:
-            yield _checked(services, _given_up(status, given_up)) if linted else _given_up(status, given_up)
+            status = _troubled(status, troubles)
+            yield _checked(services, status) if linted else status
 
 
 def _unlisted(folder: GardenPath, error: FileError) -> DocumentStatus:
@@ -139,11 +140,14 @@ def why_given_up(attempts: int, error: Mapping[str, Any] | None) -> str:
     return f"A change was begun and could not be brought to its end in {attempts} attempts. {why}"
 
 
-def _given_up(status: DocumentStatus, given_up: Mapping[UUID, Quarantined]) -> DocumentStatus:
-    attempt = given_up.get(status.open_event_id) if status.open_event_id else None
-    if attempt is None:
+def _troubled(status: DocumentStatus, troubles: Mapping[UUID, Trouble]) -> DocumentStatus:
+    trouble = troubles.get(status.open_event_id) if status.open_event_id else None
+    if trouble is None:
         return status
-    message = why_given_up(attempt.attempts - 1, attempt.error)
+    if trouble.quarantined_at is None:
+        why = trouble.error["message"] if trouble.error else ""
+        return replace(status, message=f"{status.message} {why} It is tried again by itself.")
+    message = why_given_up(trouble.attempts - 1, trouble.error)
     retry = "When the reason is gone, 'garden reconcile --quarantined' tries once more."
     return replace(status, state=State.QUARANTINED, message=f"{message} {retry}")
 

@@ -2,8 +2,10 @@
 
 -- Those that have waited longest first: ids sort by the time they were made. What was tried a moment ago is left to
 -- whoever tries it. A time that lies ahead is that of a clock that was set back since.
--- Only what was never tried is taken many at once. What was, and did not come to its end, is taken by itself, the least
--- tried first: the one that takes its worker down must not have the attempts counted of those claimed with it.
+-- What was never tried is taken many at once; after it what was, and of which no attempt counts. What else did not come
+-- to its end is taken by itself, the least tried first: the one that takes its worker down must not have the attempts
+-- counted of those claimed with it.
+-- Trouble of the disk or the database passes by itself, nobody knows when: the pause is as long as it has lasted so far.
 -- name: claim
 with fresh as materialized (
     select d.user_id, d.path, d.open_event_id, d.updated_at
@@ -17,7 +19,8 @@ with fresh as materialized (
     order by d.open_event_id
     limit %(limit)s
 ), again as materialized (
-    select d.user_id, d.path, d.open_event_id, d.updated_at
+    select d.user_id, d.path, d.open_event_id, d.updated_at, r.attempts,
+           row_number() over (order by r.attempts, d.open_event_id) as place
     from garden.documents as d
     join garden.recoveries as r on r.user_id = d.user_id and r.event_id = d.open_event_id
     where not exists (select from fresh)
@@ -26,11 +29,16 @@ with fresh as materialized (
       and (%(user_id)s::text is null or d.user_id = %(user_id)s)
       and r.quarantined_at is null
       and d.open_event_id <> all (%(but_for)s::uuid[])
-      and (r.last_at < now() - make_interval(secs => %(pause_seconds)s) or r.last_at > now() + %(clock_slack)s)
-    order by r.attempts, d.open_event_id
-    limit 1
+      and (r.last_at > now() + %(clock_slack)s
+           or r.last_at < now() - case when r.error ->> 'code' = 'unavailable'
+                                       then least(greatest(r.last_at - r.first_at, %(pause)s), %(pause_max)s)
+                                       else %(pause)s end)
+    order by place
+    limit %(limit)s
 ), due as (
-    select * from fresh union all select * from again
+    select * from fresh
+    union all
+    select user_id, path, open_event_id, updated_at from again where attempts = 0 or place = 1
 ), tried as (
     insert into garden.recoveries as r (user_id, event_id, path, attempts, first_at, last_at)
     select user_id, open_event_id, path, 1, now(), now() from due
@@ -53,6 +61,12 @@ update garden.recoveries as r set error = done.error
 from unnest(%(user_ids)s::text[], %(event_ids)s::uuid[], %(errors)s::jsonb[]) as done (user_id, event_id, error)
 where r.user_id = done.user_id and r.event_id = done.event_id;
 
+-- What came back from the disk or the database with their trouble is none that takes its worker down.
+-- name: put_off
+update garden.recoveries as r set attempts = greatest(r.attempts - 1, 0), error = done.error
+from unnest(%(user_ids)s::text[], %(event_ids)s::uuid[], %(errors)s::jsonb[]) as done (user_id, event_id, error)
+where r.user_id = done.user_id and r.event_id = done.event_id;
+
 -- Somebody alive holds the document, so this was no attempt.
 -- name: busy
 update garden.recoveries as r set attempts = greatest(r.attempts - 1, 0)
@@ -66,11 +80,12 @@ where not exists (
     select from garden.documents as d where d.user_id = r.user_id and d.open_event_id = r.event_id)
 returning r.event_id;
 
--- name: quarantined
+-- name: troubles
 select r.user_id, r.path, r.event_id, r.attempts, r.first_at, r.quarantined_at, r.error
 from garden.recoveries as r
 join garden.documents as d on d.user_id = r.user_id and d.open_event_id = r.event_id
-where r.quarantined_at is not null and (%(user_id)s::text is null or r.user_id = %(user_id)s)
+where (r.quarantined_at is not null or r.error is not null)
+  and (%(user_id)s::text is null or r.user_id = %(user_id)s)
 order by r.user_id, r.path;
 
 -- name: release

@@ -82,7 +82,7 @@ SWEEPING: dict[str, tuple[Callable[[Pool], object], str]] = {
     ),
     "counts": (lambda pool: Recoveries(pool).counts(), "documents_with_open_event"),
     "outdated": (lambda pool: Recoveries(pool).forget_outdated() == 0, "documents"),
-    "quarantined": (lambda pool: Recoveries(pool).quarantined() == [], "documents"),
+    "troubles": (lambda pool: Recoveries(pool).troubles() == [], "documents"),
     "forget_expired": (
         lambda pool: Maintenance(pool).forget_expired_requests(limit=10),
         "idempotency_records_by_expiry",
@@ -185,7 +185,7 @@ def test_a_feed_is_read_from_a_position_in_the_order_of_its_index(pool: Explaini
 def test_no_query_is_left_out() -> None:
     settings = {"freeze", "act_as_reader", "are_you_there", "act_as_maintainer"}
     assert {*READING, "filtered"} == set(statements("queries")) - settings
-    of_attempts = {"ended", "failed", "busy", "release"}
+    of_attempts = {"ended", "failed", "put_off", "busy", "release"}
     sweeping = {*statements("maintenance"), *statements("recoveries")}
     assert set(SWEEPING) == sweeping - settings - of_attempts
     acting = {"act_for", "act_as_maintainer_for"}

@@ -10,6 +10,7 @@ from tests.support.accounts import ADA, BEN, NOTES, Account, fresh_text
 
 NOW = timedelta(0)
 ERROR = {"code": "not_text", "message": "A document is text in UTF-8."}
+TROUBLE = {"code": "unavailable", "message": "The file system refused: No space left on device."}
 
 
 @pytest.fixture
@@ -91,9 +92,9 @@ def test_after_too_many_attempts_it_is_given_up_and_told_once(
     given_up = again(recoveries, attempts_max=2)
     assert (given_up.quarantined, given_up.error) == (True, ERROR)
     assert recoveries.claim(NOW, limit=10, attempts_max=2, pause_seconds=0) == []
-    [told] = recoveries.quarantined("ada")
+    [told] = recoveries.troubles("ada")
     assert (told.path, str(told.event_id), told.error) == (NOTES, event_id, ERROR)
-    assert recoveries.quarantined("ben") == []
+    assert recoveries.troubles("ben") == []
     assert recoveries.counts() == (1, 1)
     recoveries.release("ben")
     assert recoveries.counts() == (1, 1)
@@ -116,6 +117,61 @@ def test_to_meet_somebody_alive_is_no_attempt(account: Account, recoveries: Reco
         assert (attempt.attempts, attempt.quarantined) == (1, False)
         recoveries.busy([attempt])
         assert recoveries.claim(NOW, limit=10, attempts_max=1) == []
+
+
+def wait(database: str, seconds: int) -> None:
+    """Have it be so much later, as far as what was tried goes."""
+    tamper(
+        database,
+        f"update garden.recoveries set first_at = first_at - interval '{seconds} s',"
+        f" last_at = last_at - interval '{seconds} s'",
+    )
+
+
+def test_trouble_that_passes_by_itself_is_no_attempt(account: Account, recoveries: Recoveries) -> None:
+    event_id = leave_open(account)
+    for _ in range(5):
+        attempt = again(recoveries, attempts_max=1)
+        assert (attempt.attempts, attempt.quarantined) == (1, False)
+        recoveries.put_off([(attempt, TROUBLE)])
+        [told] = recoveries.troubles("ada")
+        assert (str(told.event_id), told.quarantined_at, told.error) == (event_id, None, TROUBLE)
+
+
+def test_the_pause_grows_for_as_long_as_such_trouble_lasts_up_to_a_limit(
+    account: Account, recoveries: Recoveries, database: str
+) -> None:
+    leave_open(account)
+    lasted_seconds = 0
+    for _ in range(10):
+        [attempt] = recoveries.claim(NOW, limit=10, pause_seconds=4)
+        recoveries.put_off([(attempt, TROUBLE)])
+        pause = min(max(lasted_seconds, 4), 240)
+        wait(database, pause - 2)
+        assert recoveries.claim(NOW, limit=10, pause_seconds=4) == []
+        wait(database, 4)
+        lasted_seconds += pause + 2
+    assert lasted_seconds > 4 * 240
+    # Whoever asks without a pause means it.
+    recoveries.put_off([(again(recoveries), TROUBLE)])
+    assert again(recoveries).error == TROUBLE
+
+
+def test_what_met_such_trouble_is_taken_many_at_once_as_long_as_it_took_nobody_down(
+    account: Account, recoveries: Recoveries
+) -> None:
+    waiting = [leave_open(account, f"users/ada/parts/p{number}/notes.md") for number in range(4)]
+
+    def found() -> list[Attempt]:
+        return recoveries.claim(NOW, limit=10, pause_seconds=0)
+
+    recoveries.put_off([(each, TROUBLE) for each in found()])
+    claimed = found()
+    assert [str(each.event_id) for each in claimed] == waiting
+    # The first two did not come back.
+    recoveries.put_off([(each, TROUBLE) for each in claimed[2:]])
+    assert [str(each.event_id) for each in found()] == waiting[2:]
+    assert [str(each.event_id) for each in found()] == waiting[:1]
 
 
 def test_attempts_at_what_a_later_write_ended_are_forgotten(account: Account, recoveries: Recoveries) -> None:

@@ -3,16 +3,20 @@
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from errno import ENOSPC
 from itertools import chain
 from typing import Any
 
 import pytest
 
+from events.database import DatabaseUnavailableError
 from garden.application import Garden
 from garden.failpoints import Step, watched_by
+from garden.paths import GardenPath
 from garden.reconciling import Reconciled, clear_strays, forget_expired, reconcile, sweep
 from garden.session import Session
 from garden.status import State, status_of_user
+from garden.writing import WritePath
 from tests.support.gardens import events_of, file_of, ok, out_of_step
 from tests.support.planted import ada
 from tests.support.promises import broken_promises
@@ -121,6 +125,55 @@ def test_what_takes_whoever_tries_it_down_is_not_tried_for_ever(garden: Garden) 
         [given_up] = swept(garden)
     assert given_up.outcome == "quarantined"
     assert given_up.message.endswith("None of them came back to say why.")
+
+
+def test_what_a_full_disk_keeps_open_is_told_and_ends_by_itself_when_there_is_room(
+    garden: Garden, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in OTHERS:
+        leave_open(garden, path, "said and written", written=True)
+
+    def full(*_: object) -> None:
+        raise OSError(ENOSPC, "")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("garden.plain_files._write_all", full)
+        rounds = [swept(garden) for _ in range(garden.settings.upkeep.attempts + 2)]
+    assert {each.outcome for done in rounds for each in done} == {"refused"}
+    assert [len(done) for done in rounds] == [len(OTHERS)] * len(rounds)
+    assert garden.services.recoveries.counts() == (len(OTHERS), 0)
+    stalled = [each for each in status_of_user(garden.services, "ada") if not each.in_step]
+    assert {(each.state, each.message) for each in stalled} == {
+        (
+            State.OPEN,
+            "A change was begun and has not come to its end. The file system refused: "
+            "No space left on device. It is tried again by itself.",
+        )
+    }
+    assert [each.outcome for each in swept(garden)] == ["finished"] * len(OTHERS)
+    assert all(events_of(session, path)[-1] == "append_file committed" for path in OTHERS)
+    assert broken_promises(garden) == []
+
+
+@pytest.mark.usefixtures("session")
+def test_a_database_that_breaks_off_gives_the_attempts_back_and_ends_the_sweep(
+    garden: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in OTHERS[:2]:
+        leave_open(garden, path, "more")
+    asked, sweeps = [], 2 * garden.settings.upkeep.attempts + 2
+
+    def gone(_: WritePath, _caller: object, path: GardenPath) -> None:
+        asked.append(path.text)
+        raise DatabaseUnavailableError("The database is not available.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(WritePath, "acknowledge", gone)
+        for _ in range(sweeps):
+            with pytest.raises(DatabaseUnavailableError):
+                swept(garden)
+    assert len(asked) == sweeps
+    assert [each.outcome for each in swept(garden)] == ["undone"] * 2
 
 
 def test_the_next_write_ends_also_what_was_given_up(garden: Garden, session: Session) -> None:
