@@ -26,6 +26,11 @@ def words_of(key: str) -> str:
     return f"said-{key};"
 
 
+def key_of(words: str) -> str:
+    """The key of the request that brought these words along."""
+    return words.removeprefix("said-").removesuffix(";")
+
+
 class Wishes:
     """Draws requests in one life of one writer; no two of them, of whatever writer, have the same key."""
 
