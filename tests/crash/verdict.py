@@ -172,6 +172,8 @@ def _wrong_with_step(
     )
     if event.statement.type == ADOPTED:
         yield from seen.by_hand.wrong_with(event, document, gone)
+    elif op == "restore":
+        yield from _wrong_with_restoration(seen, document, event, before, after)
     elif op != "move":
         told = seen.asked.get(key)
         wanted = {told.wish.words} - {None} if told else set()
@@ -179,3 +181,18 @@ def _wrong_with_step(
             yield f"event {event.event_id} ({op}, {key}) brought {sorted(came)}, and was to bring {wanted}"
         if gone and op not in _TAKES_AWAY:
             yield f"event {event.event_id} ({op}, {key}) took {sorted(gone)} away"
+
+
+def _wrong_with_restoration(
+    seen: Seen, document: promises.Told, event: Event, before: Counter[str], after: Counter[str]
+) -> Iterator[str]:
+    """Say what is not as in the version that was to come back, but for what stays in a Change Log."""
+    told = seen.asked.get(_key(event))
+    version = told.wish.args["version"] if told else 0
+    wanted = _words(document, version)
+    came, missing = after.keys() - before.keys() - wanted.keys(), wanted.keys() - after.keys()
+    if came or missing:
+        yield (
+            f"event {event.event_id} (restore) was to bring version {version} back; "
+            f"it brought {sorted(came)} as well, and not {sorted(missing)}"
+        )
