@@ -218,7 +218,7 @@ class Battlefield:
         told = Ledger.read(self._ledger)
         for user in self._users:
             self.figures.faults += judge(self.garden, user, told)
-        self.figures.asked, self.figures.by_hand = len(told.told), len(told.outside)
+        self.figures.asked, self.figures.by_hand = len(told.told), told.counts["saved"]
         self.figures.acknowledged = sum(each.acknowledged for each in told.told.values())
         self.figures.refused = sum(each.refusal is not None for each in told.told.values())
 

@@ -1,9 +1,13 @@
 """Products that break a promise, to see that the judgement notices."""
 
+import os
+import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -12,6 +16,7 @@ from garden.settling import STALLED, Settlement
 from garden.tools.dispatching import Dispatcher
 
 _WIDE_SECONDS = 0.03
+_LOST = 0.3
 
 
 @contextmanager
@@ -56,7 +61,35 @@ def _undoes_what_was_written() -> Mapping[str, Any]:
     return {"garden.files.Replacement.put": slowly, "garden.settling.Settlement._ended": undone}
 
 
+def _loses_what_it_acknowledged() -> Mapping[str, Any]:
+    """Put the text before back into the file, right after a write was acknowledged."""
+    call = Dispatcher.call
+
+    def losing(self: Dispatcher, caller: Any, tool: str, args: Any, pace: Any = None) -> Any:
+        if tool != "fs.append" or random.random() > _LOST:  # noqa: S311 - it only chooses
+            return call(self, caller, tool, args, pace)
+        file = Path(f"/proc/self/fd/{self._services.files._home}").readlink() / args["path"]
+        with suppress(FileNotFoundError):
+            before = file.read_bytes()
+            answer = call(self, caller, tool, args, pace)
+            if answer["ok"]:
+                older = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
+                older.write_bytes(before)
+                older.replace(file)
+            return answer
+        return call(self, caller, tool, args, pace)
+
+    return {"garden.tools.dispatching.Dispatcher.call": losing}
+
+
+def _takes_an_undo_for_a_fault_of_the_disk() -> Mapping[str, Any]:
+    """Make every file again that holds an older version, whoever has put that there."""
+    return {"garden.files.touched_at": lambda _status: datetime.fromtimestamp(0, UTC)}
+
+
 BREAKAGES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "answers early": _answers_early,
     "undoes what was written": _undoes_what_was_written,
+    "loses what it acknowledged": _loses_what_it_acknowledged,
+    "takes an undo for a fault of the disk": _takes_an_undo_for_a_fault_of_the_disk,
 }

@@ -5,13 +5,22 @@ import socket
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
 REPOSITORY = Path(__file__).parents[2]
+
+# A document's path, and the hash of its bytes.
+Version = tuple[str, str]
+
+
+def hash_of(content: bytes) -> str:
+    """Hash a file's bytes as the account does."""
+    return f"sha256:{sha256(content).hexdigest()}"
 
 
 @dataclass(frozen=True)
@@ -40,11 +49,46 @@ class Told:
 
 
 @dataclass
+class Save:
+    """A file that was about to be saved by hand: what its bytes hash to, and those before; whether it was."""
+
+    content: str
+    before: str
+    done: bool = False
+
+
+@dataclass
+class ByHand:
+    """What the witness was told of edits by hand.
+
+    `saves` has them by the documents' paths, in their order. `saving` counts how often a document was about
+    to hold something, `between` is what it holds only while it is being saved. `brought` are the words that
+    were saved, each with the document's path.
+    """
+
+    saves: dict[str, list[Save]] = field(default_factory=dict)
+    saving: Counter[Version] = field(default_factory=Counter)
+    between: set[Version] = field(default_factory=set)
+    brought: dict[str, str] = field(default_factory=dict)
+
+    def take_saving(self, path: str, save: Save, between: Iterable[str] = ()) -> None:
+        states = [(path, each) for each in between]
+        self.saves.setdefault(path, []).append(save)
+        self.saving.update([(path, save.content), *states])
+        self.between.update(states)
+
+    def take_saved(self, path: str, words: str | None = None) -> None:
+        self.saves[path][-1].done = True
+        if words is not None:
+            self.brought[words] = path
+
+
+@dataclass
 class Ledger:
-    """Everything that the witness was told, by the requests' keys; `outside` is what was written by hand."""
+    """Everything that the witness was told: of requests, by their keys, and of edits by hand."""
 
     told: dict[str, Told] = field(default_factory=dict)
-    outside: dict[str, str] = field(default_factory=dict)
+    by_hand: ByHand = field(default_factory=ByHand)
     counts: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -64,8 +108,11 @@ class Ledger:
             self.told[word["key"]].answer = word["answer"]
         elif word["what"] == "refused":
             self.told[word["key"]].refusal = word["error"]
+        elif word["what"] == "saving":
+            save = Save(word["hash"], word["before"])
+            self.by_hand.take_saving(word["path"], save, word["between"])
         elif word["what"] == "saved":
-            self.outside[word["key"]] = word["user"]
+            self.by_hand.take_saved(word["path"], word["words"])
 
     def unheard(self) -> list[Told]:
         return [each for each in self.told.values() if each.answer is None and each.refusal is None]
@@ -103,9 +150,14 @@ class Confidant:
         """Say that nobody will ask for this again."""
         self._tell(what="left", key=wish.key)
 
-    def saved(self, user_id: str, words: str) -> None:
-        """Say that a file was saved by hand."""
-        self._tell(what="saved", key=words, user=user_id)
+    def saving(self, path: str, before: bytes, content: bytes, between: Iterable[bytes] = ()) -> None:
+        """Say what a file held that is saved by hand, what it is to hold, and what it may hold meanwhile."""
+        hashes = {"before": hash_of(before), "hash": hash_of(content)}
+        self._tell(what="saving", path=path, **hashes, between=[hash_of(state) for state in between])
+
+    def saved(self, path: str, words: str | None) -> None:
+        """Say that a file was saved by hand as it was said last, with these words."""
+        self._tell(what="saved", path=path, words=words)
 
     def unheard(self) -> list[Wish]:
         """Give what was asked in this name, and what nobody knows the end of."""

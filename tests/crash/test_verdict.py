@@ -1,14 +1,24 @@
 """The judgement itself: an honest account passes, and each sort of broken promise is named."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from unittest import mock
+from uuid import UUID, uuid4
 
 import pytest
 
+from events.stream import LockedStream
 from garden.application import Garden
-from tests.crash.ledger import Ledger, Told, Wish
+from garden.drift import Adoption
+from garden.paths import GardenPath
+from garden.reconciling import reconcile
+from tests.crash.editing import on_the_way, put_back
+from tests.crash.ledger import Ledger, Save, Told, Wish, hash_of
 from tests.crash.verdict import judge
 from tests.crash.wishes import words_of
 from tests.support.planted import NOTES, ada, ok, plant
+from tests.support.promises import told
 
 KEYS = ("writer0-1-1", "writer0-1-2")
 Lie = Callable[[Garden, Ledger], None]
@@ -32,6 +42,77 @@ def ledger(garden: Garden) -> Ledger:
 
 
 def test_an_honest_account_passes(garden: Garden, ledger: Ledger) -> None:
+    assert judge(garden, "ada", ledger) == []
+
+
+def save(file: Path, text: str) -> None:
+    """Save a file as an editor does."""
+    fresh = file.with_suffix(".swp")
+    fresh.write_text(text)
+    fresh.replace(file)
+
+
+def undone_by_hand(garden: Garden, ledger: Ledger) -> None:
+    """Somebody takes the last change back, and has told the witness before."""
+    file = garden.home.path / NOTES
+    before = file.read_bytes()
+    *_, known, _ = told(garden, NOTES).replay().texts.values()
+    after = put_back(before, known.encode(), "editor0")
+    assert after is not None
+    ledger.by_hand.take_saving(NOTES, Save(hash_of(after), hash_of(before)))
+    save(file, after.decode())
+    ledger.by_hand.take_saved(NOTES)
+    brought_in_order(garden)
+
+
+def found_half_saved(garden: Garden, ledger: Ledger) -> None:
+    """Somebody is found while writing over a file, and again when the file is saved."""
+    file = garden.home.path / NOTES
+    before = file.read_bytes()
+    words = words_of(KEYS[0])
+    after = before.replace(f"{words}\n".encode(), b"")
+    states = list(on_the_way(before, after))
+    assert states
+    ledger.by_hand.take_saving(NOTES, Save(hash_of(after), hash_of(before)), map(hash_of, states))
+    for content in (*states, after):
+        file.write_bytes(content)
+        brought_in_order(garden)
+    ledger.by_hand.take_saved(NOTES)
+
+
+def snapshot_cut_off(garden: Garden, ledger: Ledger) -> None:
+    """Somebody was killed who had made a copy and not yet told of it."""
+    cut_off(ledger)
+    spare_copy(garden, (garden.home.path / NOTES).read_text())
+
+
+def sealed_too_late(garden: Garden, ledger: Ledger) -> None:
+    """An answer was heard, its seal was lost with the database, and somebody undid the change by then."""
+    key = "writer0-1-3"
+    file = garden.home.path / NOTES
+    before = file.read_bytes()
+    with mock.patch.object(LockedStream, "finish"):
+        answer = ok(ada(garden).call("fs.append", wish(key).args))
+    ledger.told[key] = Told(wish(key), asked=1, answer=answer)
+    ledger.by_hand.take_saving(NOTES, Save(hash_of(before), hash_of(file.read_bytes())))
+    save(file, before.decode())
+    ledger.by_hand.take_saved(NOTES)
+    brought_in_order(garden)
+
+
+def cut_off(ledger: Ledger) -> None:
+    ledger.told["snapshot"] = Told(Wish("snapshot", "ada", "md.snapshot_history", {"path": NOTES}), asked=1)
+
+
+def spare_copy(garden: Garden, text: str) -> None:
+    copy = garden.home.path / GardenPath(NOTES).copy_of(datetime.now(UTC), uuid4()).text
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_text(text)
+
+
+@pytest.mark.parametrize("edit", [undone_by_hand, found_half_saved, snapshot_cut_off, sealed_too_late])
+def test_what_is_explained_is_no_broken_promise(garden: Garden, ledger: Ledger, edit: Lie) -> None:
+    edit(garden, ledger)
     assert judge(garden, "ada", ledger) == []
 
 
@@ -59,7 +140,54 @@ def done_twice(garden: Garden, ledger: Ledger) -> None:
 
 
 def saved_by_hand_and_lost(_: Garden, ledger: Ledger) -> None:
-    ledger.outside[words_of("editor0-1-1")] = "ada"
+    ledger.by_hand.brought[words_of("editor0-1-1")] = NOTES
+
+
+def brought_in_order(garden: Garden) -> None:
+    assert all(each.is_well for each in reconcile(garden.services, ["ada"]))
+
+
+def put_back_by_nobody(garden: Garden, _: Ledger) -> None:
+    """What was acknowledged vanishes from the file, and the account takes that for a person's edit."""
+    file = garden.home.path / NOTES
+    save(file, file.read_text().replace(words_of(KEYS[1]), ""))
+    brought_in_order(garden)
+
+
+def lost_what_was_put_back_once(garden: Garden, ledger: Ledger) -> None:
+    """What somebody saved by hand is there once more, without anybody having saved it again."""
+    undone_by_hand(garden, ledger)
+    file = garden.home.path / NOTES
+    older = file.read_text()
+    key = "writer0-1-3"
+    answer = ok(ada(garden).call("fs.append", wish(key).args))
+    ledger.told[key] = Told(wish(key), asked=1, answer=answer)
+    save(file, older)
+    brought_in_order(garden)
+
+
+def undone_by_hand_and_made_again(garden: Garden, ledger: Ledger) -> None:
+    """Somebody's undo is taken for a fault of the disk."""
+    with mock.patch("garden.files.touched_at", return_value=datetime.fromtimestamp(0, UTC)):
+        undone_by_hand(garden, ledger)
+
+
+def names_another_failed_change(garden: Garden, ledger: Ledger) -> None:
+    """A loss that the account blames on a change that was to write something else."""
+    with mock.patch.object(Adoption, "_failed_with", return_value=UUID(int=7)):
+        put_back_by_nobody(garden, ledger)
+
+
+def a_copy_of_nothing_that_ever_was(garden: Garden, ledger: Ledger) -> None:
+    """A snapshot that was cut off may leave a copy, and not of what the document never was."""
+    cut_off(ledger)
+    spare_copy(garden, "made up")
+
+
+def two_copies_of_one_snapshot(garden: Garden, ledger: Ledger) -> None:
+    cut_off(ledger)
+    for _ in range(2):
+        spare_copy(garden, (garden.home.path / NOTES).read_text())
 
 
 def torn(garden: Garden, _: Ledger) -> None:
@@ -87,6 +215,12 @@ def taken_away(garden: Garden, ledger: Ledger) -> None:
         (refused_for_no_good_reason, "was refused"),
         (done_twice, "2 times"),
         (saved_by_hand_and_lost, "was saved by hand"),
+        (put_back_by_nobody, "text vanished from the file and nobody edited it"),
+        (lost_what_was_put_back_once, "text vanished from the file and nobody edited it"),
+        (undone_by_hand_and_made_again, "saved by hand vanished"),
+        (names_another_failed_change, "was not to write"),
+        (a_copy_of_nothing_that_ever_was, "no event tells of this copy"),
+        (two_copies_of_one_snapshot, "no event tells of this copy"),
         (torn, "is not the newest version"),
         (taken_away, "away"),
     ],

@@ -8,63 +8,73 @@ from events.records import Event
 from events.rows import event_of
 from events.saga import Status
 from garden.application import Garden
-from tests.crash.ledger import Ledger, Told
+from tests.crash.handwork import Handwork
+from tests.crash.ledger import ByHand, Ledger, Told, hash_of
+from tests.crash.spare_copies import Copies, snapshots_cut_off
 from tests.crash.wishes import WORDS
-from tests.support.promises import ADOPTED, broken_promises, told
+from tests.support import promises
+from tests.support.promises import ADOPTED, broken_promises
 
 JOURNAL = ""
 # What may take words away that others have brought.
 _TAKES_AWAY = frozenset({"replace_section", "prune_item"})
 _ENDED = frozenset({Status.COMMITTED, Status.FAILED})
-_SPARE_COPY = "no event tells of this copy"
 # What any request may meet where many work at once, and somebody moves what others look for.
 REFUSALS = frozenset({"not_found", "already_exists", "precondition_failed", "patch_conflict"})
 
 
 @dataclass
 class Seen:
-    """What the account of one user tells: the events of each request, and all words that ever stood there."""
+    """What the account of one user tells.
 
+    Of requests, by their keys: the events of each, and those that were written and that somebody undid by
+    hand. Of words: all that ever stood in a document, those that stand there now, and those of which a file
+    had two while it was being written over. And what the versions of each document hash to.
+    """
+
+    asked: dict[str, Told]
+    by_hand: Handwork
     effects: dict[str, list[Event]] = field(default_factory=dict)
+    undone: set[str] = field(default_factory=set)
     words: set[str] = field(default_factory=set)
     now: Counter[str] = field(default_factory=Counter)
+    doubled: set[str] = field(default_factory=set)
+    versions: dict[str, set[str]] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
 
 
 def judge(garden: Garden, user_id: str, ledger: Ledger) -> list[str]:
     """Say what of the promises to one user does not hold; nobody may be at work."""
     asked = ledger.of_user(user_id)
-    seen = _seen(garden, user_id, {each.wish.key: each for each in asked})
+    seen = _seen(garden, user_id, Seen({each.wish.key: each for each in asked}, Handwork(ledger.by_hand)))
+    copies = Copies(garden.home.path, seen.by_hand, seen.versions, snapshots_cut_off(asked, seen.effects))
     faults = [
-        *_broken(garden, user_id, asked),
+        *copies.unforgiven(broken_promises(garden, user_id)),
         *seen.faults,
+        *(wrong for each in asked for wrong in _wrong_with(garden, each, seen)),
         *(
-            wrong
-            for each in asked
-            for wrong in _wrong_with(garden, each, seen.effects.get(each.wish.key, []))
+            f"{words}: stands {count} times in the files"
+            for words, count in seen.now.items()
+            if count > 1 and words not in seen.doubled
         ),
-        *(f"{words}: stands {count} times in the files" for words, count in seen.now.items() if count > 1),
-        *(
-            f"{words}: was saved by hand, and no version of any document has it"
-            for words, user in ledger.outside.items()
-            if user == user_id and words not in seen.words
-        ),
+        *_lost_by_hand(user_id, ledger.by_hand, seen),
     ]
     return [f"{user_id}: {fault}" for fault in faults]
 
 
-def _broken(garden: Garden, user_id: str, asked: list[Told]) -> Iterator[str]:
-    """Give what the garden's own promises say; a snapshot that was cut off may leave its copy behind."""
-    found = broken_promises(garden, user_id)
-    spare = [fault for fault in found if fault.endswith(_SPARE_COPY)]
-    snapshots = [each for each in asked if each.wish.tool == "md.snapshot_history"]
-    yield from (fault for fault in found if not fault.endswith(_SPARE_COPY))
-    if len(spare) > sum(each.asked - each.acknowledged for each in snapshots):
-        yield from spare
+def _lost_by_hand(user_id: str, told: ByHand, seen: Seen) -> Iterator[str]:
+    """Say which edits by hand the account has not got."""
+    mine = f"users/{user_id}/"
+    yield from (
+        f"{words}: was saved by hand, and no version of any document has it"
+        for words, path in told.brought.items()
+        if path.startswith(mine) and words not in seen.words
+    )
 
 
-def _wrong_with(garden: Garden, told: Told, effects: list[Event]) -> Iterator[str]:
+def _wrong_with(garden: Garden, told: Told, seen: Seen) -> Iterator[str]:
     key, tool, meta = told.wish.key, told.wish.tool, (told.answer or {}).get("meta", {})
+    effects = seen.effects.get(key, [])
     if len(effects) > 1:
         yield f"{key}: {tool} has {len(effects)} effects"
     if told.answer is None:
@@ -75,7 +85,7 @@ def _wrong_with(garden: Garden, told: Told, effects: list[Event]) -> Iterator[st
         if not (garden.home.path / path).exists():
             yield f"{key}: the snapshot {path} was acknowledged and is not there"
     elif not effects:
-        if not meta.get("unchanged"):
+        if not meta.get("unchanged") and key not in seen.undone:
             yield f"{key}: {tool} was acknowledged and has no effect"
     elif meta.get("eventId") != str(effects[0].event_id):
         yield f"{key}: {tool} is event {effects[0].event_id}, and was answered with {meta.get('eventId')}"
@@ -90,14 +100,13 @@ def _wrong_with_refusal(told: Told, effects: list[Event]) -> Iterator[str]:
         yield f"{told.wish.key}: {told.wish.tool} was refused with {code} and yet carried out"
 
 
-def _seen(garden: Garden, user_id: str, asked: dict[str, Told]) -> Seen:
-    seen = Seen()
+def _seen(garden: Garden, user_id: str, seen: Seen) -> Seen:
     with garden.services.reader.snapshot(user_id) as snapshot:
         paths = [row["path"] for row in snapshot.fetch("heads", {}) if row["path"]]
     for event in _journal(garden, user_id):
         _count(seen, event)
     for path in paths:
-        _follow(seen, garden, user_id, path, asked)
+        _follow(seen, promises.told(garden, path, user_id).replay())
     return seen
 
 
@@ -107,44 +116,83 @@ def _journal(garden: Garden, user_id: str) -> list[Event]:
         return [event_of(row) for row in snapshot.rows("chain", {"stream": JOURNAL})]
 
 
-def _follow(seen: Seen, garden: Garden, user_id: str, path: str, asked: dict[str, Told]) -> None:
+def _follow(seen: Seen, document: promises.Told) -> None:
     """Follow a document from version to version, and see what each event has brought and taken."""
-    document = told(garden, path, user_id).replay()
+    path = document.path.text
     seen.faults += [
         f"{path}: event {event.event_id} is {event.status}"
         for event in document.events
         if event.status not in _ENDED
     ]
+    seen.versions[path] = {hash_of(text.encode()) for text in document.texts.values()}
+    for event in document.events:
+        seen.by_hand.meet(event)
     before: Counter[str] = Counter()
     for event in document.committed:
         _count(seen, event)
-        after = Counter(WORDS.findall(document.texts[event.document_version or 0]))
-        seen.faults += [f"{path}: {wrong}" for wrong in _wrong_with_step(event, before, after, asked)]
+        after = _words(document, event.document_version)
+        if seen.by_hand.is_between(event):
+            seen.doubled |= {words for words, count in after.items() if count > 1}
+        seen.faults += [
+            f"{path}: {wrong}" for wrong in _wrong_with_step(seen, document, event, before, after)
+        ]
         seen.words |= after.keys()
         before = after
     seen.now += before
+    seen.undone |= {
+        _key(event)
+        for event in document.events
+        if event.status is Status.FAILED and seen.by_hand.undid(event, document)
+    }
+    seen.faults += seen.by_hand.lost(document)
+
+
+def _words(document: promises.Told, version: int | None) -> Counter[str]:
+    return Counter(WORDS.findall(document.texts[version or 0]))
 
 
 def _count(seen: Seen, event: Event) -> None:
-    key = event.idempotency_key
-    if key is not None and event.status is Status.COMMITTED:
-        seen.effects.setdefault(key.removeprefix("caller:"), []).append(event)
+    if event.idempotency_key is not None and event.status is Status.COMMITTED:
+        seen.effects.setdefault(_key(event), []).append(event)
+
+
+def _key(event: Event) -> str:
+    return (event.idempotency_key or "").removeprefix("caller:")
 
 
 def _wrong_with_step(
-    event: Event, before: Counter[str], after: Counter[str], asked: dict[str, Told]
+    seen: Seen, document: promises.Told, event: Event, before: Counter[str], after: Counter[str]
 ) -> Iterator[str]:
     came, gone = after - before, before - after
-    op, key = event.statement.op, (event.idempotency_key or "").removeprefix("caller:")
+    op, key = event.statement.op, _key(event)
     yield from (
         f"event {event.event_id} ({op}) has {words} {count} times"
         for words, count in after.items()
-        if count > 1 and came[words]
+        if count > 1 and came[words] and words not in seen.doubled
     )
-    if event.statement.type == ADOPTED or op == "move":
-        return
-    wanted = {asked[key].wish.words} - {None} if key in asked else set()
-    if came.keys() != wanted:
-        yield f"event {event.event_id} ({op}, {key}) brought {sorted(came)}, and was to bring {wanted}"
-    if gone and op not in _TAKES_AWAY:
-        yield f"event {event.event_id} ({op}, {key}) took {sorted(gone)} away"
+    if event.statement.type == ADOPTED:
+        yield from seen.by_hand.wrong_with(event, document, gone)
+    elif op == "restore":
+        yield from _wrong_with_restoration(seen, document, event, before, after)
+    elif op != "move":
+        told = seen.asked.get(key)
+        wanted = {told.wish.words} - {None} if told else set()
+        if came.keys() != wanted:
+            yield f"event {event.event_id} ({op}, {key}) brought {sorted(came)}, and was to bring {wanted}"
+        if gone and op not in _TAKES_AWAY:
+            yield f"event {event.event_id} ({op}, {key}) took {sorted(gone)} away"
+
+
+def _wrong_with_restoration(
+    seen: Seen, document: promises.Told, event: Event, before: Counter[str], after: Counter[str]
+) -> Iterator[str]:
+    """Say what is not as in the version that was to come back, but for what stays in a Change Log."""
+    told = seen.asked.get(_key(event))
+    version = told.wish.args["version"] if told else 0
+    wanted = _words(document, version)
+    came, missing = after.keys() - before.keys() - wanted.keys(), wanted.keys() - after.keys()
+    if came or missing:
+        yield (
+            f"event {event.event_id} (restore) was to bring version {version} back; "
+            f"it brought {sorted(came)} as well, and not {sorted(missing)}"
+        )

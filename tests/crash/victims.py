@@ -5,6 +5,7 @@ One more kind is one more line in `_ALL`.
 """
 
 import http.client
+import itertools
 import json
 import os
 import random
@@ -27,8 +28,9 @@ from garden.session import Session
 from garden.upkeep import jobs
 from garden.working import work
 from grammar.errors import GardenError
+from tests.crash.editing import Editor
 from tests.crash.ledger import Confidant, Wish
-from tests.crash.wishes import PLANTED, Wishes, words_of
+from tests.crash.wishes import Wishes
 
 # Answers after which nobody knows whether the request was carried out, or will be.
 UNSURE = frozenset({"unavailable", "in_progress"})
@@ -199,19 +201,12 @@ def send_jobs(post: Post) -> None:
 
 
 def edit_by_hand(post: Post) -> None:
-    """Edit files as a person does whose editor saves all of a file in one step."""
+    """Edit files as a person does, one after the other."""
     witness = Confidant(post.witness, post.name)
     chosen = random.Random(post.seed)  # noqa: S311 - it only chooses
-    number = 0
-    while True:
-        number += 1
-        words, user = words_of(f"{post.name}-{post.life}-{number}"), chosen.choice(post.users)
-        file = Path(post.home) / "users" / user / chosen.choice(PLANTED[:3])
-        fresh = file.with_suffix(".swp")
-        with suppress(FileNotFoundError):
-            fresh.write_text(f"{file.read_text()}\n- {words}\n")
-            fresh.replace(file)
-            witness.saved(user, words)
+    editor = Editor(Path(post.home), post.users, witness, post.name, post.seed)
+    for number in itertools.count(1):
+        editor.edit(f"{post.name}-{post.life}-{number}")
         # A person is slow, beside programs.
         time.sleep(0.2 * chosen.random())
 

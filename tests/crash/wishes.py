@@ -18,12 +18,18 @@ _LISTS = {
 }
 _CURATED = {"parts/critic/profile.md": "strengths v1", "overview.md": "projects v1"}
 _NOTES = ("notes.md", "parts/roam0/notes.md", "parts/roam1/notes.md")
+_RESTORED_MAX = 30
 PLANTED = ("parts/critic/profile.md", "overview.md", "notes.md", "parts/roam0/notes.md")
 
 
 def words_of(key: str) -> str:
     """The words that a request of this key brings along."""
     return f"said-{key};"
+
+
+def key_of(words: str) -> str:
+    """The key of the request that brought these words along."""
+    return words.removeprefix("said-").removesuffix(";")
 
 
 class Wishes:
@@ -97,6 +103,14 @@ class Wishes:
     def snapshot(self, folder: str, _words: str) -> Asked:
         return "md.snapshot_history", {"path": f"{folder}/{self._random.choice(list(_LISTS))}"}
 
+    def restore(self, folder: str, _words: str) -> Asked:
+        """Put an early version back, if there are so many; where documents are moved words would double."""
+        path = f"{folder}/{self._random.choice(list(_LISTS))}"
+        return "md.restore", {"path": path, "version": self._random.randint(1, _RESTORED_MAX)}
+
+    def repair(self, folder: str, _words: str) -> Asked:
+        return "md.repair", {"path": f"{folder}/{self._random.choice(list(_LISTS))}"}
+
     def log(self, folder: str, words: str) -> Asked:
         said = {"type": "observation", "rationale": words, "filePath": f"{folder}/notes.md"}
         return "events.log", said
@@ -110,5 +124,6 @@ class Wishes:
 _SORTS: tuple[Callable[[Wishes, str, str], Asked], ...] = (
     Wishes.append_to_section, Wishes.replace_section, Wishes.tidy_section, Wishes.append_to_file,
     Wishes.curate_list, Wishes.patch_file, Wishes.plant, Wishes.move, Wishes.snapshot, Wishes.log,
+    Wishes.restore, Wishes.repair,
 )  # fmt: skip
-_OFTEN = (30, 10, 4, 20, 10, 10, 3, 5, 3, 5)
+_OFTEN = (30, 10, 4, 20, 10, 10, 3, 5, 3, 5, 2, 1)

@@ -3,8 +3,9 @@
     python -m tests.crash.witness SOCKET LEDGER
 
 Whoever writes tells it what it is about to ask, and after the answer what came of it; each time it waits
-until the witness has that on the disk. What the witness has not got nobody may count as
-acknowledged. It is never killed, and ends when its standard input does.
+until the witness has that on the disk. What the witness has not got nobody may count as acknowledged. Whoever
+edits by hand tells it the hash of what is about to be saved, so that nothing else counts as a person's edit.
+It is never killed, and ends when its standard input does.
 
 It also knows what one of them had asked and not heard of, for those who come after it.
 """

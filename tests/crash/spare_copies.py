@@ -1,0 +1,56 @@
+"""Which copies in the history may be there though no event tells of them, or be other than they were made."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+from garden.paths import GardenPath
+from tests.crash.handwork import Handwork
+from tests.crash.ledger import Told, hash_of
+
+_SPARE = "no event tells of this copy"
+_OTHERS = frozenset(
+    {"the copy is not the version that was replaced", "the copy is not the version that was to be replaced"}
+)
+_SNAPSHOT = "md.snapshot_history"
+
+Versions = Mapping[str, Collection[str]]
+
+
+class Copies:
+    """Judges a user's copies; `versions` are the hashes of all that each document ever was."""
+
+    def __init__(self, home: Path, by_hand: Handwork, versions: Versions, cut_off: Counter[str]) -> None:
+        self._home = home
+        self._by_hand = by_hand
+        self._versions = versions
+        self._cut_off = cut_off
+
+    def unforgiven(self, faults: list[str]) -> Iterator[str]:
+        """Give the faults but for those of copies that may be as they are."""
+        spare: Counter[str] = Counter()
+        for fault in faults:
+            copy, _, wrong = fault.partition(": ")
+            if wrong == _SPARE:
+                document = GardenPath(copy).document.text
+                spare[document] += 1
+                if spare[document] > self._cut_off[document] or not self._was_once(document, copy):
+                    yield fault
+            # An editor that had the file open may have written into what was the copy by then.
+            elif wrong not in _OTHERS or not self._was_saved(copy):
+                yield fault
+
+    def _was_once(self, document: str, copy: str) -> bool:
+        return hash_of((self._home / copy).read_bytes()) in self._versions.get(document, ())
+
+    def _was_saved(self, copy: str) -> bool:
+        return self._by_hand.is_known(GardenPath(copy).document.text, self._home / copy)
+
+
+def snapshots_cut_off(asked: Collection[Told], ended: Collection[str]) -> Counter[str]:
+    """Count the snapshots of each document that were asked for and are in no event: each may leave a copy."""
+    cut_off: Counter[str] = Counter()
+    for each in asked:
+        if each.wish.tool == _SNAPSHOT:
+            cut_off[each.wish.args["path"]] += each.asked - (each.acknowledged or each.wish.key in ended)
+    return cut_off
