@@ -294,7 +294,7 @@ class GardenFiles:
         return self._drop_name(copy, copy.document, or_alike=True)
 
     def are_one(self, path: GardenPath, other: GardenPath) -> bool:
-        """Whether two documents' paths lead to one file."""
+        """Whether two paths, of documents or copies, lead to one file."""
         with translated(), ExitStack() as stack:
             folders = [
                 stack.enter_context(self._opened(each.folder.components, READ_FOLDER))

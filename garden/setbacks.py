@@ -2,8 +2,11 @@
 
 A disk that keeps its word never does that. A person who puts an older version back does the same to the
 bytes, but touches the file by it; what the disk set back was last touched before the version that is missing
-was committed.
+was begun, or for the copy that was kept of it then.
 """
+
+from contextlib import suppress
+from datetime import timedelta
 
 import structlog
 
@@ -11,11 +14,14 @@ from events.reading import EventReader, Query
 from events.records import Event
 from events.saga import Status
 from events.stream import LockedStream
+from garden.file_errors import FileMissingError
 from garden.files import FileText, GardenFiles
 from garden.paths import GardenPath
 from garden.settling import NOTHING_HASH
 
 _RECENT_EVENTS = 200
+# The clock by which files are touched may lag behind the one of events.
+_COARSE = timedelta(milliseconds=20)
 
 
 class SetBacks:
@@ -33,10 +39,8 @@ class SetBacks:
             # It went away with a move, and what is back is all that there is of it, if the new path lost it.
             return None
         lost = self._next_after(path, file.hash)
-        if lost is None or lost.committed_at is None or file.touched_at > lost.committed_at:
-            return None
-        if not stream.could_date(lost):
-            # By a clock that is wrong it could as well be a person's undo; both texts stand in the account.
+        # By a clock that is wrong it could as well be a person's undo; both texts stand in the account.
+        if lost is None or not stream.could_date(lost) or not self._is_older(path, file, lost):
             return None
         text = self._reader.text_at(path.user_id, path.text, stream.head.version)
         self._files.replace(path, text.encode(), expected=file.hash)
@@ -45,6 +49,17 @@ class SetBacks:
             path=path.text, version=stream.head.version, lost_since=lost.document_version,
         )  # fmt: skip
         return self._files.read(path)
+
+    def _is_older(self, path: GardenPath, file: FileText, lost: Event) -> bool:
+        """Whether a file was last touched before a change that it lacks was made to it."""
+        if file.touched_at < lost.created_at - _COARSE:
+            return True
+        if lost.committed_at is None or file.touched_at > lost.committed_at:
+            return False
+        # A person may have been so quick, or it was touched for the copy that was made of it for this change.
+        with suppress(FileMissingError):
+            return self._files.are_one(path, path.copy_of(lost.created_at, lost.event_id))
+        return False
 
     def _next_after(self, path: GardenPath, raw_hash: str) -> Event | None:
         """Find the event that replaced the newest version with these bytes."""

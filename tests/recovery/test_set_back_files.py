@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from garden.application import Garden
+from garden.failpoints import Step, watched_by
 from garden.reconciling import adopt
 from garden.session import Session
 from tests.support.gardens import CRITIC, NOTES, events_of, file_of, ok, plant
@@ -93,6 +94,47 @@ def test_a_copy_that_a_person_moved_back_with_its_times_is_an_edit_from_outside(
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     [done] = adopt(garden.services, "ada")
     assert done.outcome == "adopted"
+
+
+@pytest.mark.parametrize("path", [CRITIC, NOTES])
+@pytest.mark.parametrize("moment", [Step.REPLACED, Step.WRITTEN])
+def test_an_undo_made_before_a_change_was_sealed_is_a_persons(
+    garden: Garden, session: Session, path: str, moment: Step
+) -> None:
+    file = file_of(garden, path)
+    old = file.read_bytes()
+
+    def undo(step: Step) -> None:
+        if step is moment:
+            put_back(file, old)
+
+    with watched_by(undo):
+        ok(session, "fs.append", path=path, text="regretted at once")
+    [done] = adopt(garden.services, "ada")
+    assert done.outcome == "adopted"
+    assert file.read_bytes() == old
+
+
+def test_a_file_that_was_touched_for_its_copy_and_set_back_then_is_made_again(
+    garden: Garden, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, passed = file_of(garden, CRITIC), [timedelta(0)]
+    for account in (garden.services.account, garden.services.recovering._account):
+        monkeypatch.setattr(account, "_now", lambda: datetime.now(UTC) + passed[-1])
+
+    def lasting_long(step: Step) -> None:
+        if step is Step.WRITTEN:
+            passed.append(timedelta(hours=1))
+
+    with watched_by(lasting_long):
+        edited(session, CRITIC, "first")
+    newest = file.read_bytes()
+    [copy] = (garden.home.path / "history/ada/parts/critic/profile").iterdir()
+    file.unlink()
+    file.hardlink_to(copy)
+    [done] = adopt(garden.services, "ada")
+    assert done.outcome == "made again"
+    assert file.read_bytes() == newest
 
 
 @pytest.mark.parametrize("written_after", [True, False], ids=["counted on from", "set by"])
