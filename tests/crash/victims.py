@@ -164,9 +164,13 @@ class _Caller:
 
 
 def listen(post: Post) -> None:
-    """Serve the garden, as `garden serve` does."""
-    with _opened(post) as garden:
-        serve(garden, Address("127.0.0.1", post.port), None, lambda _url, _can_be_called: None)
+    """Serve the garden, as `garden serve` does, and begin anew until there is a database for it."""
+    while True:
+        try:
+            with _opened(post) as garden:
+                return serve(garden, Address("127.0.0.1", post.port), None, lambda _url, _can_be_called: None)
+        except GardenError as error:
+            _unless_away(error)
 
 
 def bring_in_order(post: Post) -> None:
