@@ -331,12 +331,12 @@ def _older(ada: Person) -> dict[str, Any]:
     return {"method": "GET", "headers": session}
 
 
-def _newer(_ada: Person) -> dict[str, Any]:
+def newer(_ada: Person) -> dict[str, Any]:
     told = {**SPOKEN, "mcp-protocol-version": "2026-07-28", "mcp-method": "subscriptions/listen"}
     return {"method": "POST", "headers": told, "json": LISTENING}
 
 
-@pytest.mark.parametrize("listening", [_older, _newer])
+@pytest.mark.parametrize("listening", [_older, newer])
 def test_who_listens_below_mcp_is_cut_off_when_the_token_is_revoked(
     strict: Service, ada: Person, listening: Callable[[Person], dict[str, Any]]
 ) -> None:
@@ -352,7 +352,7 @@ def test_one_user_who_keeps_large_bodies_in_hand_does_not_keep_the_others_from_s
     strict: Service, ada: Person
 ) -> None:
     large = {**LISTENING, "params": {**LISTENING["params"], "more": "x" * 99_000}}
-    request = {**_newer(ada), "json": large}
+    request = {**newer(ada), "json": large}
     with ExitStack() as streams:
         answers = [streams.enter_context(ada.client.stream(url="/mcp", **request)) for _ in range(16)]
         assert [answer.status_code for answer in answers] == [200] * 8 + [429] * 8
