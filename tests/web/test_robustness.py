@@ -300,6 +300,15 @@ def test_a_stream_that_has_nothing_to_tell_says_that_it_is_there(ada: Person) ->
         assert any(line == ": still here" for line in answer.iter_lines())
 
 
+def test_a_request_that_asks_for_another_protocol_leaves_no_words_of_the_server_in_the_log(
+    strict: Service, ada: Person
+) -> None:
+    with strict.connected() as connection:
+        connection.sendall(head(ada, "Connection: Upgrade", "Upgrade: websocket", "Content-Length: 0"))
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+    assert "uvicorn" not in (strict.garden.home.path / "serve.log").read_text()
+
+
 def test_a_stream_ends_when_its_token_is_revoked(strict: Service, ada: Person) -> None:
     with following(ada) as entries:
         next(entries)
