@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import ipaddress
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -19,7 +20,6 @@ from grammar.errors import GardenError
 _KNOWN_SECONDS = 0.5
 _KNOWN_MAX = 10_000
 _CHECKS_WAITING_MAX = 128
-_LOCAL_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
 _OWN_SITES = frozenset({"none", "same-origin"})
 
 Check = Callable[[str], Caller]
@@ -122,7 +122,7 @@ class OneUserDoor:
     def inspect(self, headers: Mapping[str, str]) -> None:
         """Refuse what comes from a web page."""
         host = headers.get("host", "")
-        if _name_in(f"//{host}") not in _LOCAL_NAMES:
+        if not is_loopback(_name_in(f"//{host}")):
             raise ForbiddenError(
                 "This service answers under the name of this machine only.",
                 hint="Call it as 127.0.0.1, localhost or [::1].",
@@ -169,8 +169,16 @@ def _bearer(header: str | None) -> str:
     return secret
 
 
-def _name_in(address: str) -> str | None:
+def is_loopback(host: str) -> bool:
+    """Whether this names the machine itself, so that nobody else can reach it there."""
     try:
-        return urlsplit(address).hostname
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
-        return None
+        return False
+
+
+def _name_in(address: str) -> str:
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""

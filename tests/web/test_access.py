@@ -226,6 +226,15 @@ def test_the_one_user_needs_no_token_and_web_pages_get_nothing(open_to_one: Serv
         assert client.post("/v1/tools/tools.list", headers=own).status_code == 200
 
 
+def test_the_one_user_is_served_on_whatever_address_is_this_machines_alone(ready_home: Home) -> None:
+    with (
+        served(ready_home, "--user", "ada", "--host", "127.0.0.2") as service,
+        service.client(None) as client,
+    ):
+        assert client.get("/v1/tools").status_code == 200
+        assert client.get("/v1/tools", headers={"Host": "127.0.0.1.garden.example"}).status_code == 403
+
+
 def refused_start(home: Home, *words: str) -> subprocess.CompletedProcess[str]:
     done = garden("serve", "--port", "0", *words, home=home.path)
     assert done.returncode == 1, done
