@@ -10,7 +10,14 @@ import psycopg
 from psycopg import errors
 from psycopg.rows import DictRow, dict_row
 
-from events.database import CONNECT_SECONDS_MAX, DatabaseUnavailableError, unavailable
+from events.database import (
+    CONNECT_SECONDS_MAX,
+    DatabaseUnavailableError,
+    Log,
+    SeldomLog,
+    log_why,
+    unavailable,
+)
 from events.idempotency import InProgressError
 from grammar.errors import GardenError
 
@@ -88,6 +95,7 @@ class Pool:
         self._wait_seconds = lock_seconds + statement_seconds
         self._guard = threading.Lock()
         self._in_use = 0
+        self._log = SeldomLog()
         # The one used last is taken first: it is the likeliest to be alive.
         self._idle: deque[PooledConnection] = deque()
 
@@ -138,7 +146,7 @@ class Pool:
         except IndexError:
             pass
         try:
-            with translated():
+            with translated(self._log):
                 return self._connect()
         except BaseException:
             self._release()
@@ -185,11 +193,11 @@ class Pool:
                 tcp_user_timeout=30_000,
             )
         except OSError as error:
-            raise unavailable(error) from None
+            raise unavailable(error, self._log) from None
 
 
 @contextmanager
-def translated() -> Iterator[None]:
+def translated(log: Log = log_why) -> Iterator[None]:
     """Turn the database's troubles into errors that say what to do."""
     try:
         yield
@@ -203,4 +211,4 @@ def translated() -> Iterator[None]:
             hint="Ids are lower-case letters, digits, '-' and '_'; texts hold no NUL and no lone surrogates.",
         ) from None
     except psycopg.OperationalError as error:
-        raise unavailable(error) from None
+        raise unavailable(error, log) from None

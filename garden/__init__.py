@@ -9,16 +9,17 @@ path, the tools and the surfaces. It stands on `events`, `lint` and `grammar`, a
         session.fs.append("users/ada/notes.md", "Laughed about the deadline today.")
 """
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from garden.application import Garden
 
 __version__ = "0.1.0"
 
 
-def open(home: str | Path | None = None) -> "Garden":  # noqa: A001 - read as garden.open
+def open(home: "str | Path | None" = None) -> "Garden":  # noqa: A001 - read as garden.open
     """Open the garden in this folder, or in the one that the settings name; what is missing is made."""
     from garden.application import open_garden
 

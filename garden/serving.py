@@ -1,6 +1,5 @@
 """The services put together: surfaces that listen, on top of an open garden."""
 
-import ipaddress
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,7 +10,7 @@ from garden.threads import Workers
 from garden.tokens import Bearer
 from garden.upkeep import Timer, jobs
 from garden.web.application import WebService
-from garden.web.doors import Door, OneUserDoor, TokenDoor
+from garden.web.doors import Door, OneUserDoor, TokenDoor, is_loopback
 from garden.web.server import listen, run
 from grammar.errors import GardenError
 
@@ -32,10 +31,7 @@ class Address:
     @property
     def is_private(self) -> bool:
         """Whether only this machine can reach it."""
-        try:
-            return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(self.host)
 
     @property
     def url(self) -> str:

@@ -117,12 +117,7 @@ class Tokens:
 
     def check(self, secret: str) -> Bearer:
         """Say who a token speaks for, or refuse it; what its secret is not tells nobody what it is."""
-        match = _TEXT.fullmatch(secret)
-        if match is None:
-            raise NotAuthenticatedError(
-                "This is not an access token.", hint="Make one with 'garden token create', and send it whole."
-            )
-        presented = self._checks.look_up(match[1], match[2])
+        presented = self._checks.look_up(*check_form(secret))
         # An unknown token is compared as well, so that the time it takes tells nothing.
         expected = _NOBODYS_HASH if presented is None else presented.secret_hash
         if not compare_digest(_hash(secret), expected) or presented is None:
@@ -156,6 +151,16 @@ class Tokens:
                 f"Several users have a token {token_id}.", hint="Say whose is meant, with --user."
             )
         return found[0]
+
+
+def check_form(secret: str) -> tuple[str, str]:
+    """Give the user and the id that a text names as a token does, or refuse it; nothing is looked up."""
+    match = _TEXT.fullmatch(secret)
+    if match is None:
+        raise NotAuthenticatedError(
+            "This is not an access token.", hint="Make one with 'garden token create', and send it whole."
+        )
+    return match[1], match[2]
 
 
 class _RecentLookUps:

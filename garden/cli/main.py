@@ -123,8 +123,9 @@ def _refused(told: Invocation, error: GardenError) -> int:
 
         show_json(refusal(error))
     elif error.code == "unknown_tool":
-        # Whoever names a tool is told of tools.
-        show_error(error.message, error.hint)
+        # Whoever names a tool is told of tools, and of the command that lists them.
+        listed = error.hint.startswith("tools.list ")
+        show_error(error.message, at_a_shell(error.hint) if listed else error.hint)
     else:
         show_error(at_a_shell(error.message), at_a_shell(error.hint))
     return 1

@@ -6,6 +6,7 @@ from typing import Any
 
 from garden.mcp.naming import in_wire_names
 from garden.tools.dispatching import Envelope
+from garden.tools.understanding import UnknownToolError
 
 Answer = dict[str, Any]
 
@@ -33,9 +34,9 @@ def _told(envelope: Envelope) -> Iterator[str]:
 
 
 def _notes(meta: Mapping[str, Any]) -> Iterator[str]:
-    yield from (f"Warning: {warning}" for warning in meta["warnings"])
+    yield from (in_wire_names(f"Warning: {warning}") for warning in meta["warnings"])
     if "hint" in meta:
-        yield str(meta["hint"])
+        yield in_wire_names(str(meta["hint"]))
     told = {name: value for name, value in meta.items() if name not in _UNTOLD}
     if told:
         yield _as_json(told)
@@ -53,6 +54,9 @@ def _refused(error: Mapping[str, Any]) -> Iterator[str]:
     yield in_wire_names("\n".join(filter(None, (f"{error['code']}: {error['message']}", error["hint"]))))
     if error["details"]:
         details = _as_json(error["details"])
+        if error["code"] == UnknownToolError.code:
+            # Of all details only these name tools; others may quote a document.
+            details = in_wire_names(details)
         cut = len(details) > _DETAILS_CHARACTERS_MAX
         yield details[:_DETAILS_CHARACTERS_MAX] + ("…" if cut else "")
 

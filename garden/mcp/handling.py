@@ -17,6 +17,7 @@ from garden.mcp.answering import Answer, answered
 from garden.mcp.callers import CallerOf, Context
 from garden.mcp.completing import completed
 from garden.mcp.describing import tools_for
+from garden.mcp.naming import in_wire_names
 from garden.mcp.opening import GardenSource
 from garden.mcp.progress import told_to
 from garden.mcp.prompts import prompts_for, written
@@ -83,7 +84,7 @@ class Handlers:
         """Call a tool; a refusal is an answer too, also where the garden can't be opened."""
         try:
             session = self._session(context, await self._source.garden())
-            if not (context.meta or {}).get("progress_token"):
+            if (context.meta or {}).get("progress_token") is None:
                 return await self._call(session, params, Pace())
             async with told_to(context.session.report_progress) as pace:
                 return await self._call(session, params, pace)
@@ -182,7 +183,7 @@ def _called(session: Session, name: str, arguments: dict[str, Any], pace: Pace) 
 def protocol_error(error: GardenError) -> MCPError:
     """Say a refusal in the protocol's terms, with ours beside it."""
     code = types.INVALID_PARAMS if error.code in _ASKED_WRONGLY else types.INTERNAL_ERROR
-    return MCPError(code, f"{error.message} {error.hint}".strip(), refusal(error)["error"])
+    return MCPError(code, in_wire_names(f"{error.message} {error.hint}".strip()), refusal(error)["error"])
 
 
 def _internal(what: str) -> InternalError:

@@ -16,7 +16,7 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
-from mcp_types import JSONRPCError
+from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, PlainTextResponse
@@ -35,6 +35,7 @@ SESSIONS_MAX = 1000
 SESSIONS_OF_CALLER_MAX = 64
 IDLE_SECONDS_MAX = 30 * 60
 BODY_BYTES_MAX = 4 * 1024 * 1024
+_BATCH = ErrorData(code=INVALID_REQUEST, message="Send one message at a time: this protocol has no batches.")
 _CALLER = "garden.caller"
 _SESSION_ID = MCP_SESSION_ID_HEADER
 
@@ -73,6 +74,12 @@ class McpEndpoint:
         scope["user"] = AuthenticatedUser(
             AccessToken(token="", client_id=caller.actor, scopes=[caller.role], subject=_principal(caller))
         )
+        if scope["method"] == "POST":
+            beginning = await receive()
+            if _is_batch(beginning):
+                await _refused(_BATCH, HTTPStatus.BAD_REQUEST)(scope, receive, send)
+                return
+            receive = _from(beginning, receive)
         if _opens_session(scope["method"], headers):
             await self._open(scope, receive, send)
             return
@@ -92,8 +99,7 @@ class McpEndpoint:
         try:
             in_the_way = self._sessions.in_the_way(caller)
         except TooManyCallsError as error:
-            said = JSONRPCError(jsonrpc="2.0", id=None, error=protocol_error(error).error)
-            refused = JSONResponse(said.model_dump(by_alias=True), HTTPStatus.TOO_MANY_REQUESTS)
+            refused = _refused(protocol_error(error).error, HTTPStatus.TOO_MANY_REQUESTS)
             await refused(scope, receive, send)
             return
         with self._sessions.opening(caller) as opened:
@@ -156,6 +162,27 @@ class McpEndpoint:
 
     async def _ready(self) -> Handlers:
         return self._handlers
+
+
+def _refused(error: ErrorData, status: HTTPStatus) -> JSONResponse:
+    """Refuse a request as a whole, whatever the id of the message in it."""
+    said = JSONRPCError(jsonrpc="2.0", id=None, error=error)
+    return JSONResponse(said.model_dump(by_alias=True, exclude_unset=True), status)
+
+
+def _is_batch(beginning: Message) -> bool:
+    body: bytes = beginning.get("body", b"")
+    return body.lstrip().startswith(b"[")
+
+
+def _from(beginning: Message, receive: Receive) -> Receive:
+    """Receive what begins with a piece that was looked at already."""
+    taken = [beginning]
+
+    async def again() -> Message:
+        return taken.pop() if taken else await receive()
+
+    return again
 
 
 async def _nothing_more() -> Message:

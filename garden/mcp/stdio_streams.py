@@ -23,7 +23,7 @@ import anyio
 import mcp_types as types
 from mcp.shared.message import SessionMessage
 
-from garden.mcp.messages import LINE_BYTES_MAX, Lines, refusal_of, understood
+from garden.mcp.messages import LINE_BYTES_MAX, Lines, refusal_of, understood, written
 
 DRAIN_SECONDS_MAX = 10
 _CHUNK_BYTES = 64 * 1024
@@ -131,7 +131,7 @@ class Outgoing(_Stream):
         """Write one message."""
         if self.broken.is_set():
             raise anyio.BrokenResourceError
-        line = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+        line = written(item.message)
         left = line if self._behind else self._write(line, seconds=0)
         if left:
             await self._write_in_turn(left)

@@ -40,6 +40,12 @@ class _Watch:
             self.news[event] = None
             self.any_news.set()
 
+    def put_off(self) -> None:
+        """Let those go who wait for it, until somebody needs it again."""
+        self.wanted.clear()
+        self.ready.set()
+        self.ready.clear()
+
 
 class Watching:
     """The conversations of a server that watch, and the streams."""
@@ -58,9 +64,7 @@ class Watching:
             return
         self._watches[key] = watch
         try:
-            await watch.wanted.wait()
-            garden = await self._source.garden()
-            await self._tell(garden, user_id, watch, context.session)
+            await self._tell(await self._opened(watch), user_id, watch, context.session)
         finally:
             # Nobody waits for news that will never come.
             watch.ready.set()
@@ -102,6 +106,15 @@ class Watching:
         """End the streams, in the way that tells a client so."""
         for _, listening in self._changes.values():
             listening.close()
+
+    async def _opened(self, watch: _Watch) -> Garden:
+        """Give the garden as soon as there is something to watch and it could be opened."""
+        while True:
+            await watch.wanted.wait()
+            try:
+                return await self._source.garden()
+            except Exception:  # noqa: BLE001 - whoever needs it has the reason from their own request
+                watch.put_off()
 
     async def _tell(self, garden: Garden, user_id: str, watch: _Watch, session: ServerSession) -> None:
         changes, _ = self._of(user_id)

@@ -77,12 +77,17 @@ class Dispatcher:
         # The last moment at which a call that waited for its turn can be given up with nothing done.
         pace.step()
         reply = tool.handler(Call(self._services, correlated(caller, request), self._tools, pace), request)
-        took = round((time.perf_counter() - started) * 1000, 3)
+        took = milliseconds_since(started)
         return reply, {**reply.meta, "warnings": list(reply.warnings), "tookMs": took}
 
 
 class InternalError(GardenError):
     """A fault of ours."""
+
+
+def milliseconds_since(started: float) -> float:
+    """Tell how long something took that began at this reading of the performance counter."""
+    return round((time.perf_counter() - started) * 1000, 3)
 
 
 def check_role(tool: Tool[Any], caller: Caller) -> None:

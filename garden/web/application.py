@@ -3,9 +3,11 @@
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from http import HTTPStatus
 
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from garden.application import Garden
 from garden.threads import Workers
@@ -143,12 +145,17 @@ async def _refusing(_request: Request, error: Exception) -> Response:
     return problem(error)
 
 
-async def _without_route(_request: Request, error: Exception) -> Response:
-    headers = getattr(error, "headers", None) or {}
-    if "Allow" in headers:
-        return problem(MethodError(headers["Allow"]))
+async def _without_route(request: Request, error: Exception) -> Response:
+    if getattr(error, "status_code", None) == HTTPStatus.METHOD_NOT_ALLOWED:
+        return problem(MethodError(_methods_for(request)))
     return problem(
         NothingHereError(
             "There is nothing at this address.", hint="GET /openapi.json describes what there is."
         )
     )
+
+
+def _methods_for(request: Request) -> list[str]:
+    """Name the methods of all routes at this address, of which the first to be found knows its own only."""
+    routes = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
+    return sorted({method for route in routes for method in getattr(route, "methods", ())})

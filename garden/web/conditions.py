@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any
 
 from pydantic.alias_generators import to_snake
@@ -11,12 +12,24 @@ from garden.tools.wire import Correlated, WriteRequest
 from garden.web.refusing import NotAcceptedError
 
 _TAG = re.compile(r'"([\x21\x23-\x7e]+)"')
+_MARK_CHARACTERS = 16
+_MARKED = re.compile(rf"(sha256:[0-9a-f]{{64}})\.[0-9a-f]{{{_MARK_CHARACTERS}}}")
 _KEY_CHARACTERS_MAX = 255
 
 
 def entity_tag(content_hash: str) -> str:
     """Quote a hash as an entity tag."""
     return f'"{content_hash}"'
+
+
+def text_tag(content_hash: str, text: bytes) -> str:
+    """Give the entity tag of a text: its hash, and a mark of its bytes where those are not what was hashed.
+
+    The hash overlooks trailing white space and line ends, and a tag must not.
+    """
+    digest = sha256(text).hexdigest()
+    mark = "" if content_hash == f"sha256:{digest}" else f".{digest[:_MARK_CHARACTERS]}"
+    return entity_tag(content_hash + mark)
 
 
 def hash_to_match(header: str) -> str:
@@ -31,13 +44,14 @@ def hash_to_match(header: str) -> str:
             "If-Match must be one strong entity tag, in quotes.",
             hint='Send the ETag as it came: If-Match: "sha256:...".',
         )
-    return found.group(1)
+    marked = _MARKED.fullmatch(found[1])
+    return found[1] if marked is None else marked[1]
 
 
-def is_among(header: str, content_hash: str) -> bool:
-    """Whether `If-None-Match` names this hash, in whatever strength."""
-    tags = {tag.strip().removeprefix("W/") for tag in header.split(",")}
-    return "*" in tags or entity_tag(content_hash) in tags
+def is_among(header: str, tag: str) -> bool:
+    """Whether `If-None-Match` names this entity tag, in whatever strength."""
+    tags = {each.strip().removeprefix("W/") for each in header.split(",")}
+    return "*" in tags or tag in tags
 
 
 def with_headers(tool: Tool[Any], args: Mapping[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:

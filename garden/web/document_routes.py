@@ -11,7 +11,7 @@ from garden.lookups import WholeText
 from garden.tools.dispatching import Envelope
 from garden.web import openapi
 from garden.web.calls import Calls, answered
-from garden.web.conditions import entity_tag, is_among
+from garden.web.conditions import entity_tag, is_among, text_tag
 from garden.web.parameters import only
 from garden.web.refusing import NotAcceptedError, refused
 from garden.web.routing import add
@@ -75,10 +75,11 @@ def add_document_routes(router: APIRouter, calls: Calls) -> None:
 
 def _text(found: WholeText, wanted: str | None) -> Response:
     # A browser that keeps a text asks each time whether it is still the same.
-    headers = {"ETag": entity_tag(found.hash), "Cache-Control": "no-cache, private"}
-    if wanted is not None and is_among(wanted, found.hash):
+    content = found.text.encode()
+    headers = {"ETag": text_tag(found.hash, content), "Cache-Control": "no-cache, private"}
+    if wanted is not None and is_among(wanted, headers["ETag"]):
         return Response(None, 304, headers)
-    return Response(found.text.encode(), 200, headers, _MARKDOWN)
+    return Response(content, 200, headers, _MARKDOWN)
 
 
 def _lines(envelope: Envelope) -> Response:

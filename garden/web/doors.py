@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import ipaddress
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 
 from events.records import Caller
 from garden.threads import OverloadedError
+from garden.tokens import check_form
 from garden.web.refusing import ForbiddenError, TokenRequiredError
 from grammar.errors import GardenError
 
@@ -18,8 +20,6 @@ from grammar.errors import GardenError
 _KNOWN_SECONDS = 0.5
 _KNOWN_MAX = 10_000
 _CHECKS_WAITING_MAX = 128
-_SECRET_CHARACTERS_MAX = 512
-_LOCAL_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
 _OWN_SITES = frozenset({"none", "same-origin"})
 
 Check = Callable[[str], Caller]
@@ -43,13 +43,15 @@ class Door(Protocol):
 
 
 class TokenDoor:
-    """Lets in whoever has a live token; who that is, is asked again twice a second."""
+    """Lets in whoever has a live token; who that is, is asked again twice a second.
+
+    Whoever was let in before waits in a lane of their own, behind nobody who was not: however many strangers
+    come with whatever they made up, they keep out one another and nobody else.
+    """
 
     def __init__(self, check: Check) -> None:
-        self._check = check
-        # Of its own, so that whoever has no token can't take the threads from those who have.
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="garden-token")
-        self._waiting = 0
+        self._strangers = _Lane(check, "garden-token-new")
+        self._regulars = _Lane(check, "garden-token")
         self._known: OrderedDict[bytes, tuple[float, Caller]] = OrderedDict()
 
     def inspect(self, headers: Mapping[str, str]) -> None:
@@ -59,11 +61,15 @@ class TokenDoor:
         """Give the caller whom the token speaks for."""
         secret = _bearer(headers.get("authorization"))
         # Tokens are not kept, not even here.
-        digest = hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
+        digest = hashlib.sha256(secret.encode()).digest()
         checked_at, caller = self._known.get(digest, (0.0, None))
         if caller is not None and time.monotonic() - checked_at < _KNOWN_SECONDS:
             return caller
-        caller = await self._asked(secret)
+        try:
+            caller = await (self._strangers if caller is None else self._regulars).ask(secret)
+        except TokenRequiredError:
+            self._known.pop(digest, None)
+            raise
         self._known[digest] = time.monotonic(), caller
         self._known.move_to_end(digest)
         while len(self._known) > _KNOWN_MAX:
@@ -71,10 +77,21 @@ class TokenDoor:
         return caller
 
     def close(self) -> None:
-        """Let the thread go."""
-        self._thread.shutdown()
+        """Let the threads go."""
+        self._strangers.close()
+        self._regulars.close()
 
-    async def _asked(self, secret: str) -> Caller:
+
+class _Lane:
+    """A thread in which tokens are checked one after the other, and those who wait for it."""
+
+    def __init__(self, check: Check, name: str) -> None:
+        self._check = check
+        # Of its own, so that whoever has no token can't take the threads from those who have.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
+        self._waiting = 0
+
+    async def ask(self, secret: str) -> Caller:
         if self._waiting >= _CHECKS_WAITING_MAX:
             raise OverloadedError("Too many tokens wait to be checked.", hint="Send it again in a moment.")
         self._waiting += 1
@@ -86,6 +103,9 @@ class TokenDoor:
             raise TokenRequiredError(error.message, hint=error.hint) from None
         finally:
             self._waiting -= 1
+
+    def close(self) -> None:
+        self._thread.shutdown()
 
 
 class OneUserDoor:
@@ -102,7 +122,7 @@ class OneUserDoor:
     def inspect(self, headers: Mapping[str, str]) -> None:
         """Refuse what comes from a web page."""
         host = headers.get("host", "")
-        if _name_in(f"//{host}") not in _LOCAL_NAMES:
+        if not is_loopback(_name_in(f"//{host}")):
             raise ForbiddenError(
                 "This service answers under the name of this machine only.",
                 hint="Call it as 127.0.0.1, localhost or [::1].",
@@ -136,16 +156,29 @@ async def is_still_welcome(door: Door, headers: Mapping[str, str]) -> bool:
 def _bearer(header: str | None) -> str:
     scheme, _, secret = (header or "").partition(" ")
     secret = secret.strip()
-    if scheme.lower() != "bearer" or not secret or len(secret) > _SECRET_CHARACTERS_MAX:
+    if scheme.lower() != "bearer" or not secret:
         raise TokenRequiredError(
             "A token is needed.",
             hint="Send the header Authorization: Bearer <token>; 'garden token create' makes one.",
         )
+    try:
+        # Before it takes anybody's place in a queue.
+        check_form(secret)
+    except GardenError as error:
+        raise TokenRequiredError(error.message, hint=error.hint) from None
     return secret
 
 
-def _name_in(address: str) -> str | None:
+def is_loopback(host: str) -> bool:
+    """Whether this names the machine itself, so that nobody else can reach it there."""
     try:
-        return urlsplit(address).hostname
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
-        return None
+        return False
+
+
+def _name_in(address: str) -> str:
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""

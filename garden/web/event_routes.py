@@ -1,6 +1,7 @@
 """`/v1/events`: what happened."""
 
 import re
+import time
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -8,6 +9,7 @@ from pydantic.alias_generators import to_camel
 
 from events.records import Caller
 from garden.tools.account import QueryRequest
+from garden.tools.dispatching import milliseconds_since
 from garden.web import openapi
 from garden.web.calls import JSON, Calls
 from garden.web.parameters import only
@@ -32,8 +34,10 @@ def add_event_routes(router: APIRouter, calls: Calls) -> None:
         only(request.query_params, ())
 
         def work(caller: Caller) -> Response:
+            started = time.perf_counter()
             event = calls.garden.lookups.event(caller, event_id).model_dump(mode="json", by_alias=True)
-            return Response(as_json({"ok": True, "result": event, "meta": {"warnings": []}}), 200, None, JSON)
+            meta = {"warnings": [], "tookMs": milliseconds_since(started)}
+            return Response(as_json({"ok": True, "result": event, "meta": meta}), 200, None, JSON)
 
         return await calls.run(request, work)
 

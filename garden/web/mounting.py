@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from garden.web.doors import Door, is_still_welcome
 from garden.web.intake import ABORT, MOUNTED_AT
@@ -31,8 +31,8 @@ class Mount(Protocol):
 class Mounts:
     """Passes what is below a mount's path to it, and all else to the application.
 
-    A mount may answer for hours. Every so many seconds it is asked again whether the caller may be let in,
-    and the connection of who may not is cut.
+    A mount may answer for hours. Every so many seconds, and before anything more is told, it is asked again
+    whether the caller may be let in, and the connection of who may not is cut.
     """
 
     def __init__(self, app: ASGIApp, mounts: Mapping[str, Mount], door: Door, seconds: float) -> None:
@@ -52,14 +52,22 @@ class Mounts:
         await self._app(scope, receive, send)
 
     async def _answer(self, mount: Mount, scope: Scope, receive: Receive, send: Send) -> None:
-        watching = asyncio.create_task(self._watch(scope))
+        headers = Headers(scope=scope)
+
+        async def guarded(message: Message) -> None:
+            # The door keeps its answer for a moment, so that to ask it each time costs nothing.
+            if message.get("body") and not await is_still_welcome(self._door, headers):
+                scope[ABORT]()
+                return
+            await send(message)
+
+        watching = asyncio.create_task(self._watch(scope, headers))
         try:
-            await mount.app(scope, receive, send)
+            await mount.app(scope, receive, guarded)
         finally:
             watching.cancel()
 
-    async def _watch(self, scope: Scope) -> None:
-        headers = Headers(scope=scope)
+    async def _watch(self, scope: Scope, headers: Headers) -> None:
         await asyncio.sleep(self._seconds)
         while await is_still_welcome(self._door, headers):
             await asyncio.sleep(self._seconds)

@@ -208,7 +208,10 @@ _VERSIONS: Described = {
     "required": ["versions"],
 }
 _HEADERS: Described = {
-    "ETag": {"description": "The document's hash, quoted.", "schema": {"type": "string"}},
+    "ETag": {
+        "description": "The document's hash, quoted; a mark of its bytes follows where others were hashed.",
+        "schema": {"type": "string"},
+    },
     "Idempotency-Replayed": {
         "description": "true where the answer is from before.",
         "schema": {"type": "string", "enum": ["true"]},

@@ -1,7 +1,7 @@
 """Refusals as they travel over HTTP: problem+json that also is the envelope."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from fastapi import Response
@@ -102,9 +102,9 @@ class MethodError(HttpError):
     code = "invalid_input"
     status = 405
 
-    def __init__(self, allowed: str) -> None:
-        super().__init__("This method is not for this address.", hint=f"Use {allowed}.")
-        self._allowed = allowed
+    def __init__(self, allowed: Sequence[str]) -> None:
+        super().__init__("This method is not for this address.", hint=f"Use {' or '.join(allowed)}.")
+        self._allowed = ", ".join(allowed)
 
     @property
     def headers(self) -> dict[str, str]:

@@ -67,7 +67,8 @@ def listen(host: str, port: int) -> socket.socket:
 
 def run(service: WebService, limits: Serve, listener: socket.socket, started: Callable[[], None]) -> None:
     """Answer requests until the process is told to stop; what has begun is finished."""
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    # Its warnings are of what strangers send, which is refused and counted like everything else.
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)
     sys.setswitchinterval(_TURN_SECONDS)
     config = uvicorn.Config(
         service.app, http=bounded_protocol(limits), ws="none", lifespan="on", log_config=None,

@@ -136,19 +136,19 @@ class _Stream(Response):
     async def _tell(self, batch: Batch, over: "asyncio.Task[None]", send: Send) -> None:
         checked_at = told_at = time.monotonic()
         while not over.done():
+            now = time.monotonic()
+            if batch.entries or now - checked_at >= self._streams.quiet_seconds:
+                # The door keeps its answer for a moment, so that to ask it before each batch costs nothing.
+                if not await is_still_welcome(self._streams.door, self._caller_headers):
+                    return
+                checked_at = now
             if batch.entries:
                 await self._send(send, b"".join(map(_written, batch.entries)))
-            self._position = batch.position
-            now = time.monotonic()
-            if batch.entries:
                 told_at = now
             elif now - told_at >= self._streams.quiet_seconds:
                 await self._send(send, b": still here\n\n")
                 told_at = now
-            if now - checked_at >= self._streams.quiet_seconds:
-                if not await is_still_welcome(self._streams.door, self._caller_headers):
-                    return
-                checked_at = now
+            self._position = batch.position
             await self._wait(self._pause_after(batch))
             batch = await self._next(batch)
 

@@ -4,6 +4,7 @@ import os
 import pty
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -53,6 +54,23 @@ def test_ctrl_c_waits_for_the_write_that_was_begun(garden: Garden, ada: Session,
     assert out.startswith("Changed: notes.md")
     assert events_of(ada, NOTES)[-1] == "append_file committed"
     assert "To the end." in result(ada, "fs.read", path=NOTES)
+
+
+def test_ctrl_c_before_the_command_is_loaded_is_quiet(folder: Path) -> None:
+    program = (
+        "import os, runpy, signal, sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'typer':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "sys.argv = ['garden', 'tools']\n"
+        "runpy.run_module('garden', run_name='__main__')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(folder / "home"), capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
 def test_a_second_ctrl_c_gives_up_what_never_began(garden: Garden, ada: Session, database: str) -> None:

@@ -13,6 +13,35 @@ def test_a_server_that_is_not_there_is_unavailable_with_a_hint(url: str) -> None
     assert "garden doctor" in refusal.value.hint
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://u:hunter2%zz@127.0.0.1/db",
+        "postgresql://u:hunter2@[::1/db",
+        "postgresql://u:one@hunter2@127.0.0.1/db",
+        "postgresql://u:hunter2/34@127.0.0.1/db",
+        "postgresql://u@127.0.0.1/db?nonsense=hunter2",
+    ],
+)
+def test_an_address_that_can_t_be_understood_is_not_repeated_and_the_hint_says_how_it_is_written(
+    url: str,
+) -> None:
+    with pytest.raises(DatabaseUnavailableError) as refusal, connection(url):
+        pass
+    assert refusal.value.message == "GARDEN_DATABASE_URL can't be understood."
+    for written in ("%25", "%2F", "%40"):
+        assert written in refusal.value.hint
+    assert "hunter2" not in repr(refusal.value) + str(refusal.value.details)
+
+
+def test_whoever_opens_a_connection_is_told_in_the_databases_own_words() -> None:
+    with (
+        pytest.raises(DatabaseUnavailableError, match="onnection refused"),
+        connection("postgresql://127.0.0.1:9/x"),
+    ):
+        pass
+
+
 def test_a_connection_that_breaks_off_is_unavailable(empty_database: str) -> None:
     with pytest.raises(DatabaseUnavailableError), connection(empty_database) as opened:
         opened.execute("select pg_terminate_backend(pg_backend_pid())")

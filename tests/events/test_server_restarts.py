@@ -5,6 +5,7 @@ import threading
 from contextlib import suppress
 
 import pytest
+from structlog.testing import capture_logs
 
 from events.database import DatabaseUnavailableError
 from events.idempotency import InProgressError
@@ -117,7 +118,8 @@ def test_while_the_database_is_away_a_call_is_unavailable_and_says_so(embedded: 
         embedded.stop()
         with pytest.raises(DatabaseUnavailableError) as refusal:
             account.edit(fresh_text())
-        assert "garden doctor" in refusal.value.hint
+        assert refusal.value.message == "The database is not available."
+        assert "the log" in refusal.value.hint
         with pytest.raises(DatabaseUnavailableError):
             account.reader.query("ada", Query())
         embedded.ensure_running()
@@ -156,11 +158,28 @@ def test_something_said_that_may_have_been_recorded_is_told_as_that(embedded: Em
         assert account.store.log(ADA, said, asking("k")).event_id == first.event_id
 
 
-def test_a_pool_on_a_server_that_never_was_is_unavailable_and_names_no_place_on_the_host() -> None:
+@pytest.mark.parametrize(
+    "url", ["postgresql:///x?host=/nonexistent/folder", "postgresql://somebody@127.0.0.1:9/x"]
+)
+def test_a_pool_on_a_server_that_never_was_tells_callers_nothing_of_it_and_the_log_why(url: str) -> None:
     with (
-        Pool("postgresql:///x?host=/nonexistent/folder") as pool,
+        Pool(url) as pool,
+        capture_logs() as log,
         pytest.raises(DatabaseUnavailableError) as refusal,
     ):
         pool.take()
-    assert '".s.PGSQL.5432"' in refusal.value.message
-    assert "nonexistent" not in refusal.value.message
+    assert refusal.value.message == "The database is not available."
+    told = f"{refusal.value.message} {refusal.value.hint} {refusal.value.details}"
+    for place in ("nonexistent", "somebody", "127.0.0.1", "PGSQL", "garden doctor"):
+        assert place not in told
+    [entry] = log
+    assert entry["event"] == "the database is not available"
+    assert "PGSQL" in entry["reason"] or "refused" in entry["reason"]
+
+
+def test_why_the_database_is_away_is_logged_once_however_many_calls_it_befalls() -> None:
+    with Pool("postgresql://127.0.0.1:9/x") as pool, capture_logs() as log:
+        for _ in range(20):
+            with pytest.raises(DatabaseUnavailableError):
+                pool.take()
+    assert len(log) == 1

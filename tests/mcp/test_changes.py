@@ -1,6 +1,7 @@
 """News of changes: subscriptions in the older protocol, a stream in the newer one."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +12,10 @@ from mcp_types import ResourceListChangedNotification, ResourceUpdatedNotificati
 from garden.application import Garden
 from garden.home import Home
 from garden.session import Session
-from tests.mcp.conftest import NEWER, OLDER, Connect, over_http, over_stdio
+from tests.mcp.conftest import NEWER, OLDER, Connect, over_http, over_stdio, server_command
 from tests.support.gardens import CRITIC, NOTES, plant
 from tests.support.mcp_lines import Lines
+from tests.support.processes import environment
 
 SECONDS_MAX = 60
 
@@ -90,6 +92,23 @@ def test_a_conversation_that_is_begun_twice_is_one(lines: Lines, ada: Session) -
     ada.md.patch_section(CRITIC, "concerns v1", {"append": "- deadlines"})
     assert lines.others == []
     assert lines.next()["params"] == {"uri": f"garden://{CRITIC}"}
+
+
+def test_a_garden_that_could_not_be_opened_once_has_its_subscribers_later(
+    folder: Path, database: str
+) -> None:
+    (folder / "home").write_text("No folder.")
+    env = environment(folder / "home", {"GARDEN_DATABASE_URL": database})
+    with Lines(server_command(), env) as lines:
+        lines.greet()
+        for _ in range(2):
+            assert lines.ask("resources/list")["error"]["data"]["code"] == "unavailable"
+        (folder / "home").unlink()
+        assert lines.call("md_plant", path=NOTES)["structuredContent"]["ok"]
+        assert lines.ask("resources/subscribe", {"uri": f"garden://{NOTES}"})["result"] == {}
+        lines.call("fs_append", path=NOTES, text="First.")
+        updated = lines.others[0] if lines.others else lines.next()
+        assert updated["params"] == {"uri": f"garden://{NOTES}"}
 
 
 def test_who_has_seen_the_list_is_told_when_it_changes(older: Connect, ada: Session) -> None:

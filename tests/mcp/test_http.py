@@ -122,6 +122,15 @@ def test_a_body_that_is_no_message_is_refused(http: httpx2.Client, version: str)
     assert http.post("", json=PING, headers=session).status_code == 200
 
 
+@pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28"])
+def test_several_messages_in_one_body_are_refused_in_words(http: httpx2.Client, version: str) -> None:
+    headers = {**opened(http), "mcp-protocol-version": version}
+    answer = http.post("", json=[PING, PING], headers=headers)
+    assert answer.status_code == 400
+    error = {"code": -32600, "message": "Send one message at a time: this protocol has no batches."}
+    assert answer.json() == {"jsonrpc": "2.0", "id": None, "error": error}
+
+
 BODIES = (
     b"", b"no json", b"[]", b"{}", b'{"jsonrpc": "2.0", "id": 1}', b"[" * 100_000, b"\xff", b'"x"',
 )  # fmt: skip

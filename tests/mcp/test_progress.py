@@ -40,6 +40,14 @@ def test_a_search_reports_its_progress_to_who_asks_for_it(connect: Connect, ada:
     asyncio.run(converse())
 
 
+def test_a_progress_token_may_be_nought(lines: Lines, ada: Session) -> None:
+    plant(ada, *(f"users/ada/parts/p{number}/notes.md" for number in range(3)))
+    search = {"name": "fs_search", "arguments": {"root": "users/ada", "pattern": "x"}}
+    lines.ask("tools/call", {**search, "_meta": {"progressToken": 0}})
+    [told] = lines.others
+    assert (told["method"], told["params"]["progressToken"]) == ("notifications/progress", 0)
+
+
 @pytest.fixture(params=["stdio", "http older", "http newer"])
 def connected(request: pytest.FixtureRequest, ready_home: Home) -> Connect:
     if request.param == "stdio":

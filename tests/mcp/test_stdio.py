@@ -101,6 +101,26 @@ def test_a_line_that_is_no_message_is_refused_and_the_conversation_goes_on(lines
         assert lines.ask("ping")["result"] == {}
 
 
+HALF = "\ud83d"
+
+
+def test_half_a_surrogate_pair_reaches_the_tool_that_refuses_it(lines: Lines, ada: Session) -> None:
+    plant(ada, NOTES)
+    refused = lines.call("fs_append", path=NOTES, text=f"a {HALF}")
+    assert refused["structuredContent"]["error"]["code"] == "not_text"
+
+
+def test_what_is_said_about_half_a_surrogate_pair_bears_the_requests_id(lines: Lines) -> None:
+    assert lines.call(HALF)["structuredContent"]["error"]["code"] == "unknown_tool"
+    assert lines.call("fs_read", path=HALF)["isError"]
+    assert lines.ask(HALF)["error"]["code"] == -32601
+    assert lines.ask("resources/read", {"uri": f"garden://{HALF}"})["error"]["code"] == -32602
+    lines.put(json.dumps({"id": 70, "method": HALF}).encode())
+    assert lines.next()["id"] == 70
+    lines.put(json.dumps({"jsonrpc": "2.0", "id": None, "method": HALF}).encode())
+    assert lines.next()["error"]["code"] == -32600
+
+
 def test_messages_of_wrong_shapes_are_refused_one_by_one(lines: Lines) -> None:
     wrong: list[tuple[str, Any]] = [
         ("tools/call", None),

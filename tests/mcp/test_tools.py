@@ -10,10 +10,15 @@ from mcp_types import CallToolResult, TextContent
 
 from garden.callers import Role
 from garden.home import Home
+from garden.mcp.answering import answered
 from garden.mcp.describing import envelope_schema
+from garden.mcp.handling import protocol_error
 from garden.mcp.naming import wire_name
 from garden.session import Session
+from garden.tools.dispatching import refusal
 from garden.tools.registry import REGISTRY
+from garden.tools.understanding import UnknownToolError
+from grammar.errors import GardenError
 from tests.mcp.conftest import OLDER, Connect, over_stdio
 from tests.support.gardens import NOTES, plant
 
@@ -133,6 +138,18 @@ def test_what_is_no_tool_for_an_agent_is_refused_in_the_same_form(
             assert code in texts_of(result)[0]
 
     asyncio.run(converse())
+
+
+def test_what_is_said_in_words_names_tools_as_they_are_called_here() -> None:
+    envelope = refusal(UnknownToolError("No.", hint="tools.list.", details={"tools": DOTTED}))
+    hinted = {"ok": True, "result": None, "meta": {"warnings": ["Use fs.move."], "hint": "See md.lint."}}
+    spoken = protocol_error(GardenError("fs.read can't.", hint="Try md.plant.")).error
+    told = [text["text"] for each in (envelope, hinted) for text in answered(each)["content"]]
+    for text in [*told, spoken.message]:
+        assert not [dotted for dotted in DOTTED if dotted in text]
+    # For programs it stays as it is on every surface.
+    assert answered(envelope)["structuredContent"]["error"]["details"] == {"tools": DOTTED}
+    assert spoken.data["message"] == "fs.read can't."
 
 
 def test_a_read_gives_the_text_itself_and_the_hash_to_go_on_with(connect: Connect, ada: Session) -> None:

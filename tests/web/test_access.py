@@ -1,7 +1,9 @@
 """Who may call what: the matrix of routes, tokens and users, and where the service listens."""
 
+import json
 import re
 import subprocess
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +19,7 @@ from garden.web.server import CannotListenError, listen
 from tests.support.processes import garden
 from tests.support.served import Person, Service, served
 from tests.web.test_events import following, until
+from tests.web.test_robustness import LISTENING, newer
 from tests.web.test_tools import example_for, refused
 
 ROUTES = [
@@ -140,6 +143,44 @@ def test_a_revoked_token_is_refused_soon(service: Service, ada: Person) -> None:
     raise AssertionError("it was never refused")
 
 
+REVOKED_SECONDS = 2
+"""After this time, the documentation says, nobody hears anything by a token that was revoked."""
+
+
+def test_a_stream_that_is_open_tells_nothing_of_what_happens_after_its_token_was_revoked(
+    service: Service, ada: Person
+) -> None:
+    with service.person(user_id=ada.user_id) as other, following(ada) as entries:
+        next(entries)
+        until(entries, other.ok("fs.append", path=ada.notes, text="before")["meta"]["eventId"])
+        service.garden.tokens.revoke(ada.token.token_id)
+        time.sleep(REVOKED_SECONDS)
+        other.ok("fs.append", path=ada.notes, text="after")
+        assert list(entries) == []
+
+
+def test_what_listens_below_mcp_is_told_nothing_of_what_happens_after_its_token_was_revoked(
+    service: Service, ada: Person
+) -> None:
+    listening = json.loads(json.dumps(LISTENING))
+    listening["params"]["notifications"] = {"resourceSubscriptions": [f"garden://{ada.notes}"]}
+    request = {**newer(ada), "json": listening}
+    with (
+        service.person(user_id=ada.user_id) as other,
+        ada.client.stream(url="/mcp", **request) as answer,
+    ):
+        lines = answer.iter_lines()
+        other.ok("fs.append", path=ada.notes, text="before")
+        assert any("resources/updated" in line for line in lines)
+        service.garden.tokens.revoke(ada.token.token_id)
+        time.sleep(REVOKED_SECONDS)
+        other.ok("fs.append", path=ada.notes, text="after")
+        told: list[str] = []
+        with pytest.raises((httpx2.RemoteProtocolError, httpx2.ReadError)):
+            told.extend(lines)
+        assert "updated" not in str(told)
+
+
 def test_roles_hold_over_http(service: Service, ada: Person) -> None:
     ada.ok("md.plant", path=ada.profile)
     with (
@@ -183,6 +224,15 @@ def test_the_one_user_needs_no_token_and_web_pages_get_nothing(open_to_one: Serv
             assert client.get("/v1/tools", headers={"Sec-Fetch-Site": site}).status_code == 200
         own = {"Origin": f"http://127.0.0.1:{port}"}
         assert client.post("/v1/tools/tools.list", headers=own).status_code == 200
+
+
+def test_the_one_user_is_served_on_whatever_address_is_this_machines_alone(ready_home: Home) -> None:
+    with (
+        served(ready_home, "--user", "ada", "--host", "127.0.0.2") as service,
+        service.client(None) as client,
+    ):
+        assert client.get("/v1/tools").status_code == 200
+        assert client.get("/v1/tools", headers={"Host": "127.0.0.1.garden.example"}).status_code == 403
 
 
 def refused_start(home: Home, *words: str) -> subprocess.CompletedProcess[str]:

@@ -61,7 +61,9 @@ def test_one_event_is_shown_with_what_was_said_of_it_later(ada: Person) -> None:
     ada.ok(
         "events.log", type="observation", filePath=ada.notes, toolCallId="call-1", rationale="She meant it."
     )
-    event = ada.client.get(f"/v1/events/{event_id}").json()["result"]
+    answer = ada.client.get(f"/v1/events/{event_id}").json()
+    assert answer["meta"]["tookMs"] > 0
+    event = answer["result"]
     assert event == ada.ok("events.query", toolCallId="call-1")["result"]["rows"][0]
     assert event["annotations"][0]["rationale"] == "She meant it."
 

@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from tests.support.served import Person
+from tests.support.served import Person, Service
 from tests.web.test_tools import refused
 
 
@@ -94,6 +94,26 @@ def test_a_document_that_is_known_is_not_sent_again(ada: Person, form: str) -> N
     if form != "*":
         append(ada, "more")
         assert ada.client.get(f"/v1/documents/{ada.notes}", headers=asked).status_code == 200
+
+
+@pytest.mark.parametrize("change", [("\n", "\r\n"), ("- first", "- first  "), ("- first\n", "- first\n\n\n")])
+def test_a_document_whose_white_space_alone_changed_is_sent_again(
+    service: Service, ada: Person, change: tuple[str, str]
+) -> None:
+    append(ada, "- first")
+    address, file = f"/v1/documents/{ada.notes}", service.garden.home.path / ada.notes
+    before = ada.client.get(address)
+    file.write_bytes(file.read_text().replace(*change).encode())
+    after = ada.client.get(address, headers={"If-None-Match": before.headers["etag"]})
+    assert (after.status_code, after.content) == (200, file.read_bytes())
+    assert after.content != before.content
+    same = ada.client.get(address, headers={"If-None-Match": after.headers["etag"]})
+    assert (same.status_code, same.headers["etag"]) == (304, after.headers["etag"])
+    # To the tools it is what it was, whichever of the two a client has kept.
+    assert ada.ok("fs.hash", path=ada.notes)["result"] == before.headers["etag"].strip('"')
+    for known in (before, after):
+        answer = append(ada, "more", If_Match=known.headers["etag"], Idempotency_Key="once")
+        assert answer.status_code == 200, answer.text
 
 
 def test_a_request_id_comes_back_and_one_that_is_none_is_replaced(ada: Person) -> None:

@@ -317,6 +317,15 @@ def test_a_stream_that_has_nothing_to_tell_says_that_it_is_there(ada: Person) ->
         assert any(line == ": still here" for line in answer.iter_lines())
 
 
+def test_a_request_that_asks_for_another_protocol_leaves_no_words_of_the_server_in_the_log(
+    strict: Service, ada: Person
+) -> None:
+    with strict.connected() as connection:
+        connection.sendall(head(ada, "Connection: Upgrade", "Upgrade: websocket", "Content-Length: 0"))
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+    assert "uvicorn" not in (strict.garden.home.path / "serve.log").read_text()
+
+
 def test_a_stream_ends_when_its_token_is_revoked(strict: Service, ada: Person) -> None:
     with following(ada) as entries:
         next(entries)
@@ -348,12 +357,12 @@ def _older(ada: Person) -> dict[str, Any]:
     return {"method": "GET", "headers": session}
 
 
-def _newer(_ada: Person) -> dict[str, Any]:
+def newer(_ada: Person) -> dict[str, Any]:
     told = {**SPOKEN, "mcp-protocol-version": "2026-07-28", "mcp-method": "subscriptions/listen"}
     return {"method": "POST", "headers": told, "json": LISTENING}
 
 
-@pytest.mark.parametrize("listening", [_older, _newer])
+@pytest.mark.parametrize("listening", [_older, newer])
 def test_who_listens_below_mcp_is_cut_off_when_the_token_is_revoked(
     strict: Service, ada: Person, listening: Callable[[Person], dict[str, Any]]
 ) -> None:
@@ -369,7 +378,7 @@ def test_one_user_who_keeps_large_bodies_in_hand_does_not_keep_the_others_from_s
     patient: Service, cyd: Person
 ) -> None:
     large = {**LISTENING, "params": {**LISTENING["params"], "more": "x" * 99_000}}
-    request = {**_newer(cyd), "json": large}
+    request = {**newer(cyd), "json": large}
     with ExitStack() as streams:
         answers = [streams.enter_context(cyd.client.stream(url="/mcp", **request)) for _ in range(16)]
         assert [answer.status_code for answer in answers] == [200] * 8 + [429] * 8

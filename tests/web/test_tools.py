@@ -172,3 +172,11 @@ def test_an_address_that_there_is_not_and_a_method_that_is_not_for_it_are_proble
     wrong = ada.client.delete("/v1/tools")
     refused(wrong, 405, "invalid_input")
     assert wrong.headers["allow"] == "GET"
+
+
+def test_a_method_that_is_not_for_an_address_is_refused_with_all_that_are(ada: Person) -> None:
+    for address in ("/v1/tools/fs.read", "/v1/tools/fs_read"):
+        assert ada.client.delete(address).headers["allow"] == "GET, POST"
+    wrong = ada.client.delete(f"/v1/documents/{ada.notes}")
+    assert wrong.headers["allow"] == "GET, HEAD"
+    assert refused(wrong, 405, "invalid_input")["hint"] == "Use GET or HEAD."
