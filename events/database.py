@@ -1,5 +1,6 @@
 """Connections to the database, and what the database says of itself."""
 
+import logging
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -9,7 +10,6 @@ from datetime import datetime
 from typing import Any
 
 import psycopg
-import structlog
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import TupleRow
 
@@ -85,8 +85,8 @@ Log = Callable[[str], None]
 
 
 def log_why(reason: str) -> None:
-    """Log why the database is away."""
-    structlog.get_logger("garden.database").warning("the database is not available", reason=reason)
+    """Log why the database is away; to standard error where nobody has said where logs go."""
+    logging.getLogger("garden.database").warning("the database is not available: %s", reason)
 
 
 class SeldomLog:
