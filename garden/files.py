@@ -373,7 +373,7 @@ class GardenFiles:
     def _ready(
         self, stack: ExitStack, path: GardenPath, content: bytes, expected: str, copy: GardenPath | None
     ) -> Replacement:
-        """Replace, in 26 system calls, 2 of them fsyncs; with a copy to keep, in 33, 3 of them fsyncs.
+        """Replace, in 29 system calls, 2 of them fsyncs; with a copy to keep, in 36, 3 of them fsyncs.
 
         The fsync of the file comes first. Those of the folders come after the rename and the link, which the
         journal of a file system then writes together. Step by step there are more.
@@ -383,6 +383,8 @@ class GardenFiles:
         self._confirm_way(path.folder.components)
         history = stack.enter_context(self._history(path, copy)) if copy else None
         like = self._check_file(handle, path)
+        # Refused here it is refused before anything is recorded; asked again, at the last moment, below.
+        check_not_open(handle)
         fresh = stack.enter_context(fresh_file(folder, path.name, content, like=like))
 
         def put() -> None:

@@ -46,6 +46,7 @@ class Look(NamedTuple):
 
 _FRESH = ".new-"
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+_HAS_LEASES = hasattr(fcntl, "F_SETLEASE")
 _UNLINKABLE = {errno.EPERM, errno.EXDEV, errno.EMLINK, errno.EOPNOTSUPP}
 
 
@@ -143,8 +144,10 @@ def check_not_open(handle: int) -> None:
     """Refuse a file that a program has open for writing: it would write on where nobody looks any more.
 
     A lease for reading is granted on what nobody writes, and given back at once. Whoever gets none because of
-    the file's owner or its file system knows no more than before.
+    the file's owner, its file system or the kernel knows no more than before.
     """
+    if not _HAS_LEASES:
+        return
     try:
         # Who opens it in this very moment waits until it is given back; this signal of that harms nobody.
         fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)

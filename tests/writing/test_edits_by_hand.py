@@ -3,6 +3,7 @@
 import errno
 import os
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,11 @@ import pytest
 from garden import plain_files
 from garden.application import Garden
 from garden.beneath import exchange
+from garden.failpoints import Step, watched_by
 from garden.file_errors import StorageError
 from garden.files import GardenFiles
 from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, patching, plant
-from tests.support.promises import broken_promises, text_of
+from tests.support.promises import broken_promises, text_of, told
 
 
 def save(file: Path, text: str) -> None:
@@ -107,7 +109,28 @@ def test_what_a_program_writes_that_has_the_file_open_is_not_lost(garden: Garden
         refusal = ada(garden).call(*asked)
         assert code_of(refusal) == "unavailable"
         assert "open for writing" in refusal["error"]["message"]
+        assert [event.statement.op for event in told(garden, path).events] == ["write_file"]
         writing.write("\nby hand;\n")
+    ok(ada(garden).call(*asked))
+    assert text_of(garden, path).count("by hand;") == text_of(garden, path).count("said once;") == 1
+    assert broken_promises(garden) == []
+
+
+@pytest.mark.parametrize("path", [PROFILE, NOTES])
+def test_what_a_program_writes_that_opens_the_file_at_the_last_moment_is_not_lost(
+    garden: Garden, path: str
+) -> None:
+    plant(ada(garden), path)
+    asked = patching(path, "concerns v1" if path == PROFILE else "s3 v1", "said once;")
+    with ExitStack() as programs:
+
+        def opening(step: Step) -> None:
+            if step is Step.BEGUN:
+                writing = programs.enter_context((garden.home.path / path).open("a"))
+                programs.callback(writing.write, "\nby hand;\n")
+
+        with watched_by(opening):
+            assert code_of(ada(garden).call(*asked)) == "unavailable"
     ok(ada(garden).call(*asked))
     assert text_of(garden, path).count("by hand;") == text_of(garden, path).count("said once;") == 1
     assert broken_promises(garden) == []
