@@ -42,7 +42,7 @@ soak: .venv/ready ## The long versions of the tests that race and tamper (five m
 		$(PY) -m pytest -n $(WORKERS) --dist worksteal tests/grammar/test_random_edits.py \
 		tests/crash/test_killed_writers.py tests/crash/test_start_up.py \
 		tests/events/test_server_restarts.py tests/events/test_idempotency.py tests/events/test_tenancy.py \
-		tests/garden/test_swapped_links.py tests/tools/test_swapped_links.py \
+		tests/files/test_swapped_links.py tests/tools/test_swapped_links.py \
 		tests/tools/test_bad_requests.py tests/writing $(ARGS)
 
 N ?= 300
@@ -62,7 +62,7 @@ nightly: .venv/ready ## Put a hundred thousand random documents to each property
 
 .PHONY: conformance
 conformance: .venv/ready ## Put the protocol's own suite and inspector to the MCP server
-	@$(PY) -m tests.mcp.real_clients
+	@$(PY) -m tests.surfaces.mcp.real_clients
 
 .PHONY: docs
 docs: .venv/ready ## Write the pages that are made from code

@@ -17,19 +17,19 @@ import psycopg
 from psycopg.rows import DictRow, dict_row
 
 from benchmarks.ratios import Ratio, Stopwatch, micro
-from events.database import connection
-from events.idempotency import Request
-from events.keyring import Keyring
-from events.migrations import migrate
-from events.pool import Pool, PooledConnection
-from events.reading import EventReader, Query
-from events.records import Caller, Change, Event, Statement
-from events.rows import event_row, parameters
-from events.statements import statements
-from events.store import EventStore
 from garden.demo.throw_away import throw_away_home
-from garden.embedded import EmbeddedPostgres
-from grammar.splice import Splice
+from garden.events.database import connection
+from garden.events.idempotency import Request
+from garden.events.keyring import Keyring
+from garden.events.migrations import migrate
+from garden.events.pool import Pool, PooledConnection
+from garden.events.reader import EventReader, Query
+from garden.events.records import Caller, Change, Event, Statement
+from garden.events.rows import event_row, parameters
+from garden.events.statements import statements
+from garden.events.store import EventStore
+from garden.grammar.splice import Splice
+from garden.home.embedded import EmbeddedPostgres
 from tests.support.many_events import fill
 from tests.support.named_sql import named_sql
 

@@ -5,11 +5,11 @@ from markdown_it.token import Token
 
 from benchmarks.profiles import profile, text_of
 from benchmarks.ratios import Ratio, seconds
-from grammar.applying import apply
-from grammar.change_log import log_entry
-from grammar.edits import ReplaceSection
-from grammar.headings import find_headings
-from grammar.parsing import parse
+from garden.grammar.apply import apply
+from garden.grammar.change_log import log_entry
+from garden.grammar.edits import ReplaceSection
+from garden.grammar.headings import find_headings
+from garden.grammar.parser import parse
 
 
 def block_parse(markdown: MarkdownIt, text: str) -> list[Token]:

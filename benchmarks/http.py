@@ -23,7 +23,7 @@ from benchmarks.profiles import profile
 from benchmarks.ratios import Ratio
 from garden.application import open_garden
 from garden.demo.throw_away import throw_away_home
-from garden.home import Home
+from garden.home.folder import Home
 
 _USERS = 50
 _DOCUMENTS = 8

@@ -4,10 +4,10 @@ from markdown_it import MarkdownIt
 
 from benchmarks.profiles import profile, text_of
 from benchmarks.ratios import Ratio, seconds
-from grammar.kinds.catalogue import load_kinds
-from grammar.kinds.declaration import Kind
-from grammar.parsing import parse
-from lint.linting import lint
+from garden.grammar.kinds.catalogue import load_kinds
+from garden.grammar.kinds.declaration import Kind
+from garden.grammar.parser import parse
+from garden.lint.linter import lint
 
 
 def untidy(text: str) -> str:

@@ -24,8 +24,8 @@ from benchmarks.profiles import profile
 from benchmarks.ratios import Ratio, Stopwatch
 from garden.application import open_garden
 from garden.demo.throw_away import throw_away_home
-from garden.embedded import EmbeddedPostgres
-from garden.home import Home
+from garden.home.embedded import EmbeddedPostgres
+from garden.home.folder import Home
 from tests.support.mcp_lines import INITIALIZE, Lines
 
 PACKAGE = "@modelcontextprotocol/server-filesystem"

@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from benchmarks.ratios import Ratio
-from events.database import connection
-from events.migrations import migrate
 from garden.application import Garden
 from garden.demo.throw_away import throw_away_home
-from garden.embedded import EmbeddedPostgres
-from garden.failpoints import Step, watched_by
-from garden.ground import Ground
-from garden.reconciling import sweep
-from garden.settings import load_settings
+from garden.events.database import connection
+from garden.events.migrations import migrate
+from garden.files.failpoints import Step, watched_by
+from garden.home.embedded import EmbeddedPostgres
+from garden.home.settings import load_settings
+from garden.home.setup import Ground
+from garden.upkeep.reconciliation import sweep
 
 _BACKLOG = int(os.environ.get("GARDEN_BENCH_BACKLOG", "2000"))
 _DOCUMENTS_OF_A_USER = 10

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from benchmarks.ratios import Ratio, median_seconds, once
 from garden.demo.throw_away import throw_away_home
-from garden.embedded import EmbeddedPostgres
+from garden.home.embedded import EmbeddedPostgres
 
 _INTERPRETER_ROUNDS = 15
 _SERVER_ROUNDS = 5

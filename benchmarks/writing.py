@@ -17,15 +17,15 @@ import psycopg
 
 from benchmarks.profiles import profile
 from benchmarks.ratios import Ratio, Stopwatch
-from events.database import connection
-from events.migrations import migrate
 from garden.application import Garden
 from garden.demo.throw_away import throw_away_home
-from garden.embedded import EmbeddedPostgres
-from garden.ground import Ground
-from garden.home import Home
+from garden.events.database import connection
+from garden.events.migrations import migrate
+from garden.home.embedded import EmbeddedPostgres
+from garden.home.folder import Home
+from garden.home.settings import load_settings
+from garden.home.setup import Ground
 from garden.session import Session
-from garden.settings import load_settings
 from tests.support.many_events import fill
 
 _WARM_UP_ROUNDS = 20

@@ -13,8 +13,8 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import TupleRow
 
-from events.statements import statements
-from grammar.errors import GardenError
+from garden.events.statements import statements
+from garden.grammar.errors import GardenError
 
 OLDEST_SERVER = 15
 CONNECT_SECONDS_MAX = 10

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from events.database import Connection, connection
-from events.pool import Pool, PooledConnection, translated
-from events.statements import statements
-from grammar.errors import GardenError
+from garden.events.database import Connection, connection
+from garden.events.pool import Pool, PooledConnection, translated
+from garden.events.statements import statements
+from garden.grammar.errors import GardenError
 
 BATCH_ENTRIES_DEFAULT = 100
 BATCH_ENTRIES_MAX = 500

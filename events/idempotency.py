@@ -7,8 +7,8 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
-from events.encoding import encode
-from grammar.errors import GardenError
+from garden.events.encoding import encode
+from garden.grammar.errors import GardenError
 
 LIFETIME = timedelta(hours=48)
 KEY_CHARACTERS_MAX = 512

@@ -10,8 +10,8 @@ from types import MappingProxyType
 
 from cryptography.hazmat.primitives import constant_time, hashes, hmac
 
-from events.encoding import encode
-from grammar.errors import GardenError
+from garden.events.encoding import encode
+from garden.grammar.errors import GardenError
 
 KEY_BYTES = 32
 _ENTRY = re.compile(r"([1-9][0-9]{0,8}):([A-Za-z0-9_=-]+)")

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from events.migrations import pending
-from events.pool import Pool, PooledConnection
-from events.statements import statements
+from garden.events.migrations import pending
+from garden.events.pool import Pool, PooledConnection
+from garden.events.statements import statements
 
 
 class Maintenance:

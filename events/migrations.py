@@ -17,9 +17,9 @@ from typing import Any
 import psycopg
 from psycopg.rows import tuple_row
 
-from events.database import Connection
-from events.statements import statements
-from grammar.errors import GardenError
+from garden.events.database import Connection
+from garden.events.statements import statements
+from garden.grammar.errors import GardenError
 
 AnyConnection = psycopg.Connection[Any]
 
@@ -61,7 +61,7 @@ class MigrationStatus:
 @cache
 def shipped_migrations() -> tuple[Migration, ...]:
     """Read the migrations that came with this version."""
-    files = (entry for entry in resources.files("migrations").iterdir() if entry.name.endswith(".sql"))
+    files = (entry for entry in resources.files("garden.migrations").iterdir() if entry.name.endswith(".sql"))
     return parse_migrations((file.name, file.read_text("utf-8")) for file in files)
 
 

@@ -3,9 +3,9 @@
 from typing import ClassVar
 from uuid import UUID
 
-from events.database import Connection
-from events.statements import statements
-from grammar.errors import GardenError
+from garden.events.database import Connection
+from garden.events.statements import statements
+from garden.grammar.errors import GardenError
 
 
 class AnotherHomesDatabaseError(GardenError):

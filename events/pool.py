@@ -10,7 +10,7 @@ import psycopg
 from psycopg import errors
 from psycopg.rows import DictRow, dict_row
 
-from events.database import (
+from garden.events.database import (
     CONNECT_SECONDS_MAX,
     DatabaseUnavailableError,
     Log,
@@ -18,8 +18,8 @@ from events.database import (
     log_why,
     unavailable,
 )
-from events.idempotency import InProgressError
-from grammar.errors import GardenError
+from garden.events.idempotency import InProgressError
+from garden.grammar.errors import GardenError
 
 LOCK_SECONDS_MAX = 10
 STATEMENT_SECONDS_MAX = 30

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from events.keyring import Seal
-from events.saga import Status
-from grammar.splice import Splice
+from garden.events.keyring import Seal
+from garden.events.saga import Status
+from garden.grammar.splice import Splice
 
 # The stream of what is said without changing a document.
 JOURNAL = ""

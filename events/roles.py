@@ -1,6 +1,6 @@
 """The database roles, for where an administrator has to prepare them."""
 
-from events.statements import statements
+from garden.events.statements import statements
 
 
 def preparation(login: str) -> str:

@@ -5,10 +5,10 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from events.keyring import Seal
-from events.records import Annotation, Caller, Event, Head, Statement
-from events.saga import Status
-from grammar.splice import Splice
+from garden.events.keyring import Seal
+from garden.events.records import Annotation, Caller, Event, Head, Statement
+from garden.events.saga import Status
+from garden.grammar.splice import Splice
 
 STATE = ("status", "after_hash", "error", "written_at", "committed_at", "failed_at")
 _HEAD = (

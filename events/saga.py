@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from grammar.errors import GardenError
+from garden.grammar.errors import GardenError
 
 
 class Status(StrEnum):

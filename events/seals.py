@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from events.keyring import Keyring, Seal
-from events.records import Annotation, Event, Head
-from events.rows import STATE, annotation_row, event_row, head_row
+from garden.events.keyring import Keyring, Seal
+from garden.events.records import Annotation, Event, Head
+from garden.events.rows import STATE, annotation_row, event_row, head_row
 
 Row = Mapping[str, Any]
 

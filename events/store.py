@@ -18,15 +18,15 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from uuid import UUID
 
-from events.database import DatabaseUnavailableError
-from events.idempotency import Request, earlier_of
-from events.keyring import Keyring
-from events.pool import Pool, PooledConnection, translated
-from events.records import JOURNAL, Caller, Head, Statement
-from events.rows import Row, head_of
-from events.statements import statements
-from events.stream import LockedStream
-from events.turns import Turns
+from garden.events.database import DatabaseUnavailableError
+from garden.events.idempotency import Request, earlier_of
+from garden.events.keyring import Keyring
+from garden.events.pool import Pool, PooledConnection, translated
+from garden.events.records import JOURNAL, Caller, Head, Statement
+from garden.events.rows import Row, head_of
+from garden.events.statements import statements
+from garden.events.stream import LockedStream
+from garden.events.turns import Turns
 
 
 @dataclass(frozen=True, slots=True)

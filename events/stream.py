@@ -10,16 +10,16 @@ from uuid import UUID
 from psycopg import errors
 from psycopg.types.json import Jsonb
 
-from events.database import DatabaseUnavailableError
-from events.idempotency import LIFETIME, Earlier, InProgressError, Request
-from events.identifiers import uuid7
-from events.keyring import Keyring
-from events.pool import PooledConnection, translated
-from events.records import Annotation, Caller, Change, Event, Head, Statement
-from events.rows import annotation_row, event_row, head_row, parameters, state_row
-from events.saga import StaleStateError, Status, check_way
-from events.seals import line_seal, seal_annotation, seal_event, seal_head, seal_state
-from events.statements import statements
+from garden.events.database import DatabaseUnavailableError
+from garden.events.idempotency import LIFETIME, Earlier, InProgressError, Request
+from garden.events.identifiers import uuid7
+from garden.events.keyring import Keyring
+from garden.events.pool import PooledConnection, translated
+from garden.events.records import Annotation, Caller, Change, Event, Head, Statement
+from garden.events.rows import annotation_row, event_row, head_row, parameters, state_row
+from garden.events.saga import StaleStateError, Status, check_way
+from garden.events.seals import line_seal, seal_annotation, seal_event, seal_head, seal_state
+from garden.events.statements import statements
 
 # psycopg keeps the parsed form of statements with up to 50 parameters; parsing anew costs a tenth of a write.
 _NEVER_AT_FIRST = frozenset({"error", "written_at", "failed_at"})

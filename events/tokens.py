@@ -6,8 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from events.pool import Pool, PooledConnection
-from events.statements import statements
+from garden.events.pool import Pool, PooledConnection
+from garden.events.statements import statements
 
 
 class TokenStatus(StrEnum):

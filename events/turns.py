@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from events.idempotency import InProgressError
+from garden.events.idempotency import InProgressError
 
 # The holder, the next one, who is to have the lock without a pause, and one to spare.
 _AT_A_STREAM_MAX = 3

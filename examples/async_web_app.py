@@ -18,7 +18,7 @@ import uvicorn
 from fastapi import FastAPI, Request, Response
 
 import garden.aio
-from grammar.errors import GardenError
+from garden.grammar.errors import GardenError
 
 USER = "leander-moss"
 NOTES = f"users/{USER}/notes.md"

@@ -11,9 +11,9 @@ import sys
 from collections.abc import Iterator
 
 import garden
+from garden.events.views import EventView, SpliceView
+from garden.grammar.errors import GardenError
 from garden.session import Session
-from garden.tools.account import EventView, SpliceView
-from grammar.errors import GardenError
 
 EVENTS_PER_PAGE = 100
 

@@ -13,7 +13,7 @@ def main() -> None:
     if before is signal.default_int_handler:
         # Not by an exception, which whatever is being loaded may wrap in one of its own.
         signal.signal(signal.SIGINT, lambda *_: os._exit(130))
-    from garden.cli.main import main as run
+    from garden.surfaces.cli.main import main as run
 
     signal.signal(signal.SIGINT, before)
     run()

@@ -19,13 +19,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from events.records import Caller
+from garden.access.dispatcher import Envelope
 from garden.application import Garden, open_garden
+from garden.events.records import Caller
+from garden.grammar.errors import GardenError
 from garden.session import Session
-from garden.tools.answers import Answer
-from garden.tools.async_toolbelt import AsyncToolbelt
-from garden.tools.dispatching import Envelope
-from grammar.errors import GardenError
+from garden.surfaces.python.answers import Answer
+from garden.surfaces.python.async_toolbelt import AsyncToolbelt
 
 # As many as the connections that changes may have; more threads would only wait for those.
 THREADS = 10

@@ -5,37 +5,38 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from events.maintenance import Maintenance
-from events.pool import Pool
-from events.reading import EventReader
-from events.rebuilding import HeadBuilder
-from events.recoveries import Recoveries
-from events.store import EventStore
-from events.tokens import TokenStore
-from events.verifying import Verifier
-from garden.documents import Documents
-from garden.drift import Adoption
-from garden.embedded import EmbeddedPostgres
-from garden.feed import Feed
-from garden.files import GardenFiles
-from garden.ground import Ground, Progress, prepare, silent
-from garden.keys import KeySource
-from garden.kinds import own_kinds
-from garden.lookups import Lookups
-from garden.moving import Moving
-from garden.planning import Planner
-from garden.room import Room
-from garden.session import Session, checked_caller
-from garden.setbacks import SetBacks
-from garden.settings import Settings, load_settings
-from garden.settling import Settlement
-from garden.snapshots import Snapshots
-from garden.tokens import Tokens
-from garden.tools.declaration import Services
-from garden.tools.dispatching import Dispatcher, Watch
+from garden.access.dispatcher import Dispatcher, Watch
+from garden.access.feed import Feed
+from garden.access.lookups import Lookups
+from garden.access.tokens import Tokens
+from garden.events.attempts import Recoveries
+from garden.events.heads import HeadBuilder
+from garden.events.maintenance import Maintenance
+from garden.events.pool import Pool
+from garden.events.reader import EventReader
+from garden.events.store import EventStore
+from garden.events.tokens import TokenStore
+from garden.events.verifier import Verifier
+from garden.files.garden_files import GardenFiles
+from garden.grammar.kinds.catalogue import load_kinds
+from garden.home.disk_space import Room
+from garden.home.embedded import EmbeddedPostgres
+from garden.home.keys import KeySource
+from garden.home.kinds import own_kinds
+from garden.home.settings import Settings, load_settings
+from garden.home.setup import Ground, Progress, prepare, silent
+from garden.session import Session
 from garden.tools.registry import REGISTRY
-from garden.writing import WritePath
-from grammar.kinds.catalogue import load_kinds
+from garden.writing.adoption import Adoption
+from garden.writing.callers import checked_caller
+from garden.writing.documents import Documents
+from garden.writing.moves import Moving
+from garden.writing.planner import Planner
+from garden.writing.services import Services
+from garden.writing.setbacks import SetBacks
+from garden.writing.settlement import Settlement
+from garden.writing.snapshots import Snapshots
+from garden.writing.write_path import WritePath
 
 _RECOVERERS_MAX = 4
 _RECOVERY_LOCK_SECONDS = 0.5

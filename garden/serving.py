@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from events.records import Caller
+from garden.access.threads import Workers
+from garden.access.tokens import Bearer
 from garden.application import Garden
-from garden.mcp.over_http import McpEndpoint
-from garden.threads import Workers
-from garden.tokens import Bearer
-from garden.upkeep import Timer, jobs
-from garden.web.application import WebService
-from garden.web.doors import Door, OneUserDoor, TokenDoor, is_loopback
-from garden.web.server import listen, run
-from grammar.errors import GardenError
+from garden.events.records import Caller
+from garden.grammar.errors import GardenError
+from garden.surfaces.mcp.http import McpEndpoint
+from garden.surfaces.web.application import WebService
+from garden.surfaces.web.authentication import Door, OneUserDoor, TokenDoor, is_loopback
+from garden.surfaces.web.server import listen, run
+from garden.upkeep.tasks import Timer, jobs
 
 
 class NotServedError(GardenError):

@@ -5,9 +5,9 @@ Apart from the service that listens, so that a client is not kept waiting for wh
 
 from typing import TYPE_CHECKING
 
-from garden.callers import check_caller
-from garden.settings import Settings
-from grammar.errors import GardenError
+from garden.grammar.errors import GardenError
+from garden.home.settings import Settings
+from garden.writing.callers import check_caller
 
 if TYPE_CHECKING:
     from garden.application import Garden
@@ -22,11 +22,11 @@ class GardenNotOpenedError(GardenError):
 def serve_stdio(settings: Settings, user_id: str, *, actor: str, role: str) -> None:
     """Serve one user's garden over standard input and output, by the Model Context Protocol."""
     check_caller(user_id, actor, role)
-    from garden.mcp.over_stdio import serve
+    from garden.surfaces.mcp.stdio import serve
 
     def open_garden() -> "Garden":
         from garden.application import Garden
-        from garden.ground import prepare
+        from garden.home.setup import prepare
 
         try:
             return Garden(settings, prepare(settings))

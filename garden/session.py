@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from events.records import Caller
-from garden.callers import check_caller
-from garden.tools.answers import Answer
-from garden.tools.dispatching import Dispatcher, Envelope
+from garden.access.dispatcher import Dispatcher, Envelope
+from garden.events.records import Caller
+from garden.surfaces.python.answers import Answer
+from garden.surfaces.python.toolbelt import Toolbelt
 from garden.tools.pace import Pace
-from garden.tools.toolbelt import Toolbelt
 
 
 class Session(Toolbelt):
@@ -30,16 +29,3 @@ class Session(Toolbelt):
     def ask(self, tool: str, fields: Mapping[str, Any]) -> Answer[Any]:
         """Call a tool by its name, and have what its typed method gives."""
         return self._run(tool, fields)
-
-
-def checked_caller(
-    user_id: str,
-    actor: str,
-    role: str,
-    tool_call_id: str | None = None,
-    transaction_id: str | None = None,
-    agent_action_id: str | None = None,
-) -> Caller:
-    """Make a caller of names that can be recorded."""
-    check_caller(user_id, actor, role)
-    return Caller(user_id, actor, role, tool_call_id, transaction_id, agent_action_id)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from grammar.values import Heading, Span
+from garden.grammar.values import Heading, Span
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -7,7 +7,7 @@ same bytes, however the blank lines stood.
 import re
 from dataclasses import dataclass
 
-from grammar.lines import flat, with_newlines
+from garden.grammar.lines import flat, with_newlines
 
 _BLANK_START = re.compile(r"(?:[ \t]*\n)*")
 

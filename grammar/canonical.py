@@ -2,7 +2,7 @@
 
 from hashlib import sha256
 
-from grammar.lines import with_newlines
+from garden.grammar.lines import with_newlines
 
 TRAILING_SPACE = " \t\v\f"
 _AT_LINE_END = tuple(f"{space}\n" for space in TRAILING_SPACE)

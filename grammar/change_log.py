@@ -1,13 +1,13 @@
 """The Change Log: the section in which a document tells, one line for each edit, how it came to be."""
 
-from grammar.body import layout_of
-from grammar.canonical import canonical
-from grammar.document import Document, Section
-from grammar.kinds.declaration import Kind
-from grammar.new_text import refuse_anchor, refuse_open_end
-from grammar.refusals import ChangeLogIsAppendOnlyError
-from grammar.section_edits import body_around, join_below
-from grammar.values import Anchor
+from garden.grammar.body import layout_of
+from garden.grammar.canonical import canonical
+from garden.grammar.document import Document, Section
+from garden.grammar.kinds.declaration import Kind
+from garden.grammar.new_text import refuse_anchor, refuse_open_end
+from garden.grammar.refusals import ChangeLogIsAppendOnlyError
+from garden.grammar.section_edits import body_around, join_below
+from garden.grammar.values import Anchor
 
 USUAL_ANCHOR_ID = "change_log"
 # A section without an anchor goes by its heading, which may be long.

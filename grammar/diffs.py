@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from grammar.lines import split_lines
-from grammar.splice import common_prefix, common_suffix
+from garden.grammar.lines import split_lines
+from garden.grammar.splice import common_prefix, common_suffix
 
 CONTEXT_LINES = 3
 _MAX_COMPARISONS = 4_000_000

@@ -7,9 +7,9 @@ Offsets in spans count characters of that text.
 from dataclasses import dataclass
 from functools import cached_property
 
-from grammar.canonical import content_hash
-from grammar.items import find_items
-from grammar.values import Anchor, Frontmatter, Heading, ListItem, Problem, Span
+from garden.grammar.canonical import content_hash
+from garden.grammar.items import find_items
+from garden.grammar.values import Anchor, Frontmatter, Heading, ListItem, Problem, Span
 
 MALFORMED_CODES = frozenset({"frontmatter_malformed", "frontmatter_unclosed", "frontmatter_second"})
 

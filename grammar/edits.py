@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from grammar.kinds.declaration import Kind
+from garden.grammar.kinds.declaration import Kind
 
 
 @dataclass(frozen=True, slots=True)

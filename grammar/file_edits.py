@@ -1,11 +1,11 @@
 """Edits of a whole file: adding an entry at its end, and writing it anew."""
 
-from grammar.body import trimmed
-from grammar.document import Document
-from grammar.lines import flat
-from grammar.new_text import refuse_empty, refuse_open_end, swallows_what_follows
-from grammar.parsing import BOM
-from grammar.refusals import InvalidInputError
+from garden.grammar.body import trimmed
+from garden.grammar.document import Document
+from garden.grammar.lines import flat
+from garden.grammar.new_text import refuse_empty, refuse_open_end, swallows_what_follows
+from garden.grammar.parser import BOM
+from garden.grammar.refusals import InvalidInputError
 
 
 def entry_added(document: Document, text: str) -> str:

@@ -12,8 +12,8 @@ from types import MappingProxyType
 import yaml
 from frontmatter.default_handlers import YAMLHandler
 
-from grammar.lines import with_newlines
-from grammar.values import Frontmatter, Span
+from garden.grammar.lines import with_newlines
+from garden.grammar.values import Frontmatter, Span
 
 IDENTITY_KEYS = ("id", "user_id", "schema", "participants")
 

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import yaml
 
-from grammar.document import Document
-from grammar.frontmatter_block import IDENTITY_KEYS
-from grammar.lines import flat, newline_of, split_any_lines, with_newlines
-from grammar.parsing import BOM, parse
-from grammar.refusals import NotRepairableError
-from grammar.values import Frontmatter, Span
+from garden.grammar.document import Document
+from garden.grammar.frontmatter_block import IDENTITY_KEYS
+from garden.grammar.lines import flat, newline_of, split_any_lines, with_newlines
+from garden.grammar.parser import BOM, parse
+from garden.grammar.refusals import NotRepairableError
+from garden.grammar.values import Frontmatter, Span
 
 BLOCK_REPLACED = (
     "The frontmatter could not be read, and that of the last good version stands in its place; as it was, it "

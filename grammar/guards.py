@@ -8,22 +8,29 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from grammar.change_log import change_logs, goes_on_from, refuse_rewriting
-from grammar.document import Document, Section
-from grammar.edits import AppendToFile, AppendToSection, CreateDocument, CurateList, Edit, ReplaceSection
-from grammar.frontmatter_block import IDENTITY_KEYS, ambiguous_scalars
-from grammar.kinds.declaration import Kind
-from grammar.lines import split_any_lines
-from grammar.lookup import find_section
-from grammar.pieces import pieces_of
-from grammar.refusals import (
+from garden.grammar.change_log import change_logs, goes_on_from, refuse_rewriting
+from garden.grammar.document import Document, Section
+from garden.grammar.edits import (
+    AppendToFile,
+    AppendToSection,
+    CreateDocument,
+    CurateList,
+    Edit,
+    ReplaceSection,
+)
+from garden.grammar.frontmatter_block import IDENTITY_KEYS, ambiguous_scalars
+from garden.grammar.kinds.declaration import Kind
+from garden.grammar.lines import split_any_lines
+from garden.grammar.lookup import find_section
+from garden.grammar.pieces import pieces_of
+from garden.grammar.refusals import (
     AlreadyExistsError,
     AnchorChangedError,
     IdentityChangedError,
     MalformedDocumentError,
     PatchConflictError,
 )
-from grammar.values import Anchor, Heading
+from garden.grammar.values import Anchor, Heading
 
 _ABSENT = object()
 _SECTION_LEVEL = 2

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from grammar.blocks import headings_by_markdown_it
-from grammar.scanner import scan_headings
-from grammar.values import Heading, Span
+from garden.grammar.blocks import headings_by_markdown_it
+from garden.grammar.scanner import scan_headings
+from garden.grammar.values import Heading, Span
 
 
 def find_headings(flat_text: str, start: int) -> tuple[Heading, ...]:

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from grammar.refusals import InvalidInputError, ItemNotFoundError, PatchConflictError, shown
-from grammar.values import ListItem
+from garden.grammar.refusals import InvalidInputError, ItemNotFoundError, PatchConflictError, shown
+from garden.grammar.values import ListItem
 
 _TOKEN = re.compile(r"\(?(ev:[^\s()]+)\)?")
 _NUMBERED = re.compile(r"#?([0-9]{1,6})[.:)]?\s+(\S.*)", re.DOTALL)

@@ -7,7 +7,7 @@ markdown-it-py to decide.
 
 import re
 
-from grammar.nesting import may_nest_too_deep
+from garden.grammar.nesting import may_nest_too_deep
 
 _ITEM_LINE = re.compile(r"([-+*]|[0-9]{1,9}[.)])( {1,4})(?=[^ \t\n])")
 _RULE_LIKE = re.compile(r"([-*])(?:[ \t]*\1)+[ \t]*$")

@@ -2,10 +2,10 @@
 
 import re
 
-from grammar.blocks import block_tokens, line_starts
-from grammar.item_scanner import Extent, scan_items
-from grammar.lines import flat
-from grammar.values import ListItem, Span
+from garden.grammar.blocks import block_tokens, line_starts
+from garden.grammar.item_scanner import Extent, scan_items
+from garden.grammar.lines import flat
+from garden.grammar.values import ListItem, Span
 
 _MARKER = re.compile(r"[ \t]*([-+*]|[0-9]{1,9}[.)])([ \t]*)")
 

@@ -6,16 +6,16 @@ Every operation is checked by reading the result again: the items must be exactl
 import re
 from collections.abc import Sequence
 
-from grammar.body import layout_of
-from grammar.document import Document, Section
-from grammar.edits import AppendItem, ListOp, MergeItems, PruneItem
-from grammar.item_match import find_item, listing
-from grammar.items import find_items
-from grammar.lines import flat, with_newlines
-from grammar.new_text import refuse_anchor, refuse_empty, refuse_headings, refuse_open_end
-from grammar.refusals import InvalidInputError, PatchConflictError
-from grammar.section_edits import join_below, with_body_words
-from grammar.values import ListItem
+from garden.grammar.body import layout_of
+from garden.grammar.document import Document, Section
+from garden.grammar.edits import AppendItem, ListOp, MergeItems, PruneItem
+from garden.grammar.item_match import find_item, listing
+from garden.grammar.items import find_items
+from garden.grammar.lines import flat, with_newlines
+from garden.grammar.new_text import refuse_anchor, refuse_empty, refuse_headings, refuse_open_end
+from garden.grammar.refusals import InvalidInputError, PatchConflictError
+from garden.grammar.section_edits import join_below, with_body_words
+from garden.grammar.values import ListItem
 
 # Each operation reads the list anew, to judge what the one before it has left.
 OPS_MAX = 100

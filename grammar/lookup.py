@@ -2,8 +2,8 @@
 
 import re
 
-from grammar.document import Document, Section
-from grammar.refusals import AnchorAmbiguousError, AnchorNotFoundError, shown
+from garden.grammar.document import Document, Section
+from garden.grammar.refusals import AnchorAmbiguousError, AnchorNotFoundError, shown
 
 _ANCHOR_NAME = re.compile(r"(?:@anchor:\s*)?([A-Za-z0-9][A-Za-z0-9_-]*)(?:\s+v([0-9]{1,9}))?")
 

@@ -2,9 +2,9 @@
 
 import re
 
-from grammar.headings import find_headings
-from grammar.lines import flat
-from grammar.refusals import AnchorInTextError, HeadingInSectionError, InvalidInputError
+from garden.grammar.headings import find_headings
+from garden.grammar.lines import flat
+from garden.grammar.refusals import AnchorInTextError, HeadingInSectionError, InvalidInputError
 
 _ANCHOR_COMMENT = re.compile(r"<!--\s*@anchor\b", re.IGNORECASE)
 _PROBE = "\n\n## probe\n"

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from grammar.diff_reading import Change, read_diff
-from grammar.lines import split_any_lines, split_lines, without_line_end
-from grammar.refusals import PatchConflictError, shown
+from garden.grammar.diff_reader import Change, read_diff
+from garden.grammar.lines import split_any_lines, split_lines, without_line_end
+from garden.grammar.refusals import PatchConflictError, shown
 
 _SEARCH_LIMIT_LINES = 5_000_000
 _NEAREST_LIMIT_LINES = 20_000

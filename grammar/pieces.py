@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from grammar.document import Document
+from garden.grammar.document import Document
 
 
 class Piece(NamedTuple):

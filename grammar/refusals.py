@@ -5,7 +5,7 @@ All of them mean that nothing was changed.
 
 from typing import ClassVar
 
-from grammar.errors import GardenError
+from garden.grammar.errors import GardenError
 
 _SHOWN_CHARACTERS_MAX = 200
 

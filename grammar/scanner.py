@@ -15,9 +15,9 @@ import re
 from markdown_it.common.utils import mdTrim
 from markdown_it.rules_block.html_block import HTML_SEQUENCES
 
-from grammar.blocks import one_line, printable
-from grammar.nesting import may_nest_too_deep
-from grammar.values import Heading, Span
+from garden.grammar.blocks import one_line, printable
+from garden.grammar.nesting import may_nest_too_deep
+from garden.grammar.values import Heading, Span
 
 # Every pattern begins with a literal line feed, which the regular expression engine finds at memchr's speed.
 _CANDIDATE = re.compile(

@@ -1,17 +1,17 @@
 """Replacing and appending to the body of one section."""
 
-from grammar.body import layout_of, trimmed, with_words
-from grammar.document import Document, Section
-from grammar.items import item_spans
-from grammar.new_text import (
+from garden.grammar.body import layout_of, trimmed, with_words
+from garden.grammar.document import Document, Section
+from garden.grammar.items import item_spans
+from garden.grammar.new_text import (
     refuse_anchor,
     refuse_empty,
     refuse_headings,
     refuse_open_end,
     swallows_what_follows,
 )
-from grammar.refusals import InvalidInputError
-from grammar.values import Span
+from garden.grammar.refusals import InvalidInputError
+from garden.grammar.values import Span
 
 
 def replaced(document: Document, section: Section, text: str) -> str:

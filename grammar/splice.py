@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grammar.refusals import PatchConflictError
+from garden.grammar.refusals import PatchConflictError
 
 
 @dataclass(frozen=True, slots=True)

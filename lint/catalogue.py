@@ -1,7 +1,7 @@
 """All the rules there are, in the order of their ids."""
 
-from lint.rule import Rule
-from lint.rules import (
+from garden.lint.rule import Rule
+from garden.lint.rules import (
     altered_anchor,
     blank_lines,
     change_log_form,

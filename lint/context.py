@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
-from grammar.blocks import line_starts
-from grammar.body import layout_of
-from grammar.change_log import change_logs
-from grammar.document import Document, Section
-from grammar.kinds.declaration import Kind, SectionKind
-from grammar.lines import flat
-from grammar.values import Anchor, Span
-from lint.anchors import Fault, StrayAnchor, stray_anchors
-from lint.verbatim import Verbatim, verbatim_blocks
+from garden.grammar.blocks import line_starts
+from garden.grammar.body import layout_of
+from garden.grammar.change_log import change_logs
+from garden.grammar.document import Document, Section
+from garden.grammar.kinds.declaration import Kind, SectionKind
+from garden.grammar.lines import flat
+from garden.grammar.values import Anchor, Span
+from garden.lint.anchors import Fault, StrayAnchor, stray_anchors
+from garden.lint.verbatim import Verbatim, verbatim_blocks
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
 

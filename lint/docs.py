@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from lint.catalogue import CATALOGUE
-from lint.finding import Severity
-from lint.rule import Rule
+from garden.lint.catalogue import CATALOGUE
+from garden.lint.finding import Severity
+from garden.lint.rule import Rule
 
 _INDEX_HEAD = """# The rules
 

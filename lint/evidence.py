@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from grammar.document import Section
-from grammar.values import ListItem
-from lint.context import Context
+from garden.grammar.document import Section
+from garden.grammar.values import ListItem
+from garden.lint.context import Context
 
 TOKEN = re.compile(r"\((ev:[^\s()]+)\)")
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from grammar.values import Span
+from garden.grammar.values import Span
 
 
 class Severity(StrEnum):

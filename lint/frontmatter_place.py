@@ -2,7 +2,7 @@
 
 import re
 
-from lint.context import Context
+from garden.lint.context import Context
 
 
 def place_of(context: Context, key: str) -> int:

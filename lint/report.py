@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
-from lint.finding import Finding, Severity
+from garden.lint.finding import Finding, Severity
 
 
 @dataclass(frozen=True)

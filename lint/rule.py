@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from lint.context import Context
-from lint.finding import Hit, Severity
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Severity
 
 Check = Callable[[Context], Iterator[Hit]]
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from grammar.blocks import block_tokens, line_starts
-from grammar.values import Span
+from garden.grammar.blocks import block_tokens, line_starts
+from garden.grammar.values import Span
 
 # Without any of these at the start of some line, all is prose and nothing has to be parsed.
 _MAY_BE_CODE = re.compile("```|~~~|    |\t")

@@ -13,7 +13,7 @@ import pytest
 import structlog
 
 from garden.application import Garden
-from garden.home import Home, ensure_home
+from garden.home.folder import Home, ensure_home
 from tests.support.accounts import Account, account_on
 from tests.support.databases import OUTSIDE, TestServer
 from tests.support.planted import opened, put_database

@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from garden.cli.main import app
+from garden.surfaces.cli.main import app
 
 FILE = Path(__file__).parents[1] / "docs" / "cli.md"
 HEAD = """\

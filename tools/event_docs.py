@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
-from garden.tools.account import AnnotationView, EventView
+from garden.events.views import AnnotationView, EventView
 
 REPOSITORY = Path(__file__).parents[1]
 TARGET = REPOSITORY / "docs" / "events.md"

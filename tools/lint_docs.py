@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lint.docs import pages
+from garden.lint.docs import pages
 
 FOLDER = Path(__file__).parent.parent / "docs" / "lint"
 

@@ -1,4 +1,4 @@
-"""Writes garden/tools/toolbelt.py and async_toolbelt.py from the registry: `make docs`. A test checks it."""
+"""Write garden/surfaces/python/toolbelt.py and async_toolbelt.py from the registry."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ from garden.tools.declaration import Tool
 from garden.tools.registry import REGISTRY
 from garden.tools.wire import Correlated, WriteRequest
 
-FOLDER = Path(__file__).parents[1] / "garden" / "tools"
+FOLDER = Path(__file__).parents[1] / "garden" / "surfaces" / "python"
 HEAD = '''\
 """The registry's tools as {what}: made by tools/python_api.py, anew with `make docs`."""
 
@@ -27,7 +27,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, Unpack
 
-from garden.tools.answers import Answer, Correlated, {base}, Written
+from garden.surfaces.python.answers import Answer, Correlated, {base}, Written
 '''
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
-from garden.settings import Settings, setting_paths, variable_name
+from garden.home.settings import Settings, setting_paths, variable_name
 
 TARGET = Path(__file__).parents[1] / "docs" / "settings.md"
 HEAD = """\

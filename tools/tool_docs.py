@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-from garden.tools.codes import CODES
 from garden.tools.declaration import Tool
+from garden.tools.error_codes import CODES
 from garden.tools.registry import REGISTRY
 from garden.tools.wire import Correlated, WriteRequest
 

@@ -4,20 +4,20 @@ import time
 from pathlib import Path
 from typing import Any
 
-from events.reading import Query
-from events.verifying import Verifier
 from garden.application import Garden
 from garden.demo.stage import Audience, Stage
 from garden.demo.throw_away import throw_away_home
-from garden.ground import prepare
-from garden.home import Home
-from garden.importing import files_in, import_file
-from garden.keys import KeySource
+from garden.events.reader import Query
+from garden.events.verifier import Verifier
+from garden.home.folder import Home
+from garden.home.keys import KeySource
+from garden.home.settings import load_settings
+from garden.home.setup import prepare
 from garden.session import Session
-from garden.settings import load_settings
-from garden.verification import unmatched
+from garden.transfer.imports import files_in, import_file
+from garden.upkeep.verification import unmatched
 
-SAMPLES = Path(__file__).parents[2] / "sample_users"
+SAMPLES = Path(__file__).parents[1] / "sample_users"
 USER = "tilda-quill"
 PROFILE = f"users/{USER}/parts/the-inspector/profile.md"
 NOTES = f"users/{USER}/notes.md"

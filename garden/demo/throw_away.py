@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from garden.embedded import EmbeddedPostgres
-from garden.home import Home, ensure_home
+from garden.home.embedded import EmbeddedPostgres
+from garden.home.folder import Home, ensure_home
 
 
 @contextmanager

@@ -8,51 +8,18 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import TypeAdapter
 from pydantic.alias_generators import to_camel
 
-from events.maintenance import Maintenance
-from events.reading import EventReader
-from events.rebuilding import HeadBuilder
-from events.records import Caller
-from events.recoveries import Recoveries
-from events.store import EventStore
-from events.verifying import Verifier
-from garden.callers import Role
-from garden.documents import Documents
-from garden.files import GardenFiles
-from garden.moving import Moving
-from garden.planning import Intent, Plan
-from garden.room import Room
-from garden.settings import Limits, Upkeep
-from garden.snapshots import Snapshots
+from garden.events.records import Caller
 from garden.tools.pace import Pace
 from garden.tools.wire import Request
-from garden.writing import WritePath
+from garden.writing.callers import Role
+from garden.writing.planner import Intent, Plan
+from garden.writing.services import Services
 
 EVERYONE = frozenset(Role)
 TENDERS = frozenset({Role.AGENT, Role.MAINTAINER})
 MAINTAINERS = frozenset({Role.MAINTAINER})
 
 Cost = Literal["light", "document", "many_documents"]
-
-
-@dataclass(frozen=True)
-class Services:
-    """The parts of an open garden that tools work with."""
-
-    files: GardenFiles
-    documents: Documents
-    account: EventStore
-    reader: EventReader
-    verifier: Verifier
-    maintenance: Maintenance
-    recoveries: Recoveries
-    heads: HeadBuilder
-    writing: WritePath
-    recovering: WritePath
-    moving: Moving
-    snapshots: Snapshots
-    room: Room
-    limits: Limits
-    upkeep: Upkeep
 
 
 @dataclass(frozen=True)

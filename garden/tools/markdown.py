@@ -5,20 +5,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, model_validator
 
-from garden.documents import identity_for_new
-from garden.paths import GardenPath
-from garden.planning import Intent, Plan
-from garden.snapshots import SnapshotWish
-from garden.tools.curating import ItemWish, ListOpName, edit_of, op_of
+from garden.events.wire import Wire
+from garden.files.paths import GardenPath
+from garden.grammar.edits import AppendToSection, CreateDocument, ReplaceSection
+from garden.grammar.errors import GardenError
+from garden.grammar.list_edits import OPS_MAX
+from garden.lint.finding import Finding
 from garden.tools.declaration import TENDERS, Call, Edits, Reply, Tool, Traits
-from garden.tools.editing import editing, intent_of, request_of
+from garden.tools.documents import standing_of
+from garden.tools.edits import editing, intent_of, request_of
+from garden.tools.list_operations import ItemWish, ListOpName, edit_of, op_of
 from garden.tools.places import document_to_edit, file_to_read
-from garden.tools.standing import standing_of
-from garden.tools.wire import Line, NewHash, Request, Wire, Words, WriteRequest, is_absent
-from grammar.edits import AppendToSection, CreateDocument, ReplaceSection
-from grammar.errors import GardenError
-from grammar.list_edits import OPS_MAX
-from lint.finding import Finding
+from garden.tools.wire import Line, NewHash, Request, Words, WriteRequest, is_absent
+from garden.writing.documents import identity_for_new
+from garden.writing.planner import Intent, Plan
+from garden.writing.snapshots import SnapshotWish
 
 
 class ParticipantsError(GardenError):

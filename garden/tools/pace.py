@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import ClassVar
 
-from grammar.errors import GardenError
+from garden.grammar.errors import GardenError
 
 Tell = Callable[[float, float | None, str | None], None]
 

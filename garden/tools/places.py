@@ -1,7 +1,7 @@
 """From the path in a request to a place that the tool may work on."""
 
-from events.records import Caller
-from garden.paths import GardenPath, PathNotAllowedError, Place, parse_path
+from garden.events.records import Caller
+from garden.files.paths import GardenPath, PathNotAllowedError, Place, parse_path
 
 _FILES = frozenset({Place.DOCUMENT, Place.HISTORY_COPY})
 _FOLDERS = frozenset({Place.FOLDER, Place.HISTORY_FOLDER})

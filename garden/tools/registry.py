@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from garden.tools import account, helping, markdown, proposing, reading_files, recovering, writing_files
+from garden.tools import events, markdown, proposal, read_files, repair, tool_help, write_files
 from garden.tools.declaration import Tool
 
-_FAMILIES = (reading_files, writing_files, markdown, recovering, account, proposing, helping)
+_FAMILIES = (read_files, write_files, markdown, repair, events, proposal, tool_help)
 
 REGISTRY: Mapping[str, Tool[Any]] = MappingProxyType(
     {tool.name: tool for family in _FAMILIES for tool in family.TOOLS}

@@ -4,10 +4,10 @@ import unicodedata
 from dataclasses import replace
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, Field, StrictBool
 
-from events.records import Caller
+from garden.events.records import Caller
+from garden.events.wire import Wire
 
 REASON_CHARACTERS_MAX = 2000
 LINE_CHARACTERS_MAX = 500
@@ -42,12 +42,6 @@ Label = Annotated[str, Field(pattern="^[a-z][a-z0-9_.]{0,63}$")]
 def is_absent(value: object) -> bool:
     """Tell what is left out where it is optional."""
     return value is None
-
-
-class Wire(BaseModel):
-    """A value as it travels."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
 
 
 class Request(Wire):

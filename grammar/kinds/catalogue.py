@@ -5,7 +5,7 @@ from functools import lru_cache
 from importlib.resources import files
 from types import MappingProxyType
 
-from grammar.kinds.declaration import Kind, read_kind
+from garden.grammar.kinds.declaration import Kind, read_kind
 
 
 def load_kinds(extra: Iterable[tuple[str, str]] = ()) -> Mapping[str, Kind]:
@@ -24,7 +24,7 @@ def load_kinds(extra: Iterable[tuple[str, str]] = ()) -> Mapping[str, Kind]:
 @lru_cache(maxsize=1)
 def _built_in() -> Mapping[str, Kind]:
     kinds: dict[str, Kind] = {}
-    folder = files("grammar.kinds")
+    folder = files("garden.grammar.kinds")
     for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if file.name.endswith(".toml"):
             kind = read_kind(file.name, file.read_text(encoding="utf-8"), kinds)

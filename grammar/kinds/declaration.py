@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from grammar.errors import GardenError
-from grammar.values import Anchor
+from garden.grammar.errors import GardenError
+from garden.grammar.values import Anchor
 
 Shape = Literal["narrative", "list", "log"]
 Role = Literal["evidence", "change_log"]

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 
 import yaml
 
-from grammar.kinds.declaration import Kind
-from grammar.parsing import parse
-from grammar.refusals import InvalidInputError
+from garden.grammar.kinds.declaration import Kind
+from garden.grammar.parser import parse
+from garden.grammar.refusals import InvalidInputError
 
 
 def new_text(kind: Kind, title: str, identity: Mapping[str, object]) -> str:

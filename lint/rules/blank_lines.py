@@ -34,10 +34,10 @@ stay as they were written, it is left to the writer.
 import re
 from collections.abc import Iterator
 
-from grammar.values import Span
-from lint.context import Context
-from lint.finding import Hit, Replacement, Severity
-from lint.rule import Rule
+from garden.grammar.values import Span
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Replacement, Severity
+from garden.lint.rule import Rule
 
 _ROW = re.compile(r"\n[ \t]*+\n((?:[ \t]*+\n)++)")
 _EMPTY_ITEM = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])(?:[ \t]+(?:[-+*]|[0-9]{1,9}[.)]))*")

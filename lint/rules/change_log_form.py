@@ -36,9 +36,9 @@ Let the tools write the line: every material edit brings its own. Lines of your 
 import re
 from collections.abc import Iterator
 
-from lint.context import Context
-from lint.finding import Hit, Severity
-from lint.rule import Rule
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Severity
+from garden.lint.rule import Rule
 
 _LINE = re.compile(r"^[^ \t\n][^\n]*", re.MULTILINE)
 _ENTRY = re.compile(

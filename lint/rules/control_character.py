@@ -27,9 +27,9 @@ Take the character out.
 import re
 from collections.abc import Iterator
 
-from lint.context import Context
-from lint.finding import Hit, Severity
-from lint.rule import Rule
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Severity
+from garden.lint.rule import Rule
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 

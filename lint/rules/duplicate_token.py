@@ -34,10 +34,10 @@ Merge the two items with `md.curate_list`, or correct the token of one.
 
 from collections.abc import Iterator
 
-from lint.context import Context
-from lint.evidence import TOKEN, evidence_items
-from lint.finding import Hit, Severity
-from lint.rule import Rule
+from garden.lint.context import Context
+from garden.lint.evidence import TOKEN, evidence_items
+from garden.lint.finding import Hit, Severity
+from garden.lint.rule import Rule
 
 
 def check(context: Context) -> Iterator[Hit]:

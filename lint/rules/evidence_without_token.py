@@ -32,10 +32,10 @@ Add the token of the message it was taken from, or prune the item if nobody know
 
 from collections.abc import Iterator
 
-from lint.context import Context
-from lint.evidence import TOKEN, evidence_items
-from lint.finding import Hit, Severity
-from lint.rule import Rule
+from garden.lint.context import Context
+from garden.lint.evidence import TOKEN, evidence_items
+from garden.lint.finding import Hit, Severity
+from garden.lint.rule import Rule
 
 
 def check(context: Context) -> Iterator[Hit]:

@@ -28,11 +28,11 @@ Describe the marks instead of repeating them.
 import re
 from collections.abc import Iterator
 
-from lint.anchors import Fault
-from lint.context import Context
-from lint.finding import Hit, Severity
-from lint.rule import Rule
-from lint.signs import Signs
+from garden.lint.anchors import Fault
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Severity
+from garden.lint.rule import Rule
+from garden.lint.signs import Signs
 
 _SIGNS = Signs(("<tool", "<function", "<invoke", "<system", "<|", "[inst]", "<<sys>>", "[tool_call"))
 _MARK = re.compile(

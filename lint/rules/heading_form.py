@@ -35,12 +35,12 @@ section has the same heading, the old or the new one, that is left to the writer
 
 from collections.abc import Iterator
 
-from grammar.document import Section
-from grammar.lines import flat
-from grammar.values import Span
-from lint.context import Context
-from lint.finding import Hit, Replacement, Severity
-from lint.rule import Rule
+from garden.grammar.document import Section
+from garden.grammar.lines import flat
+from garden.grammar.values import Span
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Replacement, Severity
+from garden.lint.rule import Rule
 
 
 def check(context: Context) -> Iterator[Hit]:

@@ -35,9 +35,9 @@ Use the next level down. Which heading it belongs below is for the writer to say
 
 from collections.abc import Iterator
 
-from lint.context import Context
-from lint.finding import Hit, Severity
-from lint.rule import Rule
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Severity
+from garden.lint.rule import Rule
 
 
 def check(context: Context) -> Iterator[Hit]:

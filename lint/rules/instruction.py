@@ -30,10 +30,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lint.context import Context
-from lint.finding import Hit, Severity
-from lint.rule import Rule
-from lint.signs import Signs
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Severity
+from garden.lint.rule import Rule
+from garden.lint.signs import Signs
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from lint.context import Context
-from lint.finding import Hit, Severity
-from lint.rule import Rule
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Severity
+from garden.lint.rule import Rule
 
 _SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _CANDIDATE = re.compile(

@@ -32,11 +32,11 @@ Keep the sentence that says it, and leave the rest where the token points.
 import re
 from collections.abc import Iterator
 
-from lint.context import Context
-from lint.evidence import TOKEN, evidence_items
-from lint.finding import Hit, Severity
-from lint.rule import Rule
-from lint.words import count_words, may_exceed
+from garden.lint.context import Context
+from garden.lint.evidence import TOKEN, evidence_items
+from garden.lint.finding import Hit, Severity
+from garden.lint.rule import Rule
+from garden.lint.words import count_words, may_exceed
 
 MAX_QUOTE_WORDS = 40
 

@@ -37,11 +37,11 @@ second block of frontmatter.
 import re
 from collections.abc import Callable, Iterator
 
-from grammar.document import MALFORMED_CODES
-from lint.context import Context
-from lint.finding import Hit, Severity
-from lint.frontmatter_place import place_of
-from lint.rule import Rule
+from garden.grammar.document import MALFORMED_CODES
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Severity
+from garden.lint.frontmatter_place import place_of
+from garden.lint.rule import Rule
 
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 

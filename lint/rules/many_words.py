@@ -34,10 +34,10 @@ Say it in fewer words, or move details into the lists they belong to.
 
 from collections.abc import Iterator
 
-from lint.context import Context
-from lint.finding import Hit, Severity
-from lint.rule import Rule
-from lint.words import count_words, may_exceed
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Severity
+from garden.lint.rule import Rule
+from garden.lint.words import count_words, may_exceed
 
 
 def check(context: Context) -> Iterator[Hit]:

@@ -42,10 +42,10 @@ Put the missing heading back above the anchor, or take the stray comment out.
 
 from collections.abc import Iterator
 
-from lint.anchors import Fault
-from lint.context import Context
-from lint.finding import Hit, Severity
-from lint.rule import Rule
+from garden.lint.anchors import Fault
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Severity
+from garden.lint.rule import Rule
 
 
 def check(context: Context) -> Iterator[Hit]:

@@ -34,10 +34,10 @@ Add the heading with its anchor, above the section that follows it in the kind. 
 
 from collections.abc import Iterator
 
-from lint.anchors import Fault
-from lint.context import Context
-from lint.finding import Hit, Severity
-from lint.rule import Rule
+from garden.lint.anchors import Fault
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Severity
+from garden.lint.rule import Rule
 
 
 def check(context: Context) -> Iterator[Hit]:

@@ -30,10 +30,10 @@ and YAML take every line end for the same thing, so no content changes.
 import re
 from collections.abc import Iterator
 
-from grammar.values import Span
-from lint.context import Context
-from lint.finding import Hit, Replacement, Severity
-from lint.rule import Rule
+from garden.grammar.values import Span
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Replacement, Severity
+from garden.lint.rule import Rule
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _NAMES = {"\r\n": "CRLF", "\n": "LF", "\r": "CR"}

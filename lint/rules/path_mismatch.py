@@ -36,10 +36,10 @@ Move the file back to where it belongs, or plant a new document and bring the wo
 
 from collections.abc import Iterator
 
-from lint.context import Context
-from lint.finding import Hit, Severity
-from lint.frontmatter_place import place_of
-from lint.rule import Rule
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Severity
+from garden.lint.frontmatter_place import place_of
+from garden.lint.rule import Rule
 
 
 def check(context: Context) -> Iterator[Hit]:

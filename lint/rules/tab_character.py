@@ -31,10 +31,10 @@ span. The words of the Change Log stay as they were written.
 import re
 from collections.abc import Iterator
 
-from grammar.values import Span
-from lint.context import Context
-from lint.finding import Hit, Replacement, Severity
-from lint.rule import Rule
+from garden.grammar.values import Span
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Replacement, Severity
+from garden.lint.rule import Rule
 
 _LINE_WITH_TAB = re.compile(r"^[^\t\n]*+\t[^\n]*", re.MULTILINE)
 _INDENTATION = re.compile(r"(?:[ \t>]++|(?:[-+*]|[0-9]{1,9}[.)])[ \t]++)*+")

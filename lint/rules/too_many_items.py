@@ -41,9 +41,9 @@ Prune or merge items with `md.curate_list`. Where the list has to be longer, say
 
 from collections.abc import Iterator
 
-from lint.context import Context
-from lint.finding import Hit, Severity
-from lint.rule import Rule
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Severity
+from garden.lint.rule import Rule
 
 
 def check(context: Context) -> Iterator[Hit]:

@@ -31,10 +31,10 @@ It means well.
 import re
 from collections.abc import Iterator
 
-from grammar.values import Span
-from lint.context import Context
-from lint.finding import Hit, Replacement, Severity
-from lint.rule import Rule
+from garden.grammar.values import Span
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Replacement, Severity
+from garden.lint.rule import Rule
 
 _AT_LINE_END = re.compile(r"(?<![ \t])[ \t]++(?=[\r\n]|\Z)")
 _WORDS_FOLLOW = re.compile(r"(?:\r\n|\r|\n)[ \t]*+[^ \t\r\n]")

@@ -32,10 +32,10 @@ Move the words into a section of the kind, or declare the section in the operato
 
 from collections.abc import Iterator
 
-from grammar.values import Anchor
-from lint.context import Context
-from lint.finding import Hit, Severity
-from lint.rule import Rule
+from garden.grammar.values import Anchor
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Severity
+from garden.lint.rule import Rule
 
 
 def check(context: Context) -> Iterator[Hit]:

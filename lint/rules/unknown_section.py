@@ -30,10 +30,10 @@ Move the words into a section of the kind or into the notes, or make the heading
 
 from collections.abc import Iterator
 
-from grammar.document import Section
-from lint.context import Context
-from lint.finding import Hit, Severity
-from lint.rule import Rule
+from garden.grammar.document import Section
+from garden.lint.context import Context
+from garden.lint.finding import Hit, Severity
+from garden.lint.rule import Rule
 
 
 def check(context: Context) -> Iterator[Hit]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from garden.application import Garden
-from garden.home import Home
+from garden.home.folder import Home
 from garden.tools.registry import REGISTRY
 from tests.contract.sameness import Likeness, for_user
 from tests.contract.steps import STEPS, Envelope

@@ -10,9 +10,9 @@ from pathlib import Path
 from uuid import UUID
 
 from garden.application import Garden
-from garden.home import Home
-from garden.jobs import queue_of
-from garden.status import status_of_user
+from garden.home.folder import Home
+from garden.upkeep.jobs import queue_of
+from garden.upkeep.status import status_of_user
 from tests.crash.ledger import Confidant, Ledger, witnessing
 from tests.crash.nursery import Nursery, nursery
 from tests.crash.verdict import judge

@@ -6,10 +6,11 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from typing import Any, NamedTuple
 from unittest import mock
 
-from events.stream import LockedStream
-from garden import files, plain_files, settling
-from garden.file_errors import FileMissingError
-from garden.files import GardenFiles, Replacement
+from garden.events.stream import LockedStream
+from garden.files import garden_files, plain_files
+from garden.files.errors import FileMissingError
+from garden.files.garden_files import GardenFiles, Replacement
+from garden.writing import settlement
 
 Breakage = Callable[[], AbstractContextManager[Any]]
 
@@ -20,7 +21,7 @@ def swallowed_fsync_errors() -> Iterator[None]:
         with suppress(OSError):
             os.fsync(handle)
 
-    with mock.patch.object(plain_files, "sync", sync), mock.patch.object(files, "sync", sync):
+    with mock.patch.object(plain_files, "sync", sync), mock.patch.object(garden_files, "sync", sync):
         yield
 
 
@@ -60,18 +61,18 @@ def a_lock_that_is_left_behind() -> AbstractContextManager[Any]:
 @contextmanager
 def handles_that_nobody_closes() -> Iterator[None]:
     with (
-        mock.patch.object(files, "give_back"),
+        mock.patch.object(garden_files, "give_back"),
         mock.patch.object(plain_files, "give_back"),
     ):
         yield
 
 
 def errors_that_are_not_translated() -> AbstractContextManager[Any]:
-    return mock.patch.object(files, "translated", nullcontext)
+    return mock.patch.object(garden_files, "translated", nullcontext)
 
 
 def a_copy_that_nobody_makes_again() -> AbstractContextManager[Any]:
-    return mock.patch.object(settling.Settlement, "_complete_history")
+    return mock.patch.object(settlement.Settlement, "_complete_history")
 
 
 class Proof(NamedTuple):

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from garden.files import Replacement
-from garden.settling import STALLED, Settlement
-from garden.tools.dispatching import Dispatcher
+from garden.access.dispatcher import Dispatcher
+from garden.files.garden_files import Replacement
+from garden.writing.settlement import STALLED, Settlement
 
 _WIDE_SECONDS = 0.03
 _LOST = 0.3

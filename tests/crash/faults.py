@@ -24,9 +24,9 @@ from itertools import count
 from multiprocessing import get_context
 from pathlib import Path
 
-from events.database import connection
 from garden.application import Garden
-from garden.home import ensure_home
+from garden.events.database import connection
+from garden.home.folder import ensure_home
 from tests.crash.breaking import BREAKAGES
 from tests.crash.judging import Seen, hashes_of, texts_before, wrong_with
 from tests.crash.sorts import SORTS, Sort

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from events.records import Event
-from events.saga import Status
+from garden.events.records import Event
+from garden.events.saga import Status
 from tests.crash.ledger import ByHand, Version, hash_of
 from tests.support.promises import ADOPTED, Told
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from events.saga import Status
 from garden.application import Garden
-from garden.plain_files import raw_hash
-from garden.reconciling import reconcile
-from garden.tools.codes import CODES
+from garden.events.saga import Status
+from garden.files.plain_files import raw_hash
+from garden.tools.error_codes import CODES
+from garden.upkeep.reconciliation import reconcile
 from tests.crash.sorts import Sort, events_of, session_of
 from tests.crash.strace import Called, Fault
 from tests.support.crowd import REPOSITORY

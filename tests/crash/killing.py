@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from garden.embedded import EmbeddedPostgres
-from garden.home import Home, ensure_home, open_home
+from garden.home.embedded import EmbeddedPostgres
+from garden.home.folder import Home, ensure_home, open_home
 from tests.crash.battlefield import RECOVERY_SECONDS, Battlefield, Figures, Victim, battlefield
 from tests.crash.broken_products import BREAKAGES
 from tests.crash.victims import KINDS

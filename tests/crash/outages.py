@@ -14,8 +14,8 @@ from contextlib import contextmanager
 
 from psycopg.conninfo import conninfo_to_dict
 
-from garden.embedded import EmbeddedPostgres
-from garden.home import Home, ensure_home
+from garden.home.embedded import EmbeddedPostgres
+from garden.home.folder import Home, ensure_home
 from tests.crash.battlefield import Battlefield, Figures, battlefield
 from tests.crash.killing import Report, scratch_folder, scratch_server, silent, tell
 from tests.crash.proxy import Line, proxy_to

@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from unittest import mock
 
-from events.records import JOURNAL, Event
-from events.rows import event_of
-from events.saga import Status
-from events.stream import LockedStream
 from garden.application import Garden
-from garden.files import Replacement
-from garden.planning import MOVE_OP
+from garden.events.records import JOURNAL, Event
+from garden.events.rows import event_of
+from garden.events.saga import Status
+from garden.events.stream import LockedStream
+from garden.files.garden_files import Replacement
 from garden.session import Session
+from garden.writing.planner import MOVE_OP
 from tests.support.crowd import Asked
 from tests.support.planted import notes_text, ok, patching, profile_text
 

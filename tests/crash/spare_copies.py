@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from garden.paths import GardenPath
+from garden.files.paths import GardenPath
 from tests.crash.handwork import Handwork
 from tests.crash.ledger import Told, hash_of
 

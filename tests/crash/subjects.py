@@ -20,12 +20,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from garden.access.dispatcher import refusal
 from garden.application import Garden
-from garden.ground import Ground, prepare
-from garden.reconciling import reconcile
-from garden.settings import Settings, load_settings
-from garden.tools.dispatching import refusal
-from grammar.errors import GardenError
+from garden.grammar.errors import GardenError
+from garden.home.settings import Settings, load_settings
+from garden.home.setup import Ground, prepare
+from garden.upkeep.reconciliation import reconcile
 from tests.crash.breaking import BREAKAGES
 from tests.crash.sorts import RECONCILE, SORTS
 from tests.support.crowd import REPOSITORY, Asked

@@ -2,8 +2,8 @@
 
 import os
 
-from garden.embedded import EmbeddedPostgres
-from garden.home import Home
+from garden.home.embedded import EmbeddedPostgres
+from garden.home.folder import Home
 from tests.crash.battlefield import Figures
 from tests.crash.outages import bad_line, spoil_the_line, stop_at_random
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from garden.home import Home
+from garden.home.folder import Home
 from tests.crash.broken_products import BREAKAGES
 from tests.crash.killing import kill_at_random
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from garden.application import Garden
-from garden.home import ensure_home
+from garden.home.folder import ensure_home
 from tests.crash.power.disk import Form, Image, choices, image_of
 from tests.crash.power.effects import Effect, What
 from tests.crash.power.harness import First, Harness, Scenario

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from garden.application import Garden
-from garden.status import status_of_user
+from garden.upkeep.status import status_of_user
 from tests.support.crowd import Asked, Crowd, Job, crowd_in
 from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, patching, plant
 from tests.support.promises import broken_promises, text_of, told

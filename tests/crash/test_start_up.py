@@ -9,8 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from garden.embedded import EmbeddedPostgres
-from garden.home import open_home
+from garden.home.embedded import EmbeddedPostgres
+from garden.home.folder import open_home
 from tests.support.processes import garden, spawn_garden
 
 # The delays reach past the whole of an undisturbed first start; `GARDEN_TEST_KILLS` asks for a finer comb.

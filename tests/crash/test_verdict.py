@@ -8,11 +8,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from events.stream import LockedStream
 from garden.application import Garden
-from garden.drift import Adoption
-from garden.paths import GardenPath
-from garden.reconciling import reconcile
+from garden.events.stream import LockedStream
+from garden.files.paths import GardenPath
+from garden.upkeep.reconciliation import reconcile
+from garden.writing.adoption import Adoption
 from tests.crash.editing import on_the_way, put_back
 from tests.crash.ledger import Ledger, Save, Told, Wish, hash_of
 from tests.crash.verdict import judge
@@ -168,7 +168,7 @@ def lost_what_was_put_back_once(garden: Garden, ledger: Ledger) -> None:
 
 def undone_by_hand_and_made_again(garden: Garden, ledger: Ledger) -> None:
     """Somebody's undo is taken for a fault of the disk."""
-    with mock.patch("garden.files.touched_at", return_value=datetime.fromtimestamp(0, UTC)):
+    with mock.patch("garden.files.garden_files.touched_at", return_value=datetime.fromtimestamp(0, UTC)):
         undone_by_hand(garden, ledger)
 
 

@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from events.records import Event
-from events.saga import Status
-from events.stream import LockedStream
 from garden.application import Garden
-from garden.paths import GardenPath
-from garden.settling import intended_response
+from garden.events.records import Event
+from garden.events.saga import Status
+from garden.events.stream import LockedStream
+from garden.files.paths import GardenPath
 from garden.tools.declaration import Call
-from garden.tools.editing import request_of
+from garden.tools.edits import request_of
 from garden.tools.registry import REGISTRY
-from garden.tools.understanding import understood
-from garden.writing import _outcome, as_response
+from garden.tools.requests import understood
+from garden.writing.settlement import intended_response
+from garden.writing.write_path import _outcome, as_response
 from tests.support.crowd import Asked
 from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, patching, plant
 from tests.support.promises import broken_promises, text_of, told

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from events.records import Event
-from events.rows import event_of
-from events.saga import Status
 from garden.application import Garden
+from garden.events.records import Event
+from garden.events.rows import event_of
+from garden.events.saga import Status
 from tests.crash.handwork import Handwork
 from tests.crash.ledger import ByHand, Ledger, Told, hash_of
 from tests.crash.spare_copies import Copies, snapshots_cut_off

@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from garden.application import Garden, open_garden
-from garden.broker import BrokerUnavailableError, speaking_to
-from garden.jobs import declare, job_broker, queue_of
-from garden.reconciling import reconcile
+from garden.grammar.errors import GardenError
 from garden.serving import Address, serve
 from garden.session import Session
-from garden.upkeep import jobs
-from garden.working import work
-from grammar.errors import GardenError
+from garden.upkeep.broker import BrokerUnavailableError, speaking_to
+from garden.upkeep.jobs import declare, job_broker, queue_of
+from garden.upkeep.reconciliation import reconcile
+from garden.upkeep.tasks import jobs
+from garden.upkeep.worker import work
 from tests.crash.editing import Editor
 from tests.crash.ledger import Confidant, Wish
 from tests.crash.wishes import Wishes
@@ -188,7 +188,7 @@ def bring_in_order(post: Post) -> None:
 def do_jobs(post: Post) -> None:
     """Do the jobs that messages name, and the same ones by a timer, as `garden worker` does."""
     with _opened(post) as garden:
-        work(garden, post.broker, _THREADS, lambda: None)
+        work(garden.services, garden.home, post.broker, _THREADS, lambda: None)
 
 
 def send_jobs(post: Post) -> None:

@@ -5,7 +5,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from garden.home import Home
+from garden.home.folder import Home
 from tests.docs.pages import REPOSITORY, blocks_of, programs
 from tests.support.gardens import events_of
 from tests.support.planted import NOTES, PROFILE, ada, ok, opened, patching, plant

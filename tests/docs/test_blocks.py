@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from events.database import connection
+from garden.events.database import connection
 from tests.docs.pages import (
     PAGES,
     REPOSITORY,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from garden.home import Home
+from garden.home.folder import Home
 from tests.docs.pages import REPOSITORY, programs
 from tests.support.planted import ok, opened
 from tests.support.ports import free_port

@@ -1,8 +1,8 @@
 import pytest
 
-from events.database import DatabaseUnavailableError, connection, server_facts
-from events.pool import Pool
-from events.statements import statements
+from garden.events.database import DatabaseUnavailableError, connection, server_facts
+from garden.events.pool import Pool
+from garden.events.statements import statements
 
 
 @pytest.mark.parametrize("url", ["postgresql://127.0.0.1:9/x", "postgresql:///x?host=/nonexistent"])

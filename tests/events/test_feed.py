@@ -10,16 +10,16 @@ from uuid import UUID
 
 import pytest
 
-from events.database import Connection, connection
-from events.feed import BATCH_ENTRIES_MAX, Entry, FeedReader, InvalidPositionError
-from events.identifiers import uuid7
-from events.migrations import migrate, shipped_migrations
-from events.pool import Pool
-from events.reading import Query
-from garden.embedded import EmbeddedPostgres
-from garden.ground import prepare
-from garden.home import Home
-from garden.settings import load_settings
+from garden.events.database import Connection, connection
+from garden.events.feed import BATCH_ENTRIES_MAX, Entry, FeedReader, InvalidPositionError
+from garden.events.identifiers import uuid7
+from garden.events.migrations import migrate, shipped_migrations
+from garden.events.pool import Pool
+from garden.events.reader import Query
+from garden.home.embedded import EmbeddedPostgres
+from garden.home.folder import Home
+from garden.home.settings import load_settings
+from garden.home.setup import prepare
 from tests.support import permissions
 from tests.support.accounts import ADA, BEN, NOTES, Account, account_on, fresh_text
 from tests.support.named_sql import named_sql

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from events.database import connection
-from events.idempotency import IdempotencyConflictError, InProgressError, InvalidKeyError, request
-from events.keyring import Keyring
-from events.store import EventStore
+from garden.events.database import connection
+from garden.events.idempotency import IdempotencyConflictError, InProgressError, InvalidKeyError, request
+from garden.events.keyring import Keyring
+from garden.events.store import EventStore
 from tests.support.accounts import ADA, BEN, NOTES, Account, account_on, asking, fresh_text
 
 CALLERS = 32
@@ -161,7 +161,7 @@ def outcome(account: Account, *, key: int, says: bool) -> str:
 
 _WRITE_UNTIL_KILLED = """
 import sys
-from events.keyring import Keyring
+from garden.events.keyring import Keyring
 from tests.support.accounts import account_on
 from tests.events.test_idempotency import outcome
 with account_on(sys.argv[1], keyring=Keyring.parse(sys.argv[2])) as account:

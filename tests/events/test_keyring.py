@@ -3,7 +3,7 @@ import traceback
 
 import pytest
 
-from events.keyring import Keyring, KeyringError
+from garden.events.keyring import Keyring, KeyringError
 
 KEY = base64.urlsafe_b64encode(bytes(range(224, 256))).decode()
 

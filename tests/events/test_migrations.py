@@ -3,8 +3,15 @@ import sys
 
 import pytest
 
-from events.database import connection
-from events.migrations import Migration, MigrationError, migrate, parse_migrations, shipped_migrations, status
+from garden.events.database import connection
+from garden.events.migrations import (
+    Migration,
+    MigrationError,
+    migrate,
+    parse_migrations,
+    shipped_migrations,
+    status,
+)
 
 TWO = (
     Migration(1, "first", "create table garden.one (n integer);"),
@@ -13,8 +20,8 @@ TWO = (
 
 _MIGRATE_IN_A_PROCESS_OF_ITS_OWN = """
 import sys
-from events.database import connection
-from events.migrations import migrate
+from garden.events.database import connection
+from garden.events.migrations import migrate
 sys.stdin.readline()
 with connection(sys.argv[1]) as opened:
     print(len(migrate(opened)))
@@ -22,8 +29,8 @@ with connection(sys.argv[1]) as opened:
 
 _MIGRATE_AND_HANG = """
 import sys
-from events.database import connection
-from events.migrations import Migration, migrate
+from garden.events.database import connection
+from garden.events.migrations import Migration, migrate
 from tests.events.test_migrations import TWO
 with connection(sys.argv[1]) as opened:
     migrate(opened, (TWO[0], Migration(2, "second", "select pg_sleep(600);")))

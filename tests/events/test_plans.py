@@ -6,17 +6,17 @@ from uuid import UUID
 
 import pytest
 
-from events.database import connection
-from events.feed import FeedReader
-from events.keyring import Keyring
-from events.maintenance import Maintenance
-from events.pool import Pool
-from events.reading import EventReader, Query
-from events.records import JOURNAL, Caller
-from events.recoveries import Recoveries
-from events.statements import statements
-from events.store import EventStore
-from events.tokens import TokenStore
+from garden.events.attempts import Recoveries
+from garden.events.database import connection
+from garden.events.feed import FeedReader
+from garden.events.keyring import Keyring
+from garden.events.maintenance import Maintenance
+from garden.events.pool import Pool
+from garden.events.reader import EventReader, Query
+from garden.events.records import JOURNAL, Caller
+from garden.events.statements import statements
+from garden.events.store import EventStore
+from garden.events.tokens import TokenStore
 from tests.support.databases import TestServer
 from tests.support.explaining import ExplainingPool, explaining_pool
 from tests.support.many_events import fill

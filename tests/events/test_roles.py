@@ -2,10 +2,10 @@
 
 import pytest
 
-from events.database import connection
-from events.migrations import MigrationError, migrate
-from garden.embedded import EmbeddedPostgres
-from garden.home import Home
+from garden.events.database import connection
+from garden.events.migrations import MigrationError, migrate
+from garden.home.embedded import EmbeddedPostgres
+from garden.home.folder import Home
 from tests.support.accounts import account_on, fresh_text
 from tests.support.processes import garden
 

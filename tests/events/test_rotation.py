@@ -3,10 +3,10 @@ from collections.abc import Callable
 
 import pytest
 
-from events.keyring import Keyring
-from garden.home import Home
-from garden.keys import KeySource, KeysUnavailableError, rotate_keys
-from garden.settings import load_settings
+from garden.events.keyring import Keyring
+from garden.home.folder import Home
+from garden.home.keys import KeySource, KeysUnavailableError, rotate_keys
+from garden.home.settings import load_settings
 from tests.support.accounts import NOTES, Account, account_on, fresh_text
 from tests.support.processes import garden
 

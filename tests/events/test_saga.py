@@ -2,8 +2,8 @@ import itertools
 
 import pytest
 
-from events.database import connection
-from events.saga import WAYS, StaleStateError, Status, check_way
+from garden.events.database import connection
+from garden.events.saga import WAYS, StaleStateError, Status, check_way
 from tests.support.accounts import ADA, NOTES, Account, fresh_text, statement
 
 OUTSIDE = statement(NOTES, type="external_edit", op="adopt", tool="events.adopt")

@@ -6,16 +6,16 @@ from contextlib import suppress
 
 import pytest
 
-from events.database import DatabaseUnavailableError
-from events.idempotency import InProgressError
-from events.pool import Pool
-from events.reading import Query
-from events.records import JOURNAL, Statement
-from events.saga import Status
-from garden.embedded import EmbeddedPostgres
-from garden.ground import prepare
-from garden.home import Home
-from garden.settings import load_settings
+from garden.events.database import DatabaseUnavailableError
+from garden.events.idempotency import InProgressError
+from garden.events.pool import Pool
+from garden.events.reader import Query
+from garden.events.records import JOURNAL, Statement
+from garden.events.saga import Status
+from garden.home.embedded import EmbeddedPostgres
+from garden.home.folder import Home
+from garden.home.settings import load_settings
+from garden.home.setup import prepare
 from tests.support.accounts import ADA, NOTES, Account, account_on, asking, fresh_text
 
 RESTARTS = int(os.environ.get("GARDEN_TEST_RESTARTS", "5"))

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from events.database import connection
-from events.pool import NotRecordableError
-from events.store import EventStore, lock_number
+from garden.events.database import connection
+from garden.events.pool import NotRecordableError
+from garden.events.store import EventStore, lock_number
 from tests.support.accounts import ADA, NOTES, Account, account_on, asking, fresh_text
 
 

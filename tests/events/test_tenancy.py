@@ -3,9 +3,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from events.pool import Pool
-from events.reading import EventReader, Query
-from events.statements import statements
+from garden.events.pool import Pool
+from garden.events.reader import EventReader, Query
+from garden.events.statements import statements
 from tests.support.accounts import BEN, NOTES, Account, account_on
 
 READS = int(os.environ.get("GARDEN_TEST_READS", "20000"))

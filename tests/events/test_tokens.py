@@ -8,9 +8,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from events.database import connection
-from events.pool import NotRecordableError, Pool
-from events.tokens import Token, TokenStatus, TokenStore
+from garden.events.database import connection
+from garden.events.pool import NotRecordableError, Pool
+from garden.events.tokens import Token, TokenStatus, TokenStore
 
 NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
 HASH = sha256(b"the whole text of a token").digest()

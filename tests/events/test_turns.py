@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from events.idempotency import InProgressError
-from events.store import lock_number
-from events.turns import Turns
+from garden.events.idempotency import InProgressError
+from garden.events.store import lock_number
+from garden.events.turns import Turns
 from tests.support.accounts import ADA, NOTES, account_on
 
 OVERVIEW = "users/ada/overview.md"

@@ -3,8 +3,8 @@ import re
 import pytest
 from hypothesis import given
 
-from grammar.canonical import canonical, content_hash
-from grammar.parsing import parse
+from garden.grammar.canonical import canonical, content_hash
+from garden.grammar.parser import parse
 from tests.grammar.strategies import any_text
 
 

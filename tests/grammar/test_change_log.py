@@ -1,8 +1,8 @@
 import pytest
 
-from grammar.applying import apply
-from grammar.change_log import log_entry
-from grammar.edits import (
+from garden.grammar.apply import apply
+from garden.grammar.change_log import log_entry
+from garden.grammar.edits import (
     AppendItem,
     AppendToSection,
     ApplyDiff,
@@ -13,9 +13,14 @@ from grammar.edits import (
     ReplaceSection,
     WriteFile,
 )
-from grammar.kinds.catalogue import load_kinds
-from grammar.parsing import parse
-from grammar.refusals import AnchorInTextError, ChangeLogIsAppendOnlyError, InvalidInputError, RefusalError
+from garden.grammar.kinds.catalogue import load_kinds
+from garden.grammar.parser import parse
+from garden.grammar.refusals import (
+    AnchorInTextError,
+    ChangeLogIsAppendOnlyError,
+    InvalidInputError,
+    RefusalError,
+)
 
 TEXT = """# T
 

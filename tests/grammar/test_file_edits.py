@@ -1,10 +1,17 @@
 import pytest
 from hypothesis import assume, given
 
-from grammar.applying import apply
-from grammar.edits import AppendToFile, AppendToSection, ApplyDiff, CurateList, ReplaceSection, WriteFile
-from grammar.parsing import parse
-from grammar.refusals import (
+from garden.grammar.apply import apply
+from garden.grammar.edits import (
+    AppendToFile,
+    AppendToSection,
+    ApplyDiff,
+    CurateList,
+    ReplaceSection,
+    WriteFile,
+)
+from garden.grammar.parser import parse
+from garden.grammar.refusals import (
     AnchorChangedError,
     IdentityChangedError,
     InvalidInputError,

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grammar.applying import apply
-from grammar.edits import AppendToFile, ReplaceSection, WriteFile
-from grammar.parsing import parse
-from grammar.refusals import IdentityChangedError, MalformedDocumentError
+from garden.grammar.apply import apply
+from garden.grammar.edits import AppendToFile, ReplaceSection, WriteFile
+from garden.grammar.parser import parse
+from garden.grammar.refusals import IdentityChangedError, MalformedDocumentError
 
 GOOD = "id: a\nuser_id: u\nschema: 1\n"
 

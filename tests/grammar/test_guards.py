@@ -2,7 +2,7 @@
 
 import pytest
 
-from grammar.edits import (
+from garden.grammar.edits import (
     AppendToFile,
     AppendToSection,
     ApplyDiff,
@@ -12,10 +12,10 @@ from grammar.edits import (
     ReplaceSection,
     WriteFile,
 )
-from grammar.guards import check, refuse_malformed
-from grammar.kinds.catalogue import load_kinds
-from grammar.parsing import parse
-from grammar.refusals import (
+from garden.grammar.guards import check, refuse_malformed
+from garden.grammar.kinds.catalogue import load_kinds
+from garden.grammar.parser import parse
+from garden.grammar.refusals import (
     AlreadyExistsError,
     AnchorChangedError,
     ChangeLogIsAppendOnlyError,

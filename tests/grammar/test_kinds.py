@@ -1,12 +1,12 @@
 import pytest
 
-from grammar.applying import apply
-from grammar.edits import CreateDocument
-from grammar.kinds.catalogue import load_kinds
-from grammar.kinds.declaration import KindError
-from grammar.parsing import parse
-from grammar.refusals import AlreadyExistsError, InvalidInputError
-from grammar.values import Anchor
+from garden.grammar.apply import apply
+from garden.grammar.edits import CreateDocument
+from garden.grammar.kinds.catalogue import load_kinds
+from garden.grammar.kinds.declaration import KindError
+from garden.grammar.parser import parse
+from garden.grammar.refusals import AlreadyExistsError, InvalidInputError
+from garden.grammar.values import Anchor
 
 IDENTITY = {"id": "aa", "user_id": "u1", "participants": ["a", "b"]}
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from grammar.applying import apply
-from grammar.edits import (
+from garden.grammar.apply import apply
+from garden.grammar.edits import (
     AppendToFile,
     AppendToSection,
     ApplyDiff,
@@ -12,8 +12,8 @@ from grammar.edits import (
     ReplaceSection,
     WriteFile,
 )
-from grammar.parsing import parse
-from grammar.refusals import (
+from garden.grammar.parser import parse
+from garden.grammar.refusals import (
     AnchorChangedError,
     AnchorInTextError,
     AnchorNotFoundError,

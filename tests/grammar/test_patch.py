@@ -3,12 +3,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unidiff import PatchSet  # type: ignore[attr-defined]
 
-from grammar.applying import apply
-from grammar.diffs import unified_diff
-from grammar.edits import ApplyDiff, WriteFile
-from grammar.parsing import parse
-from grammar.patch import patched
-from grammar.refusals import DeleteNotAllowedError, InvalidInputError, PatchConflictError
+from garden.grammar.apply import apply
+from garden.grammar.diffs import unified_diff
+from garden.grammar.edits import ApplyDiff, WriteFile
+from garden.grammar.parser import parse
+from garden.grammar.patch import patched
+from garden.grammar.refusals import DeleteNotAllowedError, InvalidInputError, PatchConflictError
 
 LETTERS = "".join(f"{letter}\n" for letter in "abcdefghijklmnopqrst")
 LINES = st.lists(

@@ -7,10 +7,10 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from grammar.applying import apply
-from grammar.change_log import log_entry
-from grammar.diffs import unified_diff
-from grammar.edits import (
+from garden.grammar.apply import apply
+from garden.grammar.change_log import log_entry
+from garden.grammar.diffs import unified_diff
+from garden.grammar.edits import (
     AppendItem,
     AppendToFile,
     AppendToSection,
@@ -22,10 +22,10 @@ from grammar.edits import (
     ReplaceSection,
     WriteFile,
 )
-from grammar.kinds.catalogue import load_kinds
-from grammar.parsing import parse
-from grammar.refusals import RefusalError
-from grammar.splice import apply_splice
+from garden.grammar.kinds.catalogue import load_kinds
+from garden.grammar.parser import parse
+from garden.grammar.refusals import RefusalError
+from garden.grammar.splice import apply_splice
 from tests.grammar.strategies import markdown, profiles
 
 STEPS = 50

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import example, given, settings
 from markdown_it import MarkdownIt
 
-from grammar.blocks import headings_by_markdown_it, line_starts
-from grammar.headings import find_headings
-from grammar.item_scanner import scan_items
-from grammar.items import items_by_markdown_it
-from grammar.lines import flat
-from grammar.scanner import scan_headings
+from garden.grammar.blocks import headings_by_markdown_it, line_starts
+from garden.grammar.headings import find_headings
+from garden.grammar.item_scanner import scan_items
+from garden.grammar.items import items_by_markdown_it
+from garden.grammar.lines import flat
+from garden.grammar.scanner import scan_headings
 from tests.grammar.strategies import markdown, random_markdown
 
 TEXTS_PER_SEED = 8_000 if settings().max_examples <= 2_000 else 400_000
@@ -141,7 +141,7 @@ def test_a_text_that_was_read_is_let_go_at_once() -> None:
 # In a process of its own, where nothing else leaves garbage: it exits with how much there is.
 _READ_AND_SEARCH = """
 import gc, sys
-from grammar.parsing import parse
+from garden.grammar.parser import parse
 
 text = "# T\\n\\n## A\\n\\n```\\ncode\\n```\\n\\n<div>\\n\\nWords\\n-----\\n\\n- a\\n- b\\n"
 parse(text)

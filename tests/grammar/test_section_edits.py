@@ -4,10 +4,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from grammar.applying import apply
-from grammar.edits import AppendToSection, ReplaceSection
-from grammar.parsing import parse
-from grammar.refusals import (
+from garden.grammar.apply import apply
+from garden.grammar.edits import AppendToSection, ReplaceSection
+from garden.grammar.parser import parse
+from garden.grammar.refusals import (
     AnchorAmbiguousError,
     AnchorInTextError,
     AnchorNotFoundError,

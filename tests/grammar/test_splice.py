@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grammar.refusals import PatchConflictError
-from grammar.splice import Splice, apply_splice, splice_between
+from garden.grammar.refusals import PatchConflictError
+from garden.grammar.splice import Splice, apply_splice, splice_between
 
 TEXTS = st.text("ab\né🙂\ud800", max_size=20)
 

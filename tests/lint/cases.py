@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from grammar.document import Document
-from grammar.kinds.catalogue import load_kinds
-from grammar.kinds.declaration import Kind
-from grammar.parsing import parse
-from lint.linting import lint
-from lint.report import Report
+from garden.grammar.document import Document
+from garden.grammar.kinds.catalogue import load_kinds
+from garden.grammar.kinds.declaration import Kind
+from garden.grammar.parser import parse
+from garden.lint.linter import lint
+from garden.lint.report import Report
 from tests.lint.notation import decoded
 
 HERE = Path(__file__).parent

@@ -5,13 +5,11 @@ from pathlib import Path
 
 import pytest
 
-import lint.rules
-from lint.catalogue import CATALOGUE
-from lint.rule import Rule
+from garden.lint import rules
+from garden.lint.catalogue import CATALOGUE
+from garden.lint.rule import Rule
 
-FILES = sorted(
-    path.stem for path in Path(str(lint.rules.__file__)).parent.glob("*.py") if path.stem != "__init__"
-)
+FILES = sorted(path.stem for path in Path(str(rules.__file__)).parent.glob("*.py") if path.stem != "__init__")
 
 
 def test_every_file_of_rules_is_in_the_catalogue_once() -> None:
@@ -20,7 +18,7 @@ def test_every_file_of_rules_is_in_the_catalogue_once() -> None:
 
 @pytest.mark.parametrize("rule", CATALOGUE, ids=lambda rule: rule.name)
 def test_a_rule_is_called_like_its_file(rule: Rule) -> None:
-    assert rule.check.__module__ == f"lint.rules.{rule.name.replace('-', '_')}"
+    assert rule.check.__module__ == f"garden.lint.rules.{rule.name.replace('-', '_')}"
 
 
 def test_ids_are_unique_well_formed_and_in_order() -> None:

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from grammar.kinds.catalogue import load_kinds
-from grammar.kinds.declaration import Kind
-from grammar.parsing import parse
-from lint.catalogue import CATALOGUE
-from lint.docs import pages
-from lint.linting import lint
-from lint.rule import Rule
+from garden.grammar.kinds.catalogue import load_kinds
+from garden.grammar.kinds.declaration import Kind
+from garden.grammar.parser import parse
+from garden.lint.catalogue import CATALOGUE
+from garden.lint.docs import pages
+from garden.lint.linter import lint
+from garden.lint.rule import Rule
 from tests.lint.notation import decoded
 
 FOLDER = Path(__file__).parents[2] / "docs" / "lint"

@@ -4,10 +4,10 @@ from difflib import SequenceMatcher
 
 import pytest
 
-from lint.catalogue import CATALOGUE
-from lint.finding import Finding
-from lint.fixing import fix
-from lint.rule import Rule
+from garden.lint.catalogue import CATALOGUE
+from garden.lint.finding import Finding
+from garden.lint.fixes import fix
+from garden.lint.rule import Rule
 from tests.lint.cases import FIXTURES, UPDATE, Case, cases
 from tests.lint.notation import encoded
 

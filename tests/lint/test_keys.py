@@ -2,8 +2,8 @@
 
 import pytest
 
-from grammar.parsing import parse
-from lint.linting import lint
+from garden.grammar.parser import parse
+from garden.lint.linter import lint
 from tests.lint.cases import Case, cases
 
 # What a finding of these is about is the whole document, or changes with the words put in.

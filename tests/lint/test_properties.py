@@ -5,16 +5,16 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from grammar.canonical import canonical
-from grammar.document import Document
-from grammar.edits import WriteFile
-from grammar.guards import check
-from grammar.kinds.declaration import Kind
-from grammar.parsing import parse
-from lint.comparing import compare
-from lint.finding import Finding
-from lint.fixing import fix
-from lint.linting import lint
+from garden.grammar.canonical import canonical
+from garden.grammar.document import Document
+from garden.grammar.edits import WriteFile
+from garden.grammar.guards import check
+from garden.grammar.kinds.declaration import Kind
+from garden.grammar.parser import parse
+from garden.lint.comparison import compare
+from garden.lint.finding import Finding
+from garden.lint.fixes import fix
+from garden.lint.linter import lint
 from tests.lint.cases import KINDS
 from tests.lint.texts import texts
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from grammar.parsing import parse
-from lint.linting import lint
+from garden.grammar.parser import parse
+from garden.lint.linter import lint
 
 A, D, M = "AbCdEfGhIj", "0123456789", "a1B2c3D4e5"
 

@@ -5,17 +5,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from events.idempotency import Request, request
-from events.keyring import Keyring
-from events.maintenance import Maintenance
-from events.pool import Pool
-from events.reading import EventReader
-from events.records import Caller, Change, Event, Statement
-from events.store import EventStore, Logged
-from events.stream import LockedStream
-from events.verifying import Verifier, raw_hash
-from grammar.canonical import canonical, content_hash
-from grammar.splice import splice_between
+from garden.events.idempotency import Request, request
+from garden.events.keyring import Keyring
+from garden.events.maintenance import Maintenance
+from garden.events.pool import Pool
+from garden.events.reader import EventReader
+from garden.events.records import Caller, Change, Event, Statement
+from garden.events.store import EventStore, Logged
+from garden.events.stream import LockedStream
+from garden.events.verifier import Verifier, raw_hash
+from garden.grammar.canonical import canonical, content_hash
+from garden.grammar.splice import splice_between
 
 ADA = Caller("ada", "companion", tool_call_id="call-1")
 BEN = Caller("ben", "companion")

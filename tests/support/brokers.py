@@ -17,7 +17,7 @@ from pika.adapters.blocking_connection import BlockingChannel
 from pika.exceptions import ChannelClosedByBroker
 from redis import Redis
 
-from garden.broker import NAMESPACE, BrokerUnavailableError, greet
+from garden.upkeep.broker import NAMESPACE, BrokerUnavailableError, greet
 from tests.support.cut_line import Line
 from tests.support.ports import free_port
 from tests.support.waiting import until

@@ -18,10 +18,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from garden.file_errors import SyncFailedError
-from garden.files import GardenFiles
-from garden.paths import GardenPath
-from grammar.errors import GardenError
+from garden.files.errors import SyncFailedError
+from garden.files.garden_files import GardenFiles
+from garden.files.paths import GardenPath
+from garden.grammar.errors import GardenError
 
 NOBODY = 65534
 REPOSITORY = Path(__file__).parents[2]

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from events.database import Connection, connection
-from events.migrations import migrate
-from garden.embedded import EmbeddedPostgres
-from garden.home import ensure_home
-from garden.statefiles import exclusive_lock
+from garden.events.database import Connection, connection
+from garden.events.migrations import migrate
+from garden.home.embedded import EmbeddedPostgres
+from garden.home.folder import ensure_home
+from garden.home.state_files import exclusive_lock
 
 OUTSIDE = "GARDEN_TEST_DATABASE_URL"
 

@@ -8,8 +8,8 @@ from types import TracebackType
 from typing import Any, Self
 from unittest import mock
 
-from events.stream import LockedStream
-from garden.beneath import exchange, rename_new
+from garden.events.stream import LockedStream
+from garden.files.beneath import exchange, rename_new
 
 _CALLS = ("link", "rename", "unlink", "mkdir", "write", "fsync", "fchmod")
 

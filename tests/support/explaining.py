@@ -10,8 +10,8 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import DictRow, dict_row
 
-from events.pool import Pool
-from events.statements import statements
+from garden.events.pool import Pool
+from garden.events.statements import statements
 
 _PARAMETER = re.compile(r"%\((\w+)\)s")
 # Not a query over tables: whose rights to use, and what is a function of the schema.

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from events.verifying import Verifier
 from garden.application import Garden
-from garden.keys import KeySource
+from garden.events.verifier import Verifier
+from garden.home.keys import KeySource
 from garden.session import Session
 
 NOTES = "users/ada/notes.md"

@@ -6,9 +6,9 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from garden.embedded import EmbeddedPostgres
-from garden.home import open_home
-from grammar.errors import GardenError
+from garden.grammar.errors import GardenError
+from garden.home.embedded import EmbeddedPostgres
+from garden.home.folder import open_home
 
 
 def main(root: Path) -> None:

@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from events.database import OLDEST_SERVER
-from garden.embedded.account import choose_account
-from garden.embedded.programs import Programs
+from garden.events.database import OLDEST_SERVER
+from garden.home.embedded.account import choose_account
+from garden.home.embedded.programs import Programs
 from tests.support.databases import OUTSIDE
 
 

@@ -1,6 +1,6 @@
 """Runs a command with GARDEN_TEST_RABBITMQ_URL naming the machine's own RabbitMQ.
 
-    python -m tests.support.local_rabbitmq make test ARGS=tests/jobs
+    python -m tests.support.local_rabbitmq make test ARGS=tests/upkeep
 
 Where none answers it says so and runs nothing. Tests use queues of their own there, and remove them.
 """
@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 
-from garden.broker import BrokerUnavailableError, greet
+from garden.upkeep.broker import BrokerUnavailableError, greet
 from tests.support.brokers import RABBITMQ
 
 _URL = "amqp://guest:guest@127.0.0.1:5672"

@@ -1,6 +1,6 @@
 """A long account, put into a database in a moment and past its rules, to see how it is read."""
 
-from events.database import Connection
+from garden.events.database import Connection
 from tests.support.named_sql import named_sql
 
 

@@ -12,10 +12,10 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from events.records import Caller
+from garden.access.threads import Workers
 from garden.application import Garden
-from garden.mcp.over_http import McpEndpoint
-from garden.threads import Workers
+from garden.events.records import Caller
+from garden.surfaces.mcp.http import McpEndpoint
 
 
 class Service:

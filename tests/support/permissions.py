@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from events.database import Connection, connection
+from garden.events.database import Connection, connection
 from tests.support.named_sql import named_sql
 
 TABLES = (

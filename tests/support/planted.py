@@ -3,7 +3,7 @@
 from typing import Any
 
 from garden.application import Garden, open_garden
-from garden.home import Home
+from garden.home.folder import Home
 from garden.session import Session
 
 PROFILE = "users/ada/parts/critic/profile.md"

@@ -4,18 +4,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from events.reading import Snapshot
-from events.records import Event
-from events.rows import event_of
-from events.saga import Status
-from events.verifying import Verifier, raw_hash
 from garden.application import Garden
-from garden.documents import Standing
-from garden.keys import KeySource
-from garden.paths import GardenPath
-from garden.planning import keeps_copy
-from garden.settling import NOTHING_HASH
-from grammar.splice import apply_splice
+from garden.events.reader import Snapshot
+from garden.events.records import Event
+from garden.events.rows import event_of
+from garden.events.saga import Status
+from garden.events.verifier import Verifier, raw_hash
+from garden.files.paths import GardenPath
+from garden.grammar.splice import apply_splice
+from garden.home.keys import KeySource
+from garden.writing.documents import Standing
+from garden.writing.planner import keeps_copy
+from garden.writing.settlement import NOTHING_HASH
 
 ADOPTED = "external_edit"
 

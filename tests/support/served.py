@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from events.tokens import Token
 from garden.application import Garden
-from garden.home import Home, ensure_home
+from garden.events.tokens import Token
+from garden.home.folder import Home, ensure_home
 from tests.support.databases import TestServer
 from tests.support.planted import opened, put_database
 

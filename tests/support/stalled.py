@@ -2,9 +2,9 @@
 
 import pytest
 
-from events.stream import LockedStream
 from garden.application import Garden
-from garden.files import Replacement
+from garden.events.stream import LockedStream
+from garden.files.garden_files import Replacement
 
 
 class _GoneError(BaseException):

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from events.database import Connection
+from garden.access.dispatcher import Envelope
 from garden.application import Garden
-from garden.callers import Role
-from garden.plain_files import raw_hash
+from garden.events.database import Connection
+from garden.files.plain_files import raw_hash
+from garden.grammar.canonical import content_hash
 from garden.session import Session
 from garden.tools.declaration import Tool
-from garden.tools.dispatching import Envelope
 from garden.tools.registry import REGISTRY
-from grammar.canonical import content_hash
-from tests.garden.traversal_corpus import ADA, BEN, DOCUMENT
+from garden.writing.callers import Role
+from tests.files.traversal_corpus import ADA, BEN, DOCUMENT
 from tests.support.named_sql import named_sql
 
 PATHS = frozenset({"path", "newPath", "root", "filePath"})

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from events.database import connection
 from garden.application import Garden, open_garden
-from garden.home import Home
+from garden.events.database import connection
+from garden.home.folder import Home
 from garden.session import Session
 from tests.support.gardens import out_of_step
 from tests.tools.attacked import Scene

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic.alias_generators import to_snake
 
+from garden.access.dispatcher import Envelope
 from garden.tools.declaration import Tool
-from garden.tools.dispatching import Envelope
 from garden.tools.registry import REGISTRY
-from tests.garden.traversal_corpus import ADA, DOCUMENT
+from tests.files.traversal_corpus import ADA, DOCUMENT
 from tests.tools.attacked import NOTES, PATHS, Scene, session_for, words_of
 
 # `GARDEN_TEST_REQUESTS` asks for more of them.

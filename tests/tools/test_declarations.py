@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pydantic.alias_generators import to_camel
 
-from garden.callers import Role
 from garden.session import Session
 from garden.tools.declaration import Tool
 from garden.tools.registry import REGISTRY
+from garden.writing.callers import Role
 from tests.support.gardens import result
 
 REPOSITORY = Path(__file__).parents[2]

@@ -3,13 +3,13 @@ from typing import Any
 
 import pytest
 
-from events.reading import EventReader
 from garden.application import Garden
+from garden.events.reader import EventReader
+from garden.grammar.errors import GardenError
 from garden.session import Session
-from garden.tools.answers import Answer
+from garden.surfaces.python.answers import Answer
 from garden.tools.declaration import Tool
 from garden.tools.registry import REGISTRY
-from grammar.errors import GardenError
 from tests.support.gardens import CRITIC, NOTES, events_of, file_of, ok, plant, refused, result, rows
 
 SPEC = {

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from events.stream import LockedStream
-from garden.files import GardenFiles
-from garden.plain_files import SIZE_MAX_BYTES
-from garden.tools.dispatching import Envelope
+from garden.access.dispatcher import Envelope
+from garden.events.stream import LockedStream
+from garden.files.garden_files import GardenFiles
+from garden.files.plain_files import SIZE_MAX_BYTES
 from garden.tools.registry import REGISTRY
-from tests.garden.traversal_corpus import ADA, DOCUMENT
+from tests.files.traversal_corpus import ADA, DOCUMENT
 from tests.support.confined import Refusal, give_to_nobody
 from tests.support.confined_tool import confined_call
 from tests.tools.attacked import NOTES, Scene

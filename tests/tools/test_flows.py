@@ -1,7 +1,7 @@
 """Whole flows, as a companion goes through them."""
 
 from garden.application import Garden, open_garden
-from garden.home import Home
+from garden.home.folder import Home
 from garden.session import Session
 from tests.support.gardens import CRITIC, NOTES, events_of, file_of, ok, plant, refused, result, rows
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from garden.application import Garden, open_garden
-from garden.file_errors import StorageError
-from garden.files import Replacement
-from garden.home import Home
+from garden.files.errors import StorageError
+from garden.files.garden_files import Replacement
+from garden.home.folder import Home
 from garden.session import Session
 from tests.support.gardens import CRITIC, NOTES, events_of, ok, plant, refused, result, rows
 

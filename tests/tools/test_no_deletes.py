@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from garden.tools.registry import REGISTRY
-from tests.garden.traversal_corpus import ADA, BEN, DOCUMENT
+from tests.files.traversal_corpus import ADA, BEN, DOCUMENT
 from tests.tools.attacked import NOTES, Scene
 
 DELETING = (

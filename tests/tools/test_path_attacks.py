@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from garden.tools.registry import REGISTRY
-from tests.garden.traversal_corpus import ADA, ATTACKS, BEN, DOCUMENT, OTHER_USERS, PLANTS, Attack, Plant
+from tests.files.traversal_corpus import ADA, ATTACKS, BEN, DOCUMENT, OTHER_USERS, PLANTS, Attack, Plant
 from tests.tools.attacked import CANARY, NO_PATHS, NOTES, PATHS, Entrance, Scene, entrances, words_of
 
 ENTRANCES = tuple(entrances())

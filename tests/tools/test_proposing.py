@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from garden.application import Garden
+from garden.grammar.diffs import unified_diff
 from garden.session import Session
-from grammar.diffs import unified_diff
 from tests.support.gardens import (
     CRITIC,
     NOTES,

@@ -3,9 +3,9 @@ from typing import Any
 import pytest
 
 from garden.application import Garden, open_garden
-from garden.home import Home
+from garden.grammar.canonical import content_hash
+from garden.home.folder import Home
 from garden.session import Session
-from grammar.canonical import content_hash
 from tests.support.gardens import (
     CRITIC,
     NOTES,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from events.stream import LockedStream
 from garden.application import Garden
-from garden.files import Replacement
+from garden.events.stream import LockedStream
+from garden.files.garden_files import Replacement
 from garden.session import Session
 from tests.support.gardens import CRITIC, edit_outside, events_of, file_of, ok, plant, refused, result, rows
 

@@ -4,7 +4,7 @@ import pytest
 
 from garden.application import Garden
 from garden.session import Session
-from garden.status import status_of_user
+from garden.upkeep.status import status_of_user
 from tests.support.gardens import (
     CRITIC,
     NOTES,

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from garden import files
 from garden.application import Garden
-from garden.past import versions_of
-from garden.paths import GardenPath
+from garden.files import garden_files
+from garden.files.paths import GardenPath
 from garden.session import Session
-from garden.status import status_of_user
+from garden.upkeep.status import status_of_user
+from garden.writing.versions import versions_of
 from tests.support.gardens import (
     CRITIC,
     NOTES,
@@ -298,7 +298,7 @@ def test_a_copy_that_can_not_be_kept_does_not_have_it_said_that_nothing_was_chan
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as full_disk:
-        full_disk.setattr(files, "write_new", full)
+        full_disk.setattr(garden_files, "write_new", full)
         error = refused(operator, "md.restore", "unavailable", path=CRITIC, version=3)
     assert "stays closed" in error["message"]
     again = ok(operator, "md.restore", path=CRITIC, version=3)

@@ -2,11 +2,11 @@ import re
 
 import pytest
 
-from events.seals import line_seal
 from garden.application import Garden
-from garden.keys import KeySource
+from garden.events.seals import line_seal
+from garden.grammar.canonical import canonical, content_hash
+from garden.home.keys import KeySource
 from garden.session import Session
-from grammar.canonical import canonical, content_hash
 from tests.support.gardens import (
     CRITIC,
     NOTES,

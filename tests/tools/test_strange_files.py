@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from garden.plain_files import SIZE_MAX_BYTES
+from garden.files.plain_files import SIZE_MAX_BYTES
 from garden.tools.registry import REGISTRY
-from tests.garden.test_file_attacks import bind
-from tests.garden.traversal_corpus import ADA, BEN, DOCUMENT
+from tests.files.test_file_attacks import bind
+from tests.files.traversal_corpus import ADA, BEN, DOCUMENT
 from tests.tools.attacked import CANARY, NOTES, Entrance, Scene, entrances
 
 FOLDER = DOCUMENT.rpartition("/")[0]

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.garden.traversal_corpus import ADA, DOCUMENT
+from tests.files.traversal_corpus import ADA, DOCUMENT
 from tests.support.swapper import until_begun
 from tests.support.waiting import DEADLINE_SECONDS
 from tests.tools.attacked import CANARY, NOTES, Scene

@@ -2,10 +2,10 @@
 
 from uuid import uuid4
 
-from garden.callers import Role
 from garden.session import Session
 from garden.tools.registry import REGISTRY
-from tests.garden.traversal_corpus import ADA, ATTACKS, BEN, DOCUMENT
+from garden.writing.callers import Role
+from tests.files.traversal_corpus import ADA, ATTACKS, BEN, DOCUMENT
 from tests.tools.attacked import CANARY, NOTES, PATHS, Scene, entrances
 
 BENS_NOTES = NOTES.replace(ADA, BEN, 1)

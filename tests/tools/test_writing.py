@@ -1,8 +1,8 @@
 import pytest
 
 from garden.application import Garden
+from garden.grammar.canonical import content_hash
 from garden.session import Session
-from grammar.canonical import content_hash
 from tests.support.gardens import (
     CRITIC,
     NOTES,

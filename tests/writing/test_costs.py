@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from events.pool import Pool
 from garden.application import Garden
+from garden.events.pool import Pool
 from tests.support.crowd import Asked
 from tests.support.dying import Steps
 from tests.support.planted import NOTES, PROFILE, ada, ok, patching, plant

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from garden import plain_files
 from garden.application import Garden
-from garden.beneath import exchange
-from garden.failpoints import Step, watched_by
-from garden.file_errors import StorageError
-from garden.files import GardenFiles
+from garden.files import plain_files
+from garden.files.beneath import exchange
+from garden.files.errors import StorageError
+from garden.files.failpoints import Step, watched_by
+from garden.files.garden_files import GardenFiles
 from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, patching, plant
 from tests.support.promises import broken_promises, text_of, told
 

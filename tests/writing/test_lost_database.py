@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from events.database import connection
-from events.stream import LockedStream
 from garden.application import Garden
-from garden.embedded import EmbeddedPostgres
-from garden.file_errors import SyncFailedError
-from garden.files import GardenFiles, Replacement
-from garden.home import Home
+from garden.events.database import connection
+from garden.events.stream import LockedStream
+from garden.files.errors import SyncFailedError
+from garden.files.garden_files import GardenFiles, Replacement
+from garden.home.embedded import EmbeddedPostgres
+from garden.home.folder import Home
 from tests.support.crowd import Asked
 from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, opened, patching, plant
 from tests.support.promises import broken_promises, text_of, told

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from garden.application import Garden
-from garden.files import GardenFiles, Replacement
+from garden.files.garden_files import GardenFiles, Replacement
 from tests.support.crowd import Asked
 from tests.support.planted import code_of
 from tests.support.promises import broken_promises

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from events.database import connection
-from events.idempotency import InProgressError
-from events.pool import Pool, PoolBusyError, PooledConnection
-from events.store import EventStore
 from garden.application import Garden
+from garden.events.database import connection
+from garden.events.idempotency import InProgressError
+from garden.events.pool import Pool, PoolBusyError, PooledConnection
+from garden.events.store import EventStore
 from tests.support.accounts import account_on
 from tests.support.crowd import Asked, Job, crowd_in
 from tests.support.planted import NOTES, PROFILE, ada, anchors_of, code_of, ok, patching, plant

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from garden.application import Garden
-from garden.home import ensure_home
+from garden.home.folder import ensure_home
 from tests.crash.power.lives import REPOSITORY
 from tests.support.databases import TestServer
 from tests.support.planted import opened, put_database

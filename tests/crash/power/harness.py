@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from itertools import count
 from unittest import mock
 
-from events.saga import Status
 from garden.application import Garden
-from garden.reconciling import reconcile
-from garden.status import status_of_user
-from grammar.errors import GardenError
+from garden.events.saga import Status
+from garden.grammar.errors import GardenError
+from garden.upkeep.reconciliation import reconcile
+from garden.upkeep.status import status_of_user
 from tests.crash.power.disk import (
     Choice,
     Image,
@@ -325,7 +325,7 @@ def _recovered(garden: Garden, user: str, sort: Sort, recovery: str) -> None:
 
 def _reconciled(garden: Garden, user: str) -> None:
     # What a reconciler was at when it died is left alone for a while, which is over here.
-    with mock.patch("events.recoveries.PAUSE_SECONDS", 0):
+    with mock.patch("garden.events.attempts.PAUSE_SECONDS", 0):
         reconciled = list(reconcile(garden.services, [user]))
     for each in reconciled:
         if not each.is_well or each.outcome == "made again":

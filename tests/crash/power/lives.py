@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from garden.application import Garden, open_garden
-from garden.reconciling import reconcile
+from garden.upkeep.reconciliation import reconcile
 from tests.crash.power.effects import Effect
 from tests.crash.power.recording import Recorder
 

@@ -12,8 +12,8 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 from unittest import mock
 
-from events.stream import LockedStream
-from garden import beneath, plain_files
+from garden.events.stream import LockedStream
+from garden.files import beneath, plain_files
 from tests.crash.power.effects import Effect, What
 
 # They change nothing that a power failure could take.

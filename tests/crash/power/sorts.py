@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from events.reading import Query
 from garden.application import Garden
-from garden.plain_files import raw_hash
+from garden.events.reader import Query
+from garden.files.plain_files import raw_hash
 from tests.crash.power.lives import Asked
 from tests.support.planted import ok
 from tests.support.promises import told

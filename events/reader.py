@@ -1,0 +1,219 @@
+"""The read side of the account: what happened, newest first, and what a document said at any time."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from garden.events.identifiers import earliest_uuid7
+from garden.events.pool import Pool, PooledConnection
+from garden.events.records import Annotation, Event, Head
+from garden.events.rows import Row, annotation_of, event_of, head_of, splice_of
+from garden.events.saga import Status
+from garden.events.statements import statements
+from garden.grammar.errors import GardenError
+from garden.grammar.splice import apply_splice
+
+PAGE_EVENTS_DEFAULT = 50
+PAGE_EVENTS_MAX = 500
+_BATCH_ROWS = 500
+# An id's time is its row's, but the clocks of two hosts may differ; the search in ids is wider by this.
+_PAGING = {"limit", "cursor"}
+_CLOCK_SLACK = timedelta(minutes=5)
+
+
+class InvalidQueryError(GardenError):
+    """A query that can't be answered as it was asked."""
+
+    code = "invalid_input"
+
+
+class VersionNotFoundError(GardenError):
+    """The document never had that version, as far as the account goes."""
+
+    code = "not_found"
+
+
+class DocumentUnknownError(VersionNotFoundError):
+    """The account holds no version of the document at all."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"There is no document {path} in the account.", hint="fs.list shows which documents there are."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """Which events are wanted; what is not given does not narrow the search."""
+
+    path: str | None = None
+    section_anchor: str | None = None
+    type: str | None = None
+    op: str | None = None
+    status: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    actor: str | None = None
+    tool_call_id: str | None = None
+    transaction_id: str | None = None
+    agent_action_id: str | None = None
+    text: str | None = None
+    limit: int = PAGE_EVENTS_DEFAULT
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some events, newest first, and where the next page begins; without a cursor there is none."""
+
+    events: tuple[Event, ...]
+    cursor: str | None
+
+
+class EventReader:
+    """The account, as one user's reader sees it."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    def check_reachable(self) -> None:
+        """Make sure that the database answers."""
+        self._pool.read(lambda connection: connection.execute(statements("queries")["are_you_there"]))
+
+    def query(self, user_id: str, query: Query) -> Page:
+        """Find events, newest first; a page's cursor asks for the next one, whatever is added meanwhile."""
+        name, values = _statement_for(query)
+        rows = self._fetch(user_id, name, {**values, "limit": values["limit"] + 1})
+        events = tuple(event_of(row) for row in rows[: query.limit])
+        return Page(events, str(events[-1].event_id) if len(rows) > query.limit else None)
+
+    def event(self, user_id: str, event_id: UUID) -> Event | None:
+        """Find one event."""
+        rows = self._fetch(user_id, "event", {"event_id": event_id})
+        return event_of(rows[0]) if rows else None
+
+    def annotations(self, user_id: str, event_ids: Sequence[UUID]) -> list[Annotation]:
+        """Find what was said later about some events, oldest first."""
+        return [
+            annotation_of(row)
+            for row in self._fetch(user_id, "annotations_of", {"event_ids": list(event_ids)})
+        ]
+
+    def head(self, user_id: str, path: str) -> Head | None:
+        """Read what a document is believed to be."""
+        rows = self._fetch(user_id, "head", {"path": path})
+        return head_of(rows[0]) if rows else None
+
+    def text_at(self, user_id: str, path: str, version: int) -> str:
+        """Rebuild a document's text at one version from its events alone."""
+        with self.snapshot(user_id) as snapshot:
+            text, reached = "", 0
+            for row in snapshot.rows("splices", {"path": path, "version": version}):
+                splice = splice_of(row)
+                if splice is not None:
+                    text, reached = apply_splice(text, splice), row["document_version"]
+        if reached == 0 and version > 0:
+            raise DocumentUnknownError(path)
+        if reached != version or version < 1:
+            raise VersionNotFoundError(
+                f"{path} has no version {version}.", hint=f"The newest version up to there is {reached}."
+            )
+        return text
+
+    @contextmanager
+    def snapshot(self, user_id: str) -> Iterator["Snapshot"]:
+        """Look at one user's account as it is at this moment, for as long as it takes."""
+        # What follows can't be begun again half-way, so the connection is tried before.
+        self.check_reachable()
+        with self._pool.connection() as connection, connection.transaction():
+            connection.execute(statements("queries")["freeze"])
+            connection.execute(statements("queries")["act_as_reader"], {"user_id": user_id})
+            yield Snapshot(connection, user_id)
+
+    def _fetch(self, user_id: str, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+        return self._pool.read(lambda connection: _fetch_as(connection, user_id, name, values))
+
+
+class Snapshot:
+    """One user's account at one moment."""
+
+    def __init__(self, connection: PooledConnection, user_id: str) -> None:
+        self.user_id = user_id
+        self._connection = connection
+
+    def fetch(self, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Read a short result."""
+        return self._connection.execute(
+            statements("queries")[name], {**values, "user_id": self.user_id}, prepare=True
+        ).fetchall()
+
+    def rows(self, name: str, values: Mapping[str, Any]) -> Iterator[Row]:
+        """Read a long result in the order of its sequence, a batch at a time."""
+        after = 0
+        while True:
+            batch = self.fetch(name, {**values, "after": after, "limit": _BATCH_ROWS})
+            yield from batch
+            if len(batch) < _BATCH_ROWS:
+                return
+            after = batch[-1]["sequence"]
+
+
+def _fetch_as(
+    connection: PooledConnection, user_id: str, name: str, values: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Run one query for one user, in one round trip, as a reader who may do nothing else."""
+    sql = statements("queries")
+    with connection.pipeline():
+        connection.execute(sql["act_as_reader"], {"user_id": user_id}, prepare=True)
+        found = connection.execute(sql[name], {**values, "user_id": user_id}, prepare=name != "filtered")
+    return found.fetchall()
+
+
+def _statement_for(query: Query) -> tuple[str, dict[str, Any]]:
+    given = {name for name, value in asdict(query).items() if value is not None}
+    simple = {frozenset[str](): "newest", frozenset({"path"}): "newest_of_path"}.get(
+        frozenset(given - _PAGING)
+    )
+    if simple is None:
+        return "filtered", _values(query)
+    return f"{simple}_before" if query.cursor else simple, _values(query)
+
+
+def _values(query: Query) -> dict[str, Any]:
+    if not 1 <= query.limit <= PAGE_EVENTS_MAX:
+        raise InvalidQueryError(
+            f"A page has 1 to {PAGE_EVENTS_MAX} events, not {query.limit}.",
+            hint="Ask for the next with the cursor.",
+        )
+    if query.status is not None and query.status not in set(Status):
+        raise InvalidQueryError(f"'{query.status}' is no status.", hint=f"There are: {', '.join(Status)}.")
+    given = asdict(query)
+    return {
+        **given,
+        "cursor": _cursor(query.cursor),
+        "words": query.text.split() if query.text else None,
+        "first_id": _id_at(query.since, -_CLOCK_SLACK),
+        "last_id": _id_at(query.until, _CLOCK_SLACK),
+    }
+
+
+def _id_at(time: datetime | None, slack: timedelta) -> UUID | None:
+    """Give the first id of about that time; none where no id can have it, for then the time is enough."""
+    try:
+        return earliest_uuid7(time + slack) if time else None
+    except (OverflowError, ValueError):
+        return None
+
+
+def _cursor(text: str | None) -> UUID | None:
+    if text is None:
+        return None
+    try:
+        return UUID(text)
+    except ValueError:
+        raise InvalidQueryError(
+            "The cursor is not one that a page gave.", hint="Use the last page's cursor unchanged, or none."
+        ) from None

@@ -1,0 +1,204 @@
+"""Whether the account is what was written: every chain from its first event to the head."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from heapq import merge
+from typing import Any
+from uuid import UUID
+
+from garden.events.keyring import Keyring
+from garden.events.pool import NotRecordableError
+from garden.events.reader import EventReader, Snapshot
+from garden.events.records import JOURNAL, NO_CHAIN
+from garden.events.rows import Row, splice_of
+from garden.events.saga import Status
+from garden.events.seals import annotation_holds, chain_holds, head_holds, line_holds, state_holds
+from garden.grammar.canonical import canonical
+from garden.grammar.errors import GardenError
+from garden.grammar.splice import apply_splice
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The first thing in a stream that is not as it was written; `of_head` where its events are."""
+
+    stream: str
+    event_id: UUID | None
+    sequence: int | None
+    message: str
+    of_head: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a check of one user's account found."""
+
+    events: int
+    faults: tuple[Fault, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing was found."""
+        return not self.faults
+
+
+class _FaultFoundError(Exception):
+    """Ends the check of a stream at its first fault."""
+
+    def __init__(self, message: str, row: Row | None, *, of_head: bool = False) -> None:
+        super().__init__(message)
+        self.message = message
+        self.row = row
+        self.of_head = of_head
+
+
+@dataclass(slots=True)
+class Tail:
+    """Where the check of a stream has come to."""
+
+    sequence: int = 0
+    chain: bytes = NO_CHAIN
+    version: int = 0
+    text: str = ""
+    last: Row | None = None
+    head_row: Row | None = None
+    open_event_id: UUID | None = None
+
+    @property
+    def head_event_id(self) -> UUID | None:
+        """The event that left the text as it is."""
+        return self.head_row["event_id"] if self.head_row else None
+
+
+class Verifier:
+    """Checks one user's account after another."""
+
+    def __init__(self, reader: EventReader, keys: Callable[[], Keyring]) -> None:
+        self._reader = reader
+        self._keys = keys
+
+    def user(self, user_id: str) -> Verdict:
+        """Check every stream of a user; the first fault of each is named."""
+        try:
+            return self._checked(user_id)
+        except NotRecordableError:
+            fault = Fault(f"users/{user_id}", None, None, "it holds a value that can't have been recorded")
+            return Verdict(0, (fault,))
+
+    def _checked(self, user_id: str) -> Verdict:
+        checked, faults = 0, []
+        with self._reader.snapshot(user_id) as snapshot:
+            # Keys are read after the moment is fixed: a key is in place before anything is sealed with it.
+            keys = self._keys()
+            heads = {row["path"]: row for row in snapshot.fetch("heads", {})}
+            for stream in (row["path"] for row in snapshot.fetch("streams", {})):
+                count, fault = _check_stream(snapshot, stream, heads.get(stream), keys)
+                checked += count
+                faults += [fault] if fault else []
+        return Verdict(checked, tuple(faults))
+
+    def tail(self, user_id: str, stream: str) -> Tail | Fault:
+        """Follow the events of one stream to their end, whatever its head says."""
+        with self._reader.snapshot(user_id) as snapshot:
+            keys = self._keys()
+            tail = Tail()
+            try:
+                _follow(snapshot, stream, tail, keys)
+            except _FaultFoundError as found:
+                return _fault(stream, found)
+        return tail
+
+
+def _check_stream(
+    snapshot: Snapshot, stream: str, head: Row | None, keys: Keyring
+) -> tuple[int, Fault | None]:
+    tail = Tail()
+    try:
+        _follow(snapshot, stream, tail, keys)
+        _check_head(head, tail, keys)
+    except _FaultFoundError as found:
+        return tail.sequence, _fault(stream, found)
+    return tail.sequence, None
+
+
+def _fault(stream: str, found: _FaultFoundError) -> Fault:
+    row = found.row or {}
+    return Fault(stream, row.get("event_id"), row.get("sequence"), found.message, found.of_head)
+
+
+def _follow(snapshot: Snapshot, stream: str, tail: Tail, keys: Keyring) -> None:
+    for row in _rows(snapshot, stream):
+        _check_row(row, tail, keys)
+
+
+def _rows(snapshot: Snapshot, stream: str) -> Iterator[Row]:
+    events = snapshot.rows("chain", {"stream": stream})
+    if stream != JOURNAL:
+        return events
+    return merge(events, snapshot.rows("annotation_chain", {}), key=lambda row: row["sequence"])
+
+
+def _check_row(row: Row, tail: Tail, keys: Keyring) -> None:
+    if row["sequence"] != tail.sequence + 1:
+        raise _FaultFoundError(f"event {tail.sequence + 1} of the stream is missing", row)
+    version = row["integrity_salt_version"]
+    if version is not None and not keys.has(version):
+        raise _FaultFoundError(f"it was sealed with key version {version}, which is not among the keys", row)
+    is_annotation = "annotation_id" in row
+    holds = annotation_holds if is_annotation else chain_holds
+    if not holds(row, tail.chain, keys):
+        raise _FaultFoundError("it was changed, or does not follow on the one before it", row)
+    if not is_annotation:
+        _check_state(row, tail, keys)
+    tail.sequence, tail.chain, tail.last = row["sequence"], bytes(row["chain_hash"]), row
+
+
+def _check_state(row: Row, tail: Tail, keys: Keyring) -> None:
+    if not state_holds(row, keys):
+        raise _FaultFoundError("its state was changed", row)
+    if tail.open_event_id is not None:
+        raise _FaultFoundError("the event before it has not come to its end", tail.last)
+    if row["status"] in (Status.PENDING, Status.WRITTEN):
+        tail.open_event_id = row["event_id"]
+    if row["status"] == Status.COMMITTED and row["document_version"] is not None:
+        _check_change(row, tail, keys)
+
+
+def _check_change(row: Row, tail: Tail, keys: Keyring) -> None:
+    splice = splice_of(row)
+    if row["document_version"] != tail.version + 1 or splice is None:
+        raise _FaultFoundError(f"it is not version {tail.version + 1} of its document", row)
+    try:
+        tail.text = apply_splice(tail.text, splice)
+    except (GardenError, UnicodeDecodeError):
+        raise _FaultFoundError("its change does not fit the text before it", row) from None
+    if raw_hash(tail.text) != row["intended_raw_hash"]:
+        raise _FaultFoundError("its change does not lead to the text it names", row)
+    if not line_holds(row, sealed_text(tail.text, row["edit"]), keys):
+        raise _FaultFoundError("its line hash is not that of the content it leaves", row)
+    tail.version, tail.head_row = row["document_version"], row
+
+
+def _check_head(head: Row | None, tail: Tail, keys: Keyring) -> None:
+    if head is None:
+        raise _FaultFoundError("the stream has lost its head", tail.last, of_head=True)
+    if not head_holds(head, keys):
+        raise _FaultFoundError("the stream's head was changed", None, of_head=True)
+    known = (tail.sequence, tail.chain, tail.version, tail.head_event_id, tail.open_event_id)
+    names = ("tail_sequence", "tail_chain_hash", "version", "head_event_id", "open_event_id")
+    if known != tuple(head[name] for name in names):
+        raise _FaultFoundError(
+            "the stream's events do not reach its head, or go past it", tail.last, of_head=True
+        )
+
+
+def sealed_text(text: str, edit: Mapping[str, Any] | None) -> str:
+    """Give what a line hash covers: the section that was edited, where the event says it stands, else all."""
+    start, end = (edit or {}).get("sealed", (0, len(text)))
+    return canonical(text[start:end])
+
+
+def raw_hash(text: str) -> str:
+    """Hash a text's bytes as they are in its file."""
+    return f"sha256:{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"

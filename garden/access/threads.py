@@ -1,0 +1,119 @@
+"""The threads that a surface's calls are carried out in: its event loop never waits for a disk."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from contextvars import copy_context
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
+
+from garden.grammar.errors import GardenError
+from garden.tools.pace import Pace
+
+THREADS = 8
+WAITING_MAX = 256
+
+Result = TypeVar("Result")
+
+
+class OverloadedError(GardenError):
+    """There is more to do than can be done, or the service is about to stop."""
+
+    code: ClassVar[str] = "unavailable"
+
+
+class TooManyCallsError(GardenError):
+    """One user has too many calls under way."""
+
+    code: ClassVar[str] = "rate_limited"
+
+
+@dataclass
+class _Calls:
+    """The calls of one user: how many are under way, and the turns that they and their writes take."""
+
+    turns: asyncio.Semaphore
+    write_turns: asyncio.Semaphore
+    under_way: int = 0
+
+
+class Workers:
+    """A bounded number of threads, and of calls that wait for one, whoever's they are and each user's.
+
+    As long as there are threads enough, one user's calls never take all of them, and neither do writes, which
+    take long and wait for the disk: whoever reads finds a thread. Used from the event loop alone, so its
+    counters need no lock.
+    """
+
+    def __init__(
+        self,
+        threads: int = THREADS,
+        waiting_max: int = WAITING_MAX,
+        of_user_max: int = THREADS + WAITING_MAX,
+    ) -> None:
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="garden-call")
+        self._under_way_max = threads + waiting_max
+        self._of_user_max = of_user_max
+        self._of_user_at_once_max = max(1, threads - 1)
+        self._writes_of_user_at_once_max = max(1, threads - 3)
+        self._write_turns = asyncio.Semaphore(max(1, threads - 2))
+        self._of_user: dict[str, _Calls] = {}
+        self.under_way = 0
+        self.refused: Counter[str] = Counter()
+
+    async def run(
+        self, user_id: str, work: Callable[[], Result], pace: Pace | None = None, *, writes: bool = False
+    ) -> Result:
+        """Do some work for a user in a thread.
+
+        What has begun is finished even if nobody waits for it any more; by its pace it may stop before.
+        """
+        calls = self._take_place(user_id)
+        with ExitStack() as place:
+            place.callback(self._give_place_back, user_id)
+            # The turn that all share comes last, so that nobody has it who still waits for another.
+            ways = (calls.write_turns, calls.turns, self._write_turns) if writes else (calls.turns,)
+            for turns in ways:
+                await turns.acquire()
+                place.callback(turns.release)
+            doing = asyncio.get_running_loop().run_in_executor(self._threads, copy_context().run, work)
+            held = place.pop_all()
+            doing.add_done_callback(lambda _: held.close())
+        try:
+            # What is given up keeps its place until a thread has come to it: it still holds all it was given.
+            return await asyncio.shield(doing)
+        except asyncio.CancelledError:
+            if pace is not None:
+                pace.give_up()
+            raise
+
+    def close(self) -> None:
+        """Wait for what has begun; what has not, never will."""
+        self._threads.shutdown(cancel_futures=True)
+
+    def _take_place(self, user_id: str) -> _Calls:
+        calls = self._of_user.get(user_id) or _Calls(
+            asyncio.Semaphore(self._of_user_at_once_max), asyncio.Semaphore(self._writes_of_user_at_once_max)
+        )
+        if self.under_way >= self._under_way_max:
+            self.refused[OverloadedError.code] += 1
+            raise OverloadedError("Too many calls are waiting.", hint="Send it again in a moment.")
+        if calls.under_way >= self._of_user_max:
+            self.refused[TooManyCallsError.code] += 1
+            raise TooManyCallsError(
+                "This user has too many calls under way.",
+                hint="Wait for the answers, then send it again.",
+                details={"retryAfterMs": 1000},
+            )
+        self._of_user[user_id] = calls
+        calls.under_way += 1
+        self.under_way += 1
+        return calls
+
+    def _give_place_back(self, user_id: str) -> None:
+        self.under_way -= 1
+        self._of_user[user_id].under_way -= 1
+        if not self._of_user[user_id].under_way:
+            del self._of_user[user_id]

@@ -1,0 +1,240 @@
+"""Which paths there are: a caller's string becomes a `GardenPath`, or is refused.
+
+Relative to the garden home, in POSIX form, and nothing else:
+
+    users/{userId}/overview.md                              users/{userId}/notes.md
+    users/{userId}/parts/{partId}/profile.md                users/{userId}/parts/{partId}/notes.md
+    users/{userId}/relationships/{relId}/profile.md         users/{userId}/relationships/{relId}/notes.md
+
+the folders on the way to them, from `users/{userId}` on, and the history. There a document is a folder, named
+like it without its `.md`, and holds one copy for each version that was replaced:
+
+    history/{userId}/overview/2026-11-18T082512.123456Z-{eventId}.md
+    history/{userId}/parts/{partId}/profile/2026-11-18T082512.123456Z-{eventId}.md
+
+so that a document's copies can be listed by themselves, and sort by time. Nothing here touches a disk.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import ClassVar, Self
+from uuid import UUID
+
+from garden.grammar.errors import GardenError
+
+LENGTH_MAX_CHARACTERS = 255
+
+# No `\d`, `\w` or `$`: they know digits and letters of every script, and a newline before the end.
+_ID = "[a-z0-9][a-z0-9_-]{0,63}"
+_USER = f"(?P<user_id>{_ID})"
+_GROUP = "(?P<group>parts|relationships)"
+_FOLDER = f"{_USER}(?:/{_GROUP}(?:/(?P<entity_id>{_ID}))?)?"
+_DOCUMENT = f"{_USER}/(?:(?P<own>overview|notes)|{_GROUP}/(?P<entity_id>{_ID})/(?P<name>profile|notes))"
+_TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{6}\.[0-9]{6}Z"
+_EVENT = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+_HINT = (
+    "Allowed are users/{userId}/overview.md and notes.md, "
+    "users/{userId}/parts/{partId}/profile.md and notes.md, "
+    "users/{userId}/relationships/{relId}/profile.md and notes.md, and the folders on the way; "
+    "for reading also history/{userId}/..., as fs.list shows it. "
+    "An id is 1 to 64 of a-z, 0-9, '-' and '_', and begins with a letter or a digit."
+)
+
+
+class PathNotAllowedError(GardenError):
+    """No document, folder or copy of a garden can have this path, or not one that this caller may use."""
+
+    code: ClassVar[str] = "path_not_allowed"
+
+    def __init__(self, reason: str) -> None:
+        # The path itself is not repeated: it may be a host path, or made of control characters.
+        super().__init__(f"This path is not allowed: {reason}.", hint=_HINT)
+
+
+class Place(StrEnum):
+    """What a path stands for."""
+
+    DOCUMENT = "document"
+    FOLDER = "folder"
+    HISTORY_FOLDER = "history_folder"
+    HISTORY_COPY = "history_copy"
+
+
+class Entity(StrEnum):
+    """Whom or what a path is about."""
+
+    USER = "user"
+    PART = "part"
+    RELATIONSHIP = "relationship"
+
+
+_ENTITIES = {"parts": Entity.PART, "relationships": Entity.RELATIONSHIP, None: Entity.USER}
+_SHAPES = (
+    (Place.DOCUMENT, re.compile(rf"users/{_DOCUMENT}\.md")),
+    (Place.FOLDER, re.compile(f"users/{_FOLDER}")),
+    (Place.HISTORY_FOLDER, re.compile(f"history/{_FOLDER}")),
+    (Place.HISTORY_FOLDER, re.compile(f"history/{_DOCUMENT}")),
+    (Place.HISTORY_COPY, re.compile(rf"history/{_DOCUMENT}/{_TIME}-{_EVENT}\.md")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GardenPath:
+    """A path below the garden home that is allowed; there is no other, since making one checks it.
+
+    `entity_id` is None for the user's own documents and for the folder of all parts or relationships;
+    `document_name` is `overview`, `notes` or `profile`, and None for a folder of no one document.
+    """
+
+    text: str
+    place: Place = field(init=False, compare=False)
+    user_id: str = field(init=False, compare=False)
+    entity: Entity = field(init=False, compare=False)
+    entity_id: str | None = field(init=False, compare=False)
+    document_name: str | None = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        place, groups = _match(self.text)
+        values = {
+            "place": place,
+            "user_id": groups["user_id"],
+            "entity": _ENTITIES[groups["group"]],
+            "entity_id": groups["entity_id"],
+            "document_name": groups.get("own") or groups.get("name"),
+        }
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+
+    def __str__(self) -> str:
+        return self.text
+
+    @classmethod
+    def document_of(
+        cls, user_id: str, name: str, *, entity: Entity = Entity.USER, entity_id: str | None = None
+    ) -> Self:
+        """Give the path of a user's document, or of a part's or relationship's."""
+        group = {Entity.PART: "/parts", Entity.RELATIONSHIP: "/relationships", Entity.USER: ""}[entity]
+        below = group if entity_id is None else f"{group}/{entity_id}"
+        return cls(f"users/{user_id}{below}/{name}.md")
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """The names on the way from the home to here."""
+        return tuple(self.text.split("/"))
+
+    @property
+    def name(self) -> str:
+        """The last name on the way."""
+        return self.text.rpartition("/")[2]
+
+    @property
+    def kind(self) -> str | None:
+        """The kind of the document, or of the document whose history this is; None for other folders."""
+        if self.document_name == "profile":
+            return f"{self.entity}_profile"
+        return self.document_name
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether a folder is meant, not a file."""
+        return self.place in {Place.FOLDER, Place.HISTORY_FOLDER}
+
+    @property
+    def is_top(self) -> bool:
+        """Whether this is the whole garden of a user, or the whole history of one."""
+        return self.text.count("/") == 1
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether a tool may write here; history is written by the write path alone."""
+        return self.place in {Place.DOCUMENT, Place.FOLDER}
+
+    @property
+    def folder(self) -> "GardenPath":
+        """The folder that holds this document, copy or folder."""
+        return GardenPath(self.text.rpartition("/")[0])
+
+    @property
+    def history(self) -> "GardenPath":
+        """The folder that holds the copies of this document."""
+        if self.place is not Place.DOCUMENT:
+            raise PathNotAllowedError("only a document has a history")
+        return GardenPath("history/" + self.text.removeprefix("users/").removesuffix(".md"))
+
+    @property
+    def document(self) -> "GardenPath":
+        """The document whose copy, or whose folder of copies, this is."""
+        if self.document_name is None:
+            raise PathNotAllowedError("it belongs to no one document")
+        return GardenPath.document_of(
+            self.user_id, self.document_name, entity=self.entity, entity_id=self.entity_id
+        )
+
+    def copy_of(self, at: datetime, event_id: UUID) -> "GardenPath":
+        """Give the path of the copy that this event keeps of this document."""
+        time = at.astimezone(UTC).strftime("%Y-%m-%dT%H%M%S.%fZ")
+        return GardenPath(f"{self.history.text}/{time}-{event_id}.md")
+
+
+def parse_path(text: str, *, owner: str | None) -> GardenPath:
+    """Understand a caller's path; with an owner, refuse what belongs to any other user."""
+    path = GardenPath(text)
+    if owner is not None and path.user_id != owner:
+        raise PathNotAllowedError("it belongs to another user's garden")
+    return path
+
+
+def is_id(text: str) -> bool:
+    """Whether this may be the id of a user, a part or a relationship."""
+    return re.fullmatch(_ID, text) is not None
+
+
+def _match(text: str) -> tuple[Place, dict[str, str | None]]:
+    # The shapes decide alone; an explanation is only sought for what none of them takes.
+    if len(text) > LENGTH_MAX_CHARACTERS:
+        raise PathNotAllowedError(f"it is longer than {LENGTH_MAX_CHARACTERS} characters")
+    for place, shape in _SHAPES:
+        if found := shape.fullmatch(text):
+            return place, found.groupdict()
+    raise PathNotAllowedError(_why_not(text))
+
+
+def _why_not(text: str) -> str:
+    return _wrong_character(text) or _wrong_component(text.split("/")) or _wrong_shape(text)
+
+
+def _wrong_character(text: str) -> str | None:
+    # Format characters and lone surrogates are as unseen, and as unwelcome, as control characters.
+    if any(unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"} for character in text):
+        return "it holds a control character"
+    if "\\" in text:
+        return "it holds a backslash; components are divided by '/'"
+    if "%" in text:
+        return "it holds a '%'; nothing is decoded here"
+    if not text.isascii():
+        return "it holds a letter or sign beyond a-z, 0-9, '-', '_', '.' and '/'"
+    return None
+
+
+def _wrong_component(components: list[str]) -> str | None:
+    if components == [""]:
+        return "it is empty"
+    if components[0] == "":
+        return "it is absolute"
+    if "" in components:
+        return "it has an empty component"
+    if not {".", ".."}.isdisjoint(components):
+        return "'.' and '..' lead nowhere here"
+    return None
+
+
+def _wrong_shape(text: str) -> str:
+    if text != text.lower():
+        return "it holds capital letters"
+    if text.split("/")[0] not in {"users", "history"}:
+        return "it does not begin with users/ or history/"
+    return "no document, folder or copy is called so"

@@ -1,0 +1,1 @@
+"""Where gardens live: the folder, settings, keys, kinds, logs, embedded Postgres, disk space."""

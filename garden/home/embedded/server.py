@@ -1,0 +1,234 @@
+"""Starting, finding and stopping a home's server, safe to call from any number of processes at once."""
+
+import os
+import socket
+import subprocess
+import time
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import psutil
+import structlog
+
+from garden.grammar.errors import GardenError
+from garden.home.embedded.account import choose_account, open_programs, open_the_way
+from garden.home.embedded.cluster import DATABASE, SUPERUSER, Cluster
+from garden.home.embedded.errors import EmbeddedPostgresError
+from garden.home.embedded.programs import Programs, find_programs
+from garden.home.folder import Home
+from garden.home.state_files import exclusive_lock
+
+_SECONDS_MAX = 60
+_POLL_SECONDS = 0.02
+_UNREACHABLE_SECONDS_MAX = 3
+# Server processes of a killed postmaster notice within moments and leave; until then it can't be replaced.
+_WORTH_ANOTHER_TRY = ("still in use", "another postmaster", "another server", "shutting down")
+
+
+@dataclass(frozen=True)
+class _Postmaster:
+    """What a server's postmaster.pid says."""
+
+    pid: int
+    port: int
+    socket_folder: Path
+    status: str
+
+    @classmethod
+    def read(cls, data: Path) -> "_Postmaster | None":
+        """Read the file; None where there is none or where its writer has not come to its end.
+
+        The folders named in it are those of the start. In a home that was moved since, the socket has moved
+        along; in a copy of a home they are those of the original, whose server is not ours.
+        """
+        with suppress(OSError, ValueError):
+            lines = (data / "postmaster.pid").read_text("utf-8", "surrogateescape").splitlines()
+            if len(lines) >= 8:
+                started_in, socket_folder = Path(lines[1]), Path(lines[4])
+                if socket_folder == started_in:
+                    socket_folder = data
+                elif started_in != data.resolve():
+                    return None
+                return cls(int(lines[0]), int(lines[3]), socket_folder, lines[7].strip())
+        return None
+
+    def is_ready(self) -> bool:
+        return self.status == "ready" and self._answers()
+
+    def _answers(self) -> bool:
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(1)
+            try:
+                client.connect(str(self.socket_folder / f".s.PGSQL.{self.port}"))
+            except (BlockingIOError, TimeoutError):
+                # A full queue is that of a living server, however busy it is.
+                return True
+            except OSError:
+                return False
+            return True
+
+
+@dataclass(frozen=True)
+class EmbeddedPostgres:
+    """The server of one garden home."""
+
+    home: Home
+
+    @property
+    def cluster(self) -> Cluster:
+        """The server's database folder."""
+        return Cluster(self.home.state / "postgres")
+
+    def url(self) -> str | None:
+        """Give the running server's address, or None where none is running."""
+        postmaster = _Postmaster.read(self.cluster.data)
+        if postmaster is None or not postmaster.is_ready():
+            return None
+        folder = quote(os.fsencode(postmaster.socket_folder), safe="")
+        return f"postgresql://{SUPERUSER}@/{DATABASE}?host={folder}&port={postmaster.port}"
+
+    def ensure_running(self) -> str:
+        """Give the server's address, starting it first where it is not running."""
+        url = self.url()
+        if url is not None:
+            return url
+        with self._lock() as lock:
+            return self._start(lock)
+
+    def revive(self) -> bool:
+        """Start the server again where it died; whether that was so, and it runs now.
+
+        One that was stopped is left alone, for somebody may be copying its folder.
+        """
+        if not self._has_died():
+            return False
+        try:
+            with self._lock() as lock:
+                if self._has_died():
+                    self._start(lock)
+        except GardenError as error:
+            structlog.get_logger("garden.embedded").error(
+                "the embedded Postgres died and can't be started", reason=error.message
+            )
+            return False
+        return self.url() is not None
+
+    def stop(self, *, immediately: bool = False) -> bool:
+        """Stop the server; False where there was none to stop.
+
+        Running transactions are aborted in good order; immediately, as a crash would end them.
+        """
+        with self._lock():
+            if not self.cluster.exists or not self._is_coming_up():
+                return False
+            done = self._control(self._programs(), "stop", "-m", "immediate" if immediately else "fast")
+            if done.returncode != 0 and self._is_coming_up():
+                raise EmbeddedPostgresError(
+                    f"The embedded Postgres did not stop: {done.stdout.strip()}", hint="Try once more."
+                )
+            self.cluster.remove_socket_folder()
+            return True
+
+    def _lock(self) -> AbstractContextManager[int]:
+        return exclusive_lock(self.home.state / "postgres.lock", timeout_seconds=_SECONDS_MAX * 2)
+
+    def _programs(self) -> Programs:
+        account = choose_account(self.cluster.data)
+        programs = find_programs(account, self.cluster.major())
+        if account.uid != os.geteuid():
+            open_programs(account, programs.folder.parent)
+            open_the_way(account, self.cluster.data, self.home.path)
+        return programs
+
+    def _start(self, lock: int) -> str:
+        """Bring the server to readiness, whatever an earlier attempt left; called under the lock."""
+        programs = self._programs()
+        if not self.cluster.exists:
+            self.cluster.create(programs, lock)
+        deadline = time.monotonic() + _SECONDS_MAX
+        patience = time.monotonic() + _UNREACHABLE_SECONDS_MAX
+        while time.monotonic() < deadline:
+            url = self.url()
+            if url is not None:
+                return url
+            if not self._is_coming_up():
+                self._launch(programs)
+                patience = time.monotonic() + _UNREACHABLE_SECONDS_MAX
+            elif time.monotonic() > patience and self._is_unreachable():
+                self._control(programs, "stop", "-m", "fast")
+            time.sleep(_POLL_SECONDS)
+        log = self.cluster.log_since(0)
+        raise EmbeddedPostgresError(
+            f"The embedded Postgres was not ready within {_SECONDS_MAX} seconds.\n{log}",
+            hint="It may be recovering from a crash: try again in a minute.",
+        )
+
+    def _control(self, programs: Programs, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run pg_ctl from inside the data folder: it hands paths to a shell, and "." needs no quoting."""
+        return programs.run(
+            "pg_ctl", *words, "-D", ".", "-w", "-t", str(_SECONDS_MAX), folder=self.cluster.data
+        )
+
+    def _is_coming_up(self) -> bool:
+        """Whether a living server is on its way up or down; a pid file that only seems to say so is removed.
+
+        After a crash the number in the file may be another process's by now, or the file may be empty; then
+        Postgres would refuse to start, for as long as that process lives or forever. A file that names no
+        living process is left alone: Postgres learns from it what the dead server left in shared memory.
+        """
+        pid_file = self.cluster.data / "postmaster.pid"
+        try:
+            pid = int(pid_file.read_text("utf-8").split("\n", 1)[0])
+        except FileNotFoundError:
+            return False
+        except ValueError:
+            if any(_serves(pid, self.cluster.data) for pid in psutil.pids()):
+                return True
+            pid_file.unlink(missing_ok=True)
+            return False
+        if _serves(pid, self.cluster.data):
+            return True
+        if psutil.pid_exists(pid):
+            pid_file.unlink(missing_ok=True)
+        return False
+
+    def _has_died(self) -> bool:
+        """Whether the pid file speaks of a server that is no more: whoever stops one takes the file away."""
+        postmaster = _Postmaster.read(self.cluster.data)
+        return postmaster is not None and not _serves(postmaster.pid, self.cluster.data)
+
+    def _is_unreachable(self) -> bool:
+        """Whether our server is up and yet nobody can get to it, because its socket is gone."""
+        postmaster = _Postmaster.read(self.cluster.data)
+        if postmaster is not None:
+            return postmaster.status == "ready" and not postmaster.is_ready()
+        return True
+
+    def _launch(self, programs: Programs) -> None:
+        self.cluster.configure(programs.account)
+        log_start = self.cluster.log_bytes()
+        done = self._control(programs, "start", "-l", "server.log")
+        killed = done.returncode < 0
+        log = self.cluster.log_since(log_start) or done.stdout.strip()
+        if done.returncode == 0 or killed or any(sign in log for sign in _WORTH_ANOTHER_TRY):
+            return
+        raise EmbeddedPostgresError(f"The embedded Postgres could not be started.\n{log}", hint=_hint(log))
+
+
+def _serves(pid: int, data: Path) -> bool:
+    try:
+        return Path(psutil.Process(pid).cwd()) == data.resolve()
+    except (psutil.Error, OSError):
+        return False
+
+
+def _hint(log: str) -> str:
+    if "No space left" in log:
+        return "The disk is full: free some space."
+    if "Permission denied" in log or "could not access" in log:
+        return "Check that the home's .garden/postgres folder belongs to the user who runs the server."
+    if "shared memory" in log:
+        return "The machine's limits on shared memory are too low for Postgres."
+    return "The whole log is .garden/postgres/server.log in the garden home."

@@ -1,0 +1,176 @@
+"""The garden home: the one folder that holds gardens, their history, and the service's own state.
+
+    users/      the gardens
+    history/    earlier versions of documents
+    .garden/    identity, keys, embedded database
+    kinds/      an operator's declarations of kinds, where there are any
+
+Creating it is idempotent and safe to interrupt or to race: every step either has happened or has not.
+"""
+
+import json
+import os
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from garden.events.keyring import Keyring
+from garden.grammar.errors import GardenError
+from garden.home.state_files import (
+    exclusive_lock,
+    make_private_folder,
+    remove_strays,
+    write_private_file,
+)
+
+LAYOUT = 1
+_PATH_BYTES_MAX = 900
+_OWN_NAMES = {"users", "history", "kinds", ".garden", "garden.toml"}
+
+
+class HomeError(GardenError):
+    """The garden home can't be used as it is."""
+
+    code = "unavailable"
+
+
+class HomeMissingError(HomeError):
+    """There is no garden home in that folder yet."""
+
+    code = "not_found"
+
+
+@dataclass(frozen=True)
+class Home:
+    """An existing garden home, identified by an id of its own."""
+
+    path: Path
+    id: uuid.UUID
+    layout: int
+
+    @property
+    def users(self) -> Path:
+        """The folder of the gardens."""
+        return self.path / "users"
+
+    @property
+    def history(self) -> Path:
+        """The folder of earlier versions."""
+        return self.path / "history"
+
+    @property
+    def state(self) -> Path:
+        """The folder of the service's own state."""
+        return self.path / ".garden"
+
+    @property
+    def keys_file(self) -> Path:
+        """Where the integrity keys are, unless the environment holds them."""
+        return self.state / "keys"
+
+
+def open_home(path: Path) -> Home:
+    """Open the home in this folder; it must exist and be of a layout this version knows."""
+    try:
+        raw = _identity_file(path).read_text("utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        raise HomeMissingError(
+            f"There is no garden home in {path}.",
+            hint="Create it with 'garden init', or name another folder with GARDEN_HOME or --home.",
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise HomeError(
+            f"The garden home in {path} can't be read: {_reason(error)}.",
+            hint="Run as the user who owns the folder, or repair its permissions.",
+        ) from None
+    return _read_identity(path, raw)
+
+
+def ensure_home(path: Path) -> Home:
+    """Open the home in this folder, creating it first where there is none."""
+    try:
+        return open_home(path)
+    except HomeMissingError:
+        return _create(path)
+
+
+def _create(path: Path) -> Home:
+    _refuse_impossible_path(path)
+    _refuse_foreign_folder(path)
+    home = Home(path, uuid.uuid4(), LAYOUT)
+    try:
+        make_private_folder(path)
+        make_private_folder(home.state)
+        with exclusive_lock(home.state / "home.lock", timeout_seconds=30):
+            if not _identity_file(path).exists():
+                _fill(home)
+    except OSError as error:
+        raise HomeError(
+            f"A garden home can't be created in {path}: {_reason(error)}.",
+            hint="Choose a folder you may write to with GARDEN_HOME or --home.",
+        ) from None
+    return open_home(path)
+
+
+def _fill(home: Home) -> None:
+    """Make everything a home has; its identity comes last, so that a home with an identity is complete."""
+    remove_strays(home.state)
+    make_private_folder(home.users)
+    make_private_folder(home.history)
+    if not home.keys_file.exists():
+        write_private_file(home.keys_file, Keyring.generate().render().encode())
+    identity = {"id": str(home.id), "layout": home.layout}
+    write_private_file(_identity_file(home.path), (json.dumps(identity) + "\n").encode())
+
+
+def _refuse_impossible_path(path: Path) -> None:
+    """Refuse what Postgres could not work in before anything is made of it."""
+    if not str(path).isprintable() or len(os.fsencode(path)) > _PATH_BYTES_MAX:
+        raise HomeError(
+            "A garden home's path holds no control characters or broken ones, and has "
+            f"{_PATH_BYTES_MAX} bytes at most.",
+            hint="Choose another folder with GARDEN_HOME or --home.",
+        )
+
+
+def _refuse_foreign_folder(path: Path) -> None:
+    try:
+        foreign = sorted(entry.name for entry in path.iterdir() if entry.name not in _OWN_NAMES)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise HomeError(
+            f"A garden home can't be created in {path}: {_reason(error)}.",
+            hint="Choose another folder with GARDEN_HOME or --home.",
+        ) from None
+    if foreign:
+        raise HomeError(
+            f"{path} is not a garden home and already holds other things ({', '.join(foreign[:3])}).",
+            hint="Choose an empty or a new folder with GARDEN_HOME or --home.",
+        )
+
+
+def _read_identity(path: Path, raw: str) -> Home:
+    try:
+        identity: dict[str, Any] = json.loads(raw)
+        home = Home(path, uuid.UUID(identity["id"]), int(identity["layout"]))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise HomeError(
+            f"The identity of the garden home in {path} is damaged: .garden/home.json can't be understood.",
+            hint="Put .garden/home.json back from a backup.",
+        ) from None
+    if home.layout != LAYOUT:
+        raise HomeError(
+            f"The garden home in {path} has layout {home.layout}; this version knows layout {LAYOUT}.",
+            hint="Use the version of memory-garden that made it, or a newer one.",
+        )
+    return home
+
+
+def _identity_file(path: Path) -> Path:
+    return path / ".garden" / "home.json"
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)

@@ -1,0 +1,82 @@
+"""The settings as a person may see them: what each is, where it came from, and nothing that is secret."""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import SecretStr
+
+from garden.events.keyring import Keyring
+from garden.home.settings import (
+    FILE_NAME,
+    PREFIX,
+    TABLES,
+    Loaded,
+    Settings,
+    closest,
+    redacted,
+    setting_paths,
+    variable_name,
+)
+
+# Set by those who run the test suite; the program itself never reads it.
+_NOT_OURS = ("GARDEN_TEST_",)
+# Whose garden is meant, where the command line is not told.
+_OF_SURFACES = {"GARDEN_USER"}
+
+
+@dataclass(frozen=True)
+class SettingRow:
+    """One setting, ready to be shown."""
+
+    name: str
+    value: str | int | None
+    origin: str
+    variable: str
+    description: str
+
+
+def setting_rows(loaded: Loaded) -> list[SettingRow]:
+    """List every setting with its effective value and its origin."""
+    return [_row(path, loaded) for path in setting_paths()]
+
+
+def unknown_variables() -> list[str]:
+    """Name the environment variables that look like settings and are none, each with what was meant."""
+    known = {variable_name(*path) for path in setting_paths()} | _OF_SURFACES
+    found = sorted(name for name in os.environ if name.startswith(PREFIX) and not name.startswith(_NOT_OURS))
+    return [f"{name} is set but is no setting{closest(name, known)}" for name in found if name not in known]
+
+
+def _row(path: tuple[str, ...], loaded: Loaded) -> SettingRow:
+    value: Any = loaded.settings
+    for part in path:
+        value = getattr(value, part)
+    return SettingRow(
+        ".".join(path), _shown(path, value), _origin(path, loaded), variable_name(*path), _description(path)
+    )
+
+
+def _shown(path: tuple[str, ...], value: Any) -> str | int | None:
+    if path == ("integrity_keys",) and isinstance(value, SecretStr):
+        versions = Keyring.parse(value.get_secret_value()).versions
+        return f"(hidden; versions {', '.join(map(str, versions))})"
+    if isinstance(value, SecretStr):
+        return redacted(value.get_secret_value())
+    return value if value is None or isinstance(value, int) else str(value)
+
+
+def _origin(path: tuple[str, ...], loaded: Loaded) -> str:
+    if path == ("home",) and loaded.home_given:
+        return "command line"
+    if os.environ.get(variable_name(*path)):
+        return "environment"
+    values: Any = loaded.file_values
+    for part in path:
+        values = values.get(part) if isinstance(values, dict) else None
+    return "default" if values is None else FILE_NAME
+
+
+def _description(path: tuple[str, ...]) -> str:
+    model = TABLES.get(path[0], Settings)
+    return model.model_fields[path[-1]].description or ""

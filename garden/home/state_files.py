@@ -1,0 +1,114 @@
+"""The small files the service keeps for itself: atomic private writes, and locks between processes."""
+
+import fcntl
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from garden.grammar.errors import GardenError
+
+_NEW = ".new-"
+
+
+class StateFileError(GardenError):
+    """A file that the service keeps for itself can't be written."""
+
+    code = "unavailable"
+
+
+class LockTimeoutError(GardenError):
+    """Another process of this home has held a lock for longer than anyone should wait."""
+
+    code = "unavailable"
+
+
+def make_private_folder(path: Path) -> None:
+    """Create a folder that only its owner may enter, or make an existing one so, and make that durable."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if path.stat().st_mode & 0o777 != 0o700:
+        path.chmod(0o700)
+    sync_folder(path.parent)
+
+
+def write_private_file(path: Path, content: bytes) -> None:
+    """Replace a file in one step: after a crash it holds the old content or the new, and nothing between."""
+    with _explained(path):
+        fresh = path.with_name(f"{_NEW}{path.name}-{secrets.token_hex(4)}")
+        descriptor = _open_own(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(path)
+        except BaseException:
+            fresh.unlink(missing_ok=True)
+            raise
+        sync_folder(path.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """Make the names in a folder survive a power loss."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove_strays(folder: Path) -> None:
+    """Remove what a killed `write_private_file` left; call it while holding the lock its writers hold."""
+    for stray in folder.glob(f"{_NEW}*"):
+        stray.unlink(missing_ok=True)
+
+
+@contextmanager
+def exclusive_lock(path: Path, *, timeout_seconds: float) -> Iterator[int]:
+    """Hold a file's lock, which the kernel gives back when its holder dies; yields the descriptor.
+
+    A child that inherits the descriptor keeps the lock for as long as it lives, even past the parent.
+    """
+    with _explained(path):
+        descriptor = _open_own(path, os.O_RDWR | os.O_CREAT)
+    try:
+        _acquire(descriptor, path, timeout_seconds)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _open_own(path: Path, flags: int) -> int:
+    """Open or make a private file that belongs to whom its folder does, also where root is the caller."""
+    descriptor = os.open(path, flags | os.O_NOFOLLOW, 0o600)
+    owner = path.parent.stat()
+    if os.geteuid() == 0 and os.fstat(descriptor).st_uid != owner.st_uid:
+        os.fchown(descriptor, owner.st_uid, owner.st_gid)
+    return descriptor
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StateFileError(
+            f"{path} can't be written: {error.strerror}.",
+            hint="Look for a full or read-only disk, and for a file that belongs to another user.",
+        ) from None
+
+
+def _acquire(descriptor: int, path: Path, timeout_seconds: float) -> None:
+    deadline = time.monotonic() + timeout_seconds
+    while True:
+        with suppress(BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        if time.monotonic() > deadline:
+            raise LockTimeoutError(
+                f"{path.name} has been held by another process for more than {timeout_seconds:g} seconds.",
+                hint=f"Find the process that holds it with: fuser -v '{path}'",
+            )
+        time.sleep(0.02)

@@ -1,0 +1,1 @@
+"""The surfaces: they parse, call and show, and decide nothing."""

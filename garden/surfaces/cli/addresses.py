@@ -1,0 +1,31 @@
+"""By what names people call gardens and documents."""
+
+import re
+from pathlib import Path
+
+OF_A_USER = re.compile("(?:users|history)/([^/]+)(?:/.*)?", re.DOTALL)
+
+
+def gardens_of(home: Path) -> list[str]:
+    """Name the users whose gardens are in a home; none where there is no home yet."""
+    from garden.files.garden_files import GardenFiles
+    from garden.home.folder import HomeMissingError, open_home
+
+    try:
+        found = open_home(home)
+    except HomeMissingError:
+        return []
+    with GardenFiles(found.path) as files:
+        return [path.user_id for path in files.users()]
+
+
+def full_path(user: str, words: str) -> str:
+    """Give the full path for one that may be named from inside a garden."""
+    path = words.removeprefix("./")
+    if len(path) > 1 and path.endswith("/"):
+        path = path[:-1]
+    if OF_A_USER.fullmatch(path) or path.startswith(("/", "../")):
+        return path
+    if path in {"", "."}:
+        return f"users/{user}"
+    return f"history/{user}" if path == "history" else f"users/{user}/{path}"

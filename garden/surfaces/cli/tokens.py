@@ -1,0 +1,143 @@
+"""The commands that make, list and revoke access tokens."""
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from garden.surfaces.cli.common import AsJson, NamedUser, opened
+
+if TYPE_CHECKING:
+    from garden.access.tokens import Tokens
+    from garden.events.tokens import Token
+
+DAYS_DEFAULT = 90
+
+app = typer.Typer(no_args_is_help=True, help="Make, list and revoke the access tokens of the service.")
+
+
+@app.command("create")
+def create(
+    context: typer.Context,
+    user: NamedUser,
+    role: Annotated[str, typer.Option(metavar="ROLE", help="agent, reviewer or maintainer.")],
+    actor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Who acts with it; recorded with every event. Else the role's name."
+        ),
+    ] = None,
+    expires: Annotated[
+        str,
+        typer.Option(metavar="WHEN", help="30d, 12h, a date like 2027-01-01 (its midnight, UTC), or never."),
+    ] = f"{DAYS_DEFAULT}d",
+    as_json: AsJson = False,
+) -> None:
+    """Make an access token for one user and one role.
+
+    Prints it alone on standard output, this once: only a hash of it is kept. Without --expires it is good for
+    90 days. A reviewer's token reads, an agent's tends the garden, a maintainer's may do all that tools can.
+
+    Examples:
+    garden token create --user ada --role agent --actor companion
+
+    TOKEN=$(garden token create --user ada --role reviewer --expires 30d)
+    """
+    from garden.surfaces.cli.render import show_json, show_note, show_warnings
+    from garden.upkeep.status import users_of
+
+    until = _time(expires)
+    with opened(context) as garden:
+        # Before there is a token: one that can't be shown is lost.
+        has_begun = user in users_of(garden.services)
+        issued = garden.tokens.create(user, role=role, actor=actor or role, expires_at=until)
+        shown = _shown(garden.tokens, issued.token)
+    if as_json:
+        show_json({"secret": issued.secret, **shown})
+        return
+    print(issued.secret)
+    lasting = f"until {shown['expires_at']}" if until else "until it is revoked"
+    show_note(f"Token {issued.token.token_id}: for {user}, as {role}, {lasting}.")
+    show_note("Keep it now: it is not shown again. Callers send it as 'Authorization: Bearer <token>'.")
+    if not has_begun:
+        show_warnings([f"There is no garden of {user} yet; 'garden plant --user {user}' begins one."])
+
+
+@app.command("list")
+def list_tokens(
+    context: typer.Context,
+    user: Annotated[str | None, typer.Option(help="Only this user's tokens.", metavar="ID")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the tokens, live or not; never a secret.
+
+    Example: garden token list --user ada
+    """
+    from garden.surfaces.cli.render import show_json, show_table
+
+    with opened(context) as garden:
+        shown = [_shown(garden.tokens, token) for token in garden.tokens.list(user)]
+    if as_json:
+        show_json(shown)
+    elif not shown:
+        print("There are no tokens.")
+    else:
+        names = ("token_id", "user_id", "role", "actor", "created_at", "expires_at", "status")
+        headings = ("id", "user", "role", "actor", "created", "expires", "status")
+        show_table(headings, ([each[name] or "never" for name in names] for each in shown))
+
+
+@app.command("revoke")
+def revoke(
+    context: typer.Context,
+    token_id: Annotated[str, typer.Argument(metavar="ID", help="The token's id, as 'token list' shows it.")],
+    user: Annotated[str | None, typer.Option(help="Whose token it is.", metavar="ID")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Revoke a token, for good.
+
+    A running service refuses it within two seconds. To revoke it again changes nothing.
+
+    Example: garden token revoke 5f0c1a9be2d4
+    """
+    from garden.surfaces.cli.render import show_json
+
+    with opened(context) as garden:
+        shown = _shown(garden.tokens, garden.tokens.revoke(token_id, user))
+    if as_json:
+        show_json(shown)
+    else:
+        print(f"Revoked: {token_id}, which was for {shown['user_id']} as {shown['role']}.")
+
+
+def _shown(tokens: "Tokens", token: "Token") -> dict[str, Any]:
+    times = (token.created_at, token.expires_at, token.revoked_at)
+    created, expires, revoked = (at and at.isoformat(timespec="seconds") for at in times)
+    return {
+        "token_id": token.token_id,
+        "user_id": token.user_id,
+        "role": token.role,
+        "actor": token.actor,
+        "created_at": created,
+        "expires_at": expires,
+        "revoked_at": revoked,
+        "status": tokens.status(token),
+    }
+
+
+def _time(text: str) -> datetime | None:
+    """Understand when a token is to expire; never is no time."""
+    if text == "never":
+        return None
+    try:
+        if text[-1:] in _UNITS and text[:-1].isascii() and text[:-1].isdigit():
+            return datetime.now(UTC) + int(text[:-1]) * _UNITS[text[-1]]
+        at = datetime.fromisoformat(text)
+    except (ValueError, OverflowError):
+        raise typer.BadParameter(
+            f"{text!r} is no time: give 30d, 12h, a date like 2027-01-01, or never", param_hint="--expires"
+        ) from None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+_UNITS = {"d": timedelta(days=1), "h": timedelta(hours=1)}

@@ -1,0 +1,208 @@
+"""The commands that use the agent's tools as they are: `call`, `tools`."""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from garden.grammar.errors import GardenError
+from garden.surfaces.cli.common import Actor, AsJson, User, from_stdin, invocation, opened, whose_garden
+
+if TYPE_CHECKING:
+    from garden.tools.declaration import Tool
+
+RoleName = Literal["agent", "reviewer", "maintainer"]
+
+
+class ArgumentsError(GardenError):
+    """The arguments of a call are no JSON object."""
+
+    code = "invalid_input"
+
+
+def _complete_tools(incomplete: str) -> list[tuple[str, str]]:
+    from garden.surfaces.cli.completion import tools
+
+    return tools(incomplete)
+
+
+def call(
+    context: typer.Context,
+    tool: Annotated[
+        str,
+        typer.Argument(
+            help="The tool's name; `garden tools` names them all.", autocompletion=_complete_tools
+        ),
+    ],
+    arguments: Annotated[
+        str, typer.Argument(metavar="[JSON | -]", help="Its arguments as JSON, or - to read them from stdin.")
+    ] = "{}",
+    user: User = None,
+    actor: Actor = "operator",
+    role: Annotated[
+        RoleName, typer.Option(help="In which role; a companion agent's, unless you say otherwise.")
+    ] = "agent",
+    pretty: Annotated[
+        bool, typer.Option("--pretty", help="Print the answer over several lines, as on a terminal.")
+    ] = False,
+    _as_json: AsJson = False,
+) -> None:
+    """Call a tool, and print its answer as one JSON object.
+
+    Exit code 0 where the answer says ok, 1 where it holds an error, 2 for a misuse of this command.
+
+    Examples:
+    garden call tools.list --user ada
+
+    garden call tools.help '{"tool": "md.patch_section"}' --user ada
+
+    garden call md.plant '{"path": "users/ada/notes.md"}' --user ada
+
+    garden call fs.append '{"path": "users/ada/notes.md", "text": "Slept well."}' --user ada
+
+    echo '{"path": "users/ada/notes.md"}' | garden call fs.read - --user ada
+    """
+    from garden.access.dispatcher import refusal
+    from garden.surfaces.cli.interrupts import finishing
+    from garden.surfaces.cli.render import show_json
+
+    # Whatever goes wrong from here on, even a wrong setting, is told in an envelope.
+    invocation(context).as_json = True
+    try:
+        whose = whose_garden(context, user)
+        args = _checked(whose, actor, role, arguments)
+        with opened(context) as garden, finishing():
+            envelope = garden.session(whose, actor, role=role).call(tool, args)
+            show_json(envelope, indent=2 if pretty or sys.stdout.isatty() else None)
+    except GardenError as error:
+        envelope = refusal(error)
+        show_json(envelope, indent=2 if pretty or sys.stdout.isatty() else None)
+    if not envelope["ok"]:
+        raise typer.Exit(1)
+
+
+def _checked(user: str, actor: str, role: str, arguments: str) -> Any:
+    from garden.writing.callers import checked_caller
+
+    checked_caller(user, actor, role)
+    try:
+        text = from_stdin().decode() if arguments == "-" else arguments
+        return json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise ArgumentsError(
+            f"The arguments are not valid JSON: {error}.",
+            hint="""Quote them: '{"path": "users/ada/notes.md"}', or give - and send them to stdin.""",
+        ) from None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON number")
+
+
+def tools(
+    context: typer.Context,
+    name: Annotated[
+        str | None, typer.Argument(help="Only this tool, in full.", autocompletion=_complete_tools)
+    ] = None,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON schemas of its request and its result.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the tools, or explain one of them.
+
+    Examples:
+    garden tools
+
+    garden tools md.patch_section
+
+    garden tools fs.read --schema
+    """
+    from garden.surfaces.cli.common import misused
+    from garden.surfaces.cli.render import show_json, show_table
+    from garden.tools.registry import REGISTRY
+    from garden.tools.requests import find_tool
+
+    if name is None:
+        if schema:
+            misused(context, "--schema wants the name of a tool.")
+        if as_json:
+            show_json([_in_short(tool) for tool in REGISTRY.values()])
+            return
+        show_table(
+            ("tool", "", "what it does"),
+            (
+                (tool.name, "writes" if tool.traits.writes else "reads", tool.summary)
+                for tool in REGISTRY.values()
+            ),
+        )
+        return
+    tool = find_tool(REGISTRY, name)
+    if schema:
+        show_json({"request": tool.request_schema, "result": tool.result_schema})
+    elif as_json:
+        show_json(_in_full(tool))
+    else:
+        _explain(tool)
+
+
+def _in_short(tool: "Tool[Any]") -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "summary": tool.summary,
+        "writes": tool.traits.writes,
+        "roles": sorted(tool.traits.roles),
+    }
+
+
+def _in_full(tool: "Tool[Any]") -> dict[str, Any]:
+    return {
+        **_in_short(tool),
+        "title": tool.title,
+        "description": tool.description,
+        "requestSchema": tool.request_schema,
+        "resultSchema": tool.result_schema,
+        "example": dict(tool.example),
+    }
+
+
+def _explain(tool: "Tool[Any]") -> None:
+    from garden.surfaces.cli.render import say, show_table
+
+    say(f"{tool.name}: {tool.title}\n")
+    say(f"{tool.summary} {tool.description}\n")
+    say(
+        f"It {'writes' if tool.traits.writes else 'reads'}, and is for the roles "
+        f"{', '.join(sorted(tool.traits.roles))}.\n"
+    )
+    rows = list(_parameters(tool.request_schema))
+    if rows:
+        show_table(("parameter", "type", "needed", "what it is"), rows)
+        say("")
+    user = " --role maintainer" if "agent" not in tool.traits.roles else ""
+    example = json.dumps(dict(tool.example), ensure_ascii=False).replace("'", "'\\''")
+    say(f"Example: garden call {tool.name} '{example}' --user ada{user}")
+
+
+def _parameters(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    required = schema.get("required", ())
+    fields = schema.get("properties", {})
+    for name, field in sorted(fields.items(), key=lambda item: item[0] not in required):
+        yield name, _type_of(field), "yes" if name in required else "", field.get("description", "")
+
+
+def _type_of(field: Mapping[str, Any]) -> str:
+    if "anyOf" in field:
+        return " or ".join(
+            dict.fromkeys(_type_of(each) for each in field["anyOf"] if each.get("type") != "null")
+        )
+    if "enum" in field:
+        return "|".join(map(str, field["enum"]))
+    if "$ref" in field:
+        return "object"
+    if field.get("type") == "array":
+        inner = field.get("items")
+        return f"list of {_type_of(inner)}s" if inner else "list"
+    return str(field.get("type", "any"))

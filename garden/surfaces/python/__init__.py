@@ -1,0 +1,1 @@
+"""The Python API: the tools as typed methods, and as coroutines."""

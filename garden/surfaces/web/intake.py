@@ -1,0 +1,227 @@
+"""The way in: every request gets an id, is bounded in size and time, let in or refused, and counted."""
+
+import asyncio
+import itertools
+import logging
+import re
+import secrets
+import time
+import traceback
+from collections import Counter
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+import structlog
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
+
+from garden.access.dispatcher import InternalError
+from garden.access.threads import OverloadedError, TooManyCallsError
+from garden.grammar.errors import GardenError
+from garden.home.settings import Serve
+from garden.surfaces.web.authentication import Door
+from garden.surfaces.web.metrics import Metrics
+from garden.surfaces.web.problems import (
+    BodyTooLargeError,
+    NotAcceptedError,
+    TooLateError,
+    problem,
+)
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+CALLER = "garden.caller"
+"""Where in the scope of a request its caller stands."""
+ABORT = "garden.abort"
+"""Where in the scope of a request stands what cuts its connection."""
+MOUNTED_AT = "garden.mounted_at"
+"""Where in the scope of a request stands the path of the mount that answers it."""
+
+_ID = re.compile(r"[A-Za-z0-9._~-]{1,128}")
+_BUFFERED_BODIES_MAX = 16
+# A body is held until its answer ends, and a stream may last: one user alone does not fill the room.
+_BUFFERED_BODIES_OF_USER_MAX = 8
+_NO_ANSWER = 499
+_LOGGER = "garden.web"
+
+
+class Intake:
+    """The outermost of the service's layers."""
+
+    def __init__(
+        self, inner: Application, door: Door, limits: Serve, metrics: Metrics, open_to_all: frozenset[str]
+    ) -> None:
+        self._inner = inner
+        self._door = door
+        self._limits = limits
+        self._metrics = metrics
+        self._open_to_all = open_to_all
+        self._log = structlog.get_logger(_LOGGER)
+        self._buffered: Counter[str] = Counter()
+        # Random bytes for each would have the event loop wait for its turn once more.
+        self._ids = itertools.count(1)
+        self._run = secrets.token_hex(8)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, come what may."""
+        if scope["type"] != "http":
+            await self._inner(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        exchange = _Exchange(_request_id(headers, self._next_id()), send)
+        structlog.contextvars.bind_contextvars(request_id=exchange.request_id)
+        self._metrics.in_flight.inc()
+        try:
+            await self._answer(scope, headers, receive, exchange)
+        finally:
+            self._metrics.in_flight.dec()
+            self._count(scope, exchange)
+
+    async def _answer(self, scope: Scope, headers: Headers, receive: Receive, exchange: "_Exchange") -> None:
+        body = _Body(self, receive, headers)
+        try:
+            self._door.inspect(headers)
+            if scope["path"] not in self._open_to_all:
+                caller = scope[CALLER] = await self._door.admit(headers)
+                body.user_id = caller.user_id
+            body.check_length()
+            await self._inner(scope, body.receive, exchange.send)
+        except GardenError as error:
+            await self._refuse(error, scope, receive, exchange)
+        except ClientDisconnect:
+            return
+        except Exception:  # noqa: BLE001 - the outermost edge of every request
+            # As text, so that nothing renders local variables, which hold what the request said.
+            self._log.error("a request failed unexpectedly", exception=traceback.format_exc())
+            fault = InternalError("Something went wrong here.", hint="The service's log says more.")
+            await self._refuse(fault, scope, receive, exchange)
+        finally:
+            self._let_go(body)
+
+    async def _refuse(
+        self, error: GardenError, scope: Scope, receive: Receive, exchange: "_Exchange"
+    ) -> None:
+        if exchange.status is None:
+            await problem(error)(scope, receive, exchange.send)
+
+    def _next_id(self) -> str:
+        return f"{self._run}{next(self._ids):016x}"
+
+    def buffer(self, user_id: str, size: int) -> None:
+        """Take in a piece of a body, unless all bodies together are too much."""
+        self._buffered[user_id] += size
+        if self._buffered[user_id] > self.limit * _BUFFERED_BODIES_OF_USER_MAX:
+            raise TooManyCallsError(
+                "This user sends too much at once.",
+                hint="Wait for the answers, then send it again.",
+                details={"retryAfterMs": 1000},
+            )
+        if self._buffered.total() > self.limit * _BUFFERED_BODIES_MAX:
+            raise OverloadedError("Too much is being sent at once.", hint="Send it again in a moment.")
+
+    def _let_go(self, body: "_Body") -> None:
+        self._buffered[body.user_id] -= body.size
+        if not self._buffered[body.user_id]:
+            del self._buffered[body.user_id]
+
+    @property
+    def limit(self) -> int:
+        """How large a body may be."""
+        return self._limits.body_bytes
+
+    @property
+    def seconds(self) -> float:
+        """How long a body may take."""
+        return self._limits.body_seconds
+
+    def _count(self, scope: Scope, exchange: "_Exchange") -> None:
+        seconds = time.perf_counter() - exchange.started
+        route = getattr(scope.get("route"), "path", None) or scope.get(MOUNTED_AT, "other")
+        status = exchange.status or _NO_ANSWER
+        method = scope["method"] if scope["method"] in _METHODS else "OTHER"
+        self._metrics.request(method, route, status, seconds)
+        level = logging.WARNING if status >= 500 else logging.DEBUG
+        # An entry is made before its level is looked at, which takes longer than all the rest here.
+        if logging.getLogger(_LOGGER).isEnabledFor(level):
+            told = {"method": method, "route": route, "status": status, "seconds": round(seconds, 6)}
+            self._log.log(level, "request", **told)
+
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class _Exchange:
+    """One request's id, and how its answer went."""
+
+    def __init__(self, request_id: str, send: Send) -> None:
+        self.request_id = request_id
+        self.started = time.perf_counter()
+        self.status: int | None = None
+        self._send = send
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = [*message.get("headers", ()), (b"x-request-id", self.request_id.encode())]
+        await self._send(message)
+
+
+class _Body:
+    """The body of a request, on its way in."""
+
+    def __init__(self, intake: Intake, receive: Receive, headers: Headers) -> None:
+        self.size = 0
+        self.user_id = ""
+        self._intake = intake
+        self._receive = receive
+        self._headers = headers
+        self._complete = False
+        self._deadline = 0.0
+
+    def check_length(self) -> None:
+        """Refuse what says of itself that it is too large, before any of it is read."""
+        length = self._headers.get("content-length", "0")
+        if not length.isascii() or not length.isdigit():
+            raise NotAcceptedError("Content-Length must be a number.", hint="Leave it to the HTTP library.")
+        if int(length) > self._intake.limit:
+            raise self._too_large()
+
+    async def receive(self) -> Message:
+        """Take in the next piece, while there is time and room for it."""
+        if self._complete:
+            return await self._receive()
+        loop = asyncio.get_running_loop()
+        self._deadline = self._deadline or loop.time() + self._intake.seconds
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                message = await self._receive()
+        except TimeoutError:
+            raise TooLateError(
+                f"The body did not arrive within {self._intake.seconds:g} seconds.",
+                hint="Send the whole request at once.",
+            ) from None
+        if message["type"] == "http.request":
+            self._take(len(message.get("body", b"")))
+            self._complete = not message.get("more_body", False)
+        return message
+
+    def _take(self, size: int) -> None:
+        if self.size + size > self._intake.limit:
+            raise self._too_large()
+        self.size += size
+        self._intake.buffer(self.user_id, size)
+
+    def _too_large(self) -> BodyTooLargeError:
+        return BodyTooLargeError(
+            f"The body is larger than {self._intake.limit} bytes.",
+            hint="A document may have a mebibyte; move older entries elsewhere.",
+        )
+
+
+def _request_id(headers: Headers, made: str) -> str:
+    given = headers.get("x-request-id", "")
+    return given if _ID.fullmatch(given) else made

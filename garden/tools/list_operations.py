@@ -1,0 +1,68 @@
+"""From the ops and items of a request to the operations on a list."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from garden.events.wire import Wire
+from garden.grammar.edits import AppendItem, CurateList, ListOp, MergeItems, PruneItem
+
+ListOpName = Literal["append", "prune", "merge"]
+
+
+class PruneWish(Wire):
+    """Which item is to go."""
+
+    match: str
+
+
+class MergeWish(Wire):
+    """Which items are to become one."""
+
+    into: str
+    sources: Annotated[tuple[str, ...], Field(alias="from", min_length=1)]
+    text: str | None = None
+
+
+ItemWish = str | PruneWish | MergeWish
+
+_MIXED = "curate_list"
+_OPS = {AppendItem: "append_item", PruneItem: "prune_item", MergeItems: "merge_items"}
+
+
+def edit_of(
+    section: str, ops: ListOpName | tuple[ListOpName, ...], items: tuple[ItemWish, ...]
+) -> CurateList:
+    """Put ops and items together, one op for all or one for each."""
+    each = (ops,) * len(items) if isinstance(ops, str) else ops
+    if len(each) != len(items):
+        raise ValueError(
+            f"there are {len(each)} ops for {len(items)} items: give one op, or one for each item"
+        )
+    return CurateList(section, tuple(_operation(op, item) for op, item in zip(each, items, strict=True)))
+
+
+def op_of(edit: CurateList) -> str:
+    """Name what is done to the list."""
+    names = {_OPS[type(op)] for op in edit.ops}
+    return names.pop() if len(names) == 1 else _MIXED
+
+
+def _operation(op: ListOpName, item: ItemWish) -> ListOp:
+    match op, item:
+        case "append", str(text):
+            return AppendItem(text)
+        case "prune", PruneWish(match=match):
+            return PruneItem(match)
+        case "prune", str(match):
+            return PruneItem(match)
+        case "merge", MergeWish(into=into, sources=sources, text=text):
+            return MergeItems(into, sources, text)
+    raise ValueError(_WANTED[op])
+
+
+_WANTED = {
+    "append": "an item to append is its text",
+    "prune": "an item to prune is {match}",
+    "merge": "an item to merge is {into, from: [...], text?}",
+}

@@ -1,0 +1,314 @@
+"""The raw tools that only look: `fs.list`, `fs.read`, `fs.search`, `fs.hash`."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field, StrictBool, StrictInt
+
+from garden.events.wire import Wire
+from garden.files.errors import FileError, FileMissingError
+from garden.files.paths import GardenPath
+from garden.grammar.errors import GardenError
+from garden.grammar.lines import split_any_lines
+from garden.grammar.lookup import find_section
+from garden.tools.declaration import Call, Reply, Tool, Traits
+from garden.tools.documents import standing_of
+from garden.tools.globs import matcher
+from garden.tools.places import file_to_read, folder_to_list, place_to_search
+from garden.tools.search import LineMatch, Searcher
+from garden.tools.wire import Request
+
+RANGES_MAX = 50
+MATCHES_MAX = 100
+CONTEXT_LINES_MAX = 20
+SEARCH_CHARACTERS_MAX = 256 * 1024
+
+_NOTHING_YET = {"hint": "Nothing has been planted here yet; md.plant begins a document."}
+
+Count = Annotated[StrictInt, Field(ge=1)]
+
+
+class InvalidRangeError(GardenError):
+    """A range of lines that the file does not have."""
+
+    code = "invalid_input"
+
+
+class ListRequest(Request):
+    """Which names are wanted."""
+
+    path: str = Field(description="A folder: users/{userId}, one below it, or history/{userId}/...")
+    glob: Annotated[str, Field(max_length=200)] | None = Field(
+        None,
+        description="Only paths like this, seen from the folder: *.md, parts/*/notes.md, **/profile.md. "
+        "With / or ** in it, folders below are looked into as well.",
+    )
+
+
+class LineRange(Wire):
+    """Some lines of a file, the first and the last included; the first line of a file is 1."""
+
+    start_line: Count
+    end_line: Count
+
+
+class ReadRequest(Request):
+    """What is to be read."""
+
+    path: str = Field(description="A document, or a copy in the history.")
+    ranges: Annotated[tuple[LineRange, ...], Field(min_length=1, max_length=RANGES_MAX)] | None = Field(
+        None, description="Which lines; without it, the file from its beginning."
+    )
+
+
+class Slice(Wire):
+    """The lines of one range."""
+
+    start_line: int
+    end_line: int
+    text: str
+
+
+class Slices(Wire):
+    """The lines of several ranges."""
+
+    range_slices: tuple[Slice, ...]
+
+
+class SearchRequest(Request):
+    """What is looked for, and where."""
+
+    root: str = Field(description="A folder or a document; users/{userId} for the whole garden.")
+    pattern: Annotated[str, Field(min_length=1, max_length=1000)] = Field(
+        description="A regular expression in RE2 syntax, matched line by line."
+    )
+    glob: Annotated[str, Field(max_length=200)] | None = Field(
+        None, description="Only in files like this, seen from the root: **/notes.md."
+    )
+    ignore_case: StrictBool = Field(False, description="Take capital and small letters for the same.")
+    literal: StrictBool = Field(False, description="Take the pattern as plain words, not as an expression.")
+    context: Annotated[StrictInt, Field(ge=0, le=CONTEXT_LINES_MAX)] = Field(
+        0, description="So many lines before and after come with each match."
+    )
+    max_matches: Annotated[StrictInt, Field(ge=1, le=MATCHES_MAX)] = Field(
+        MATCHES_MAX, description="No more matching lines than this."
+    )
+
+
+class Match(Wire):
+    """A line that matches."""
+
+    path: str
+    line: int
+    match: str
+
+
+class HashRequest(Request):
+    """What is to be hashed."""
+
+    path: str = Field(description="A document, or a copy in the history.")
+    section_anchor: str | None = Field(None, description="Only this section: concerns v1.")
+
+
+def list_names(call: Call, request: ListRequest) -> Reply:
+    """List the paths in a folder."""
+    folder = folder_to_list(call.caller, request.path)
+    if _is_unplanted(call, folder):
+        return Reply([], _NOTHING_YET)
+    files, limit = call.services.files, call.services.limits.list_names
+    if request.glob is None:
+        found = [path.text for path in files.list_folder(folder)]
+    else:
+        matches = matcher(request.glob)
+        deep = "/" in request.glob or "**" in request.glob
+        paths = _below(call, folder) if deep else iter(files.list_folder(folder))
+        found = [path.text for path in paths if matches(path.text.removeprefix(f"{folder.text}/"))]
+    if len(found) <= limit:
+        return Reply(found)
+    return Reply(
+        found[:limit],
+        {"truncated": {"shown": limit, "total": len(found)}},
+        (f"Only the first {limit} of {len(found)} names are listed; narrow it down with glob.",),
+    )
+
+
+def _is_unplanted(call: Call, place: GardenPath) -> bool:
+    """Whether this is the top of a garden that has not begun: its user has it, and it is empty."""
+    return place.is_top and not call.services.files.exists(place)
+
+
+def _below(call: Call, folder: GardenPath) -> Iterator[GardenPath]:
+    call.pace.step()
+    for path in call.services.files.list_folder(folder):
+        yield path
+        if path.is_folder:
+            yield from _below(call, path)
+
+
+def read(call: Call, request: ReadRequest) -> Reply:
+    """Give a file's text, or some of its lines."""
+    path = file_to_read(call.caller, request.path)
+    services = call.services
+    standing = standing_of(services, path)
+    meta = {"documentHash": standing.document.hash}
+    lines = split_any_lines(standing.text)
+    limit = services.limits.read_lines
+    if request.ranges is not None:
+        return _slices(lines, request.ranges, limit, meta)
+    if len(lines) <= limit:
+        return Reply(standing.text, meta)
+    return _cut("".join(lines[:limit]), meta, LineRange(start_line=limit + 1, end_line=len(lines)), limit)
+
+
+def _slices(lines: list[str], ranges: tuple[LineRange, ...], limit: int, meta: dict[str, Any]) -> Reply:
+    slices: list[Slice] = []
+    left = limit
+    for wanted in ranges:
+        if wanted.end_line < wanted.start_line or wanted.start_line > max(len(lines), 1):
+            raise InvalidRangeError(
+                f"There are no lines {wanted.start_line} to {wanted.end_line}: the file has {len(lines)}.",
+                hint="Lines count from 1, and endLine is not before startLine.",
+            )
+        if left == 0:
+            return _cut(Slices(range_slices=tuple(slices)), meta, wanted, limit)
+        end = min(wanted.end_line, len(lines))
+        last = min(end, wanted.start_line + left - 1)
+        text = "".join(lines[wanted.start_line - 1 : last])
+        slices.append(Slice(start_line=wanted.start_line, end_line=last, text=text))
+        left -= last - wanted.start_line + 1
+        if last < end:
+            rest = LineRange(start_line=last + 1, end_line=end)
+            return _cut(Slices(range_slices=tuple(slices)), meta, rest, limit)
+    return Reply(Slices(range_slices=tuple(slices)), meta)
+
+
+def _cut(result: Any, meta: dict[str, Any], rest: LineRange, limit: int) -> Reply:
+    following = rest.model_dump(by_alias=True)
+    return Reply(
+        result,
+        {**meta, "truncated": {"shownLines": limit, "next": following}},
+        (f"Only {limit} lines at once; read on with ranges [{_as_json(rest)}].",),
+    )
+
+
+def _as_json(wanted: LineRange) -> str:
+    return wanted.model_dump_json(by_alias=True)
+
+
+def search(call: Call, request: SearchRequest) -> Reply:
+    """Find the lines that match, document by document."""
+    root = place_to_search(call.caller, request.root)
+    searcher = Searcher(request.pattern, ignore_case=request.ignore_case, literal=request.literal)
+    wanted = min(request.max_matches, call.services.limits.search_matches)
+    if _is_unplanted(call, root):
+        return Reply([], _NOTHING_YET)
+    found: list[Match] = []
+    unread: list[str] = []
+    characters = 0
+    searched = _searched(call, root, request.glob)
+    for number, path in enumerate(searched):
+        call.pace.step(number, len(searched), path.text)
+        try:
+            text = call.services.files.read(path).text
+        except FileError as error:
+            # Who names one document wants to know that it can't be read; of many, one is left out.
+            if path == root:
+                raise
+            if isinstance(error, FileMissingError):
+                continue
+            unread.append(f"{path} was left out: {error.message}")
+            continue
+        for hit in searcher.lines(text, request.context, wanted + 1 - len(found)):
+            found.append(_match(path, hit))
+            characters += len(hit.text)
+            if characters > SEARCH_CHARACTERS_MAX:
+                wanted = min(wanted, len(found) - 1)
+                break
+        if len(found) > wanted:
+            break
+    warnings = tuple(unread)
+    if len(found) <= wanted:
+        return Reply(found, {}, warnings)
+    return Reply(
+        found[:wanted],
+        {"truncated": {"shown": wanted}},
+        (f"There are more than {wanted} matches; narrow the pattern, the root or the glob.", *warnings),
+    )
+
+
+def _match(path: GardenPath, hit: LineMatch) -> Match:
+    return Match(path=path.text, line=hit.line, match=hit.text)
+
+
+def _searched(call: Call, root: GardenPath, glob: str | None) -> Sequence[GardenPath]:
+    if not root.is_folder:
+        return (root,) if glob is None or matcher(glob)(root.name) else ()
+    if not call.services.files.exists(root):
+        raise FileMissingError
+    paths = call.services.files.documents(root)
+    if glob is None:
+        return tuple(paths)
+    matches = matcher(glob)
+    return [path for path in paths if matches(path.text.removeprefix(f"{root.text}/"))]
+
+
+def hash_of(call: Call, request: HashRequest) -> Reply:
+    """Hash a document, or one section of it, in canonical form."""
+    path = file_to_read(call.caller, request.path)
+    document = standing_of(call.services, path).document
+    if request.section_anchor is None:
+        return Reply(document.hash)
+    return Reply(find_section(document, request.section_anchor).hash)
+
+
+TOOLS: tuple[Tool[Any], ...] = (
+    Tool(
+        "fs.list",
+        "List documents",
+        "Lists the documents and folders in a folder of the garden or of its history.",
+        "Start with users/{userId} to see what there is. Folders have no suffix, documents end in .md. "
+        "At most 500 names come back; where there are more, the answer says so.",
+        ListRequest,
+        list[str],
+        list_names,
+        Traits(cost="light"),
+        {"path": "users/ada", "glob": "**/*.md"},
+    ),
+    Tool(
+        "fs.read",
+        "Read a document",
+        "Gives the text of a document, or some of its lines.",
+        "Without ranges the text comes from its beginning, at most 500 lines; with ranges, one slice for "
+        "each. "
+        "meta.documentHash can be given back as ifMatch of an fs.* edit.",
+        ReadRequest,
+        str | Slices,
+        read,
+        Traits(),
+        {"path": "users/ada/notes.md", "ranges": [{"startLine": 1, "endLine": 40}]},
+    ),
+    Tool(
+        "fs.search",
+        "Search documents",
+        "Finds the lines that match a regular expression, in one document or in a whole folder.",
+        "RE2 syntax, line by line, in time linear in the text. Set literal for plain words, ignoreCase "
+        "to take "
+        f"capitals for small letters, context for lines around. At most {MATCHES_MAX} matches come back.",
+        SearchRequest,
+        list[Match],
+        search,
+        Traits(cost="many_documents"),
+        {"root": "users/ada", "pattern": "deadline|late", "ignoreCase": True},
+    ),
+    Tool(
+        "fs.hash",
+        "Hash a document",
+        "Gives the hash of a document or of one section; white space at line ends does not change it.",
+        "Give it back as ifMatch, to have an edit refused if somebody else was there in between.",
+        HashRequest,
+        str,
+        hash_of,
+        Traits(),
+        {"path": "users/ada/parts/critic/profile.md", "sectionAnchor": "concerns v1"},
+    ),
+)

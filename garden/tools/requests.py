@@ -1,0 +1,153 @@
+"""From a caller's words to a tool and a request it takes, or a refusal that says what is wrong with them."""
+
+import difflib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic.alias_generators import to_camel
+
+from garden.events.records import Caller
+from garden.grammar.errors import GardenError
+from garden.tools.declaration import Tool
+from garden.writing.callers import Role
+
+_DELETING = re.compile(
+    r"delete|remove|unlink|destroy|erase|purge|wipe|trash|shred|truncate|discard|"
+    r"(?<![a-z])(?:rm|rmdir|rmtree|del)(?![a-z])",
+    re.IGNORECASE,
+)
+_PROBLEMS_MAX = 10
+_NAME_CHARACTERS_MAX = 100
+
+
+class UnknownToolError(GardenError):
+    """There is no such tool."""
+
+    code = "unknown_tool"
+
+
+class DeleteNotAllowedError(GardenError):
+    """No tool deletes anything."""
+
+    code = "delete_not_allowed"
+
+
+class InvalidRequestError(GardenError):
+    """The arguments are not those that the tool takes."""
+
+    code = "invalid_input"
+
+
+class RoleNotAllowedError(GardenError):
+    """The tool is not for callers of this role."""
+
+    code = "permission_denied"
+
+
+def find_tool(tools: Mapping[str, Tool[Any]], name: str) -> Tool[Any]:
+    """Find a tool by its name; over some surfaces the dot is an underscore."""
+    if not isinstance(name, str):
+        raise UnknownToolError("A tool is named by a word.", hint="tools.list names them all.")
+    found = tools.get(name)
+    if found is not None:
+        return found
+    plain = {each.replace(".", "_"): each for each in tools}
+    if name in plain:
+        return tools[plain[name]]
+    if _DELETING.search(name):
+        raise DeleteNotAllowedError(
+            "No tool deletes a document, and none ever will.",
+            hint="To let go of words, replace the section or prune the list; earlier versions stay in "
+            "the history.",
+        )
+    asked = name[:_NAME_CHARACTERS_MAX].replace(".", "_")
+    close = [plain[each] for each in difflib.get_close_matches(asked, plain, n=3, cutoff=0.5)]
+    raise UnknownToolError(
+        "There is no such tool.",
+        hint=f"Did you mean {' or '.join(close)}?" if close else "tools.list names them all.",
+        details={"tools": list(tools)},
+    )
+
+
+def check_role(tool: Tool[Any], caller: Caller) -> None:
+    """Refuse a tool to those it is not for."""
+    if Role(caller.role) not in tool.traits.roles:
+        raise RoleNotAllowedError(
+            f"{tool.name} is not for the role {caller.role}.",
+            hint=f"It is for: {', '.join(sorted(tool.traits.roles))}.",
+        )
+
+
+def understood(tool: Tool[Any], args: object) -> Any:
+    """Make a request of a call's arguments."""
+    if not isinstance(args, Mapping):
+        raise InvalidRequestError("The arguments must be a JSON object.", hint=_hint(tool))
+    fields = _flattened(tool, args)
+    try:
+        return tool.request.model_validate(fields)
+    except ValidationError as error:
+        found = error.errors(include_input=False, include_url=False)[:_PROBLEMS_MAX]
+        problems = [_problem(each) for each in found]
+        shown = "; ".join(f"{each['field']}: {each['problem']}" for each in problems)
+        raise InvalidRequestError(
+            f"{tool.name} can't take these arguments: {shown}.",
+            hint=_hint(tool),
+            details={"problems": problems},
+        ) from None
+
+
+def _flattened(tool: Tool[Any], args: Mapping[Any, Any]) -> dict[str, Any]:
+    """Put the fields of `opts` beside the others, all of them in the wire's spelling."""
+    options = args.get("opts", {})
+    if options is None:
+        options = {}
+    if not isinstance(options, Mapping):
+        raise InvalidRequestError("opts must be a JSON object.", hint=_hint(tool))
+    fields: dict[str, Any] = {}
+    for name, value in [*((n, v) for n, v in args.items() if n != "opts"), *options.items()]:
+        key = str(name)
+        camel = key if key in tool.fields or to_camel(key) not in tool.fields else to_camel(key)
+        if camel in fields:
+            raise InvalidRequestError(
+                f"{tool.name} can't take these arguments: {shortened(camel)} is given twice.",
+                hint="Give each field once.",
+            )
+        fields[camel] = value
+    return fields
+
+
+def shortened(name: str) -> str:
+    """Show a name that a caller made up, in so many characters, and none of them a control character."""
+    shown = name if len(name) <= _NAME_CHARACTERS_MAX else name[: _NAME_CHARACTERS_MAX - 1] + "…"
+    return shown if shown.isprintable() else ascii(shown)
+
+
+def _problem(error: Mapping[str, Any]) -> dict[str, str]:
+    field = shortened(".".join(str(part) for part in error["loc"] if "[" not in str(part)))
+    kind = error["type"]
+    if kind == "extra_forbidden":
+        return {"field": field, "problem": "there is no such field"}
+    if kind == "missing":
+        return {"field": field, "problem": "it is missing"}
+    if kind in {"model_type", "dict_type"}:
+        return {"field": field, "problem": "it should be an object"}
+    if kind == "tuple_type":
+        return {"field": field, "problem": "it should be a list"}
+    if kind in {"too_short", "too_long"}:
+        return {"field": field, "problem": _wrong_length(kind, error["ctx"])}
+    message = str(error["msg"]).removeprefix("Value error, ")
+    return {"field": field or "the request", "problem": message[:1].lower() + message[1:]}
+
+
+def _wrong_length(kind: str, known: Mapping[str, Any]) -> str:
+    bound, count = ("least", known["min_length"]) if kind == "too_short" else ("most", known["max_length"])
+    return f"it should have at {bound} {count} item{'' if count == 1 else 's'}"
+
+
+def _hint(tool: Tool[Any]) -> str:
+    fields = tool.request.model_fields
+    required = [to_camel(name) for name, field in fields.items() if field.is_required()]
+    needs = f"{tool.name} needs {', '.join(required)}" if required else f"{tool.name} needs no field"
+    return f"{needs}; tools.help with this tool's name shows every field and an example."

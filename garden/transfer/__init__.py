@@ -1,0 +1,1 @@
+"""Gardens from elsewhere, and to elsewhere."""

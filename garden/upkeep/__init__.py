@@ -1,0 +1,1 @@
+"""What keeps gardens in order: status, reconciling, jobs, the worker and the schedule."""

@@ -1,0 +1,191 @@
+"""Drift: a file that is not what the account believes, because somebody edited it outside the tools.
+
+The edit is recorded as an event of its own before anything else is, so that the account stays unbroken.
+Where it took away what tools hold on to, the event says what, and tools leave the document alone until that
+is back.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from garden.events.reader import EventReader, Query
+from garden.events.records import Caller, Change, Event, Statement
+from garden.events.saga import Status
+from garden.events.stream import LockedStream
+from garden.files.errors import FileMissingError
+from garden.files.garden_files import FileText, GardenFiles
+from garden.files.paths import GardenPath
+from garden.grammar.canonical import canonical, content_hash
+from garden.grammar.frontmatter_block import IDENTITY_KEYS
+from garden.grammar.parser import parse
+from garden.grammar.splice import Splice, splice_between
+from garden.writing.callers import EXTERNAL
+from garden.writing.documents import Documents, Standing, identity_by_path
+from garden.writing.planner import MOVE_OP, entity_of
+from garden.writing.settlement import NOTHING_HASH
+
+ADOPTED_TYPE = "external_edit"
+_RECENT_EVENTS = 20
+_ABSENT = object()
+
+
+class Adoption:
+    """Takes edits from outside into the account."""
+
+    def __init__(self, reader: EventReader, documents: Documents, files: GardenFiles) -> None:
+        self._reader = reader
+        self._documents = documents
+        self._files = files
+
+    def adopt(self, stream: LockedStream, path: GardenPath, file: FileText) -> Event | None:
+        """Record how a document came to be what it is now, unless that is known."""
+        head = stream.head
+        if file.hash == head.raw_hash:
+            return None
+        user_id = path.user_id
+        old = self.known_text(stream, path)
+        standing = self._documents.standing(path, file)
+        failed = self._failed_with(user_id, path, file.hash)
+        damage = damage_between(old, standing, stream.damage)
+        statement = Statement(
+            type=ADOPTED_TYPE,
+            op=ADOPTED_TYPE,
+            tool="garden",
+            path=path.text,
+            entity=entity_of(path),
+            rationale=_story(old, failed),
+            edit={"failedEvent": str(failed)} if failed else None,
+            lint={
+                "counts": standing.report.counts,
+                "blocked": list(standing.report.blocked_reasons),
+                "damage": damage,
+            },
+        )
+        change = Change(
+            splice=splice_between(old or "", file.text),
+            before_hash=head.content_hash,
+            before_raw_hash=head.raw_hash,
+            intended_hash=standing.document.hash,
+            intended_raw_hash=file.hash,
+            sealed_text=canonical(file.text),
+        )
+        stream.damage = damage
+        return stream.record(statement, change, by=Caller(user_id, EXTERNAL, role="person"))
+
+    def departure(self, stream: LockedStream, path: GardenPath) -> Event | None:
+        """Find the failed move that took a missing file away after all: its mover woke up too late."""
+        page = self._reader.query(path.user_id, Query(path=path.text, op=MOVE_OP, limit=_RECENT_EVENTS))
+        return next((event for event in page.events if self._took_away(event, stream.head.raw_hash)), None)
+
+    def adopt_departure(self, stream: LockedStream, path: GardenPath, failed: Event) -> Event:
+        """Record that a document went away with a move that had been given up."""
+        statement = Statement(
+            type=ADOPTED_TYPE,
+            op=ADOPTED_TYPE,
+            tool="garden",
+            path=path.text,
+            entity=entity_of(path),
+            rationale=_story(None, failed.event_id),
+            edit={"failedEvent": str(failed.event_id)},
+        )
+        change = Change(
+            splice=Splice(0, self.known_text(stream, path) or "", ""),
+            before_hash=stream.head.content_hash,
+            before_raw_hash=stream.head.raw_hash,
+            intended_hash=content_hash(""),
+            intended_raw_hash=NOTHING_HASH,
+            sealed_text=canonical(""),
+        )
+        stream.damage = None
+        return stream.record(statement, change, by=Caller(path.user_id, EXTERNAL, role="person"))
+
+    def _took_away(self, event: Event, raw_hash: str | None) -> bool:
+        asked = (event.statement.edit or {}).get("asked", {})
+        if event.status is not Status.FAILED or "to" not in asked:
+            return False
+        there = GardenPath(asked["to"])
+        try:
+            if self._files.read(there).hash == raw_hash:
+                return True
+        except FileMissingError:
+            return False
+        page = self._reader.query(there.user_id, Query(path=there.text, limit=_RECENT_EVENTS))
+        return any(
+            each.intended_raw_hash == raw_hash and "failedEvent" in (each.statement.edit or {})
+            for each in page.events
+        )
+
+    def damage(self, stream: LockedStream, path: GardenPath, file: FileText) -> Mapping[str, Any] | None:
+        """Tell what tools would miss in a file, and record nothing."""
+        if file.hash == stream.head.raw_hash:
+            return stream.damage
+        return damage_between(
+            self.known_text(stream, path), self._documents.standing(path, file), stream.damage
+        )
+
+    def known_text(self, stream: LockedStream, path: GardenPath) -> str | None:
+        """Give what the account says a document is."""
+        version = stream.head.version
+        return self._reader.text_at(path.user_id, path.text, version) if version else None
+
+    def _failed_with(self, user_id: str, path: GardenPath, raw_hash: str) -> UUID | None:
+        """Find the failed event that meant to write this: its writer woke up after it was given up."""
+        page = self._reader.query(user_id, Query(path=path.text, limit=_RECENT_EVENTS))
+        return next(
+            (
+                event.event_id
+                for event in page.events
+                if event.status is Status.FAILED and event.intended_raw_hash == raw_hash
+            ),
+            None,
+        )
+
+
+def damage_between(
+    old: str | None, after: Standing, known: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
+    """Tell which anchors and identity values are gone; what was gone already stays so until it is back."""
+    known = known or {}
+    before = parse(old) if old is not None else None
+    anchors = {str(section.anchor) for section in before.sections if section.anchor} if before else set()
+    identity = (
+        {key: _plain(before.values[key]) for key in IDENTITY_KEYS if key in before.values} if before else {}
+    )
+    wanted_anchors = anchors | set(known.get("anchors", []))
+    by_path = identity_by_path(after.path)
+    # A value that is what the path says is right, whatever stood there before.
+    wanted_identity = {
+        key: value
+        for key, value in (identity | dict(known.get("identity", {}))).items()
+        if after.document.values.get(key) != by_path.get(key, _ABSENT)
+    }
+    there = {str(section.anchor) for section in after.document.sections if section.anchor}
+    values = after.document.values
+    damage = {
+        "anchors": sorted(wanted_anchors - there),
+        "identity": {
+            key: value for key, value in wanted_identity.items() if _plain(values.get(key)) != value
+        },
+    }
+    return damage if any(damage.values()) else None
+
+
+def _plain(value: object) -> object:
+    """Give a value as it can be sealed and told; what YAML makes of dates and the like as its words.
+
+    YAML has escapes for what no database holds, zero bytes and halves of characters; those stay escapes.
+    """
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if value is None or type(value) in {int, bool}:
+        return value
+    return str(value).encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
+
+
+def _story(old: str | None, failed: UUID | None) -> str:
+    if failed:
+        return "A write that had been given up reached the file after all."
+    if old is None:
+        return "The document was begun outside the tools."
+    return "The document was edited outside the tools."

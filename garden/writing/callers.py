@@ -1,0 +1,58 @@
+"""Who may call, by the names that can be recorded; light, for it is asked before anything else is loaded."""
+
+from enum import StrEnum
+
+from garden.events.records import Caller
+from garden.files.paths import is_id
+from garden.grammar.errors import GardenError
+
+EXTERNAL = "external"
+"""Who edits files outside the tools."""
+
+_ACTOR_CHARACTERS_MAX = 120
+
+
+class Role(StrEnum):
+    """In which capacity somebody calls."""
+
+    AGENT = "agent"
+    REVIEWER = "reviewer"
+    MAINTAINER = "maintainer"
+
+
+class InvalidCallerError(GardenError):
+    """Nobody can act by this name or in this role."""
+
+    code = "invalid_input"
+
+
+def check_caller(user_id: str, actor: str, role: str) -> None:
+    """Refuse names that can't be recorded."""
+    if not is_id(user_id):
+        raise InvalidCallerError(
+            f"{user_id!r} can't be a user's id.",
+            hint="An id is 1 to 64 of a-z, 0-9, '-' and '_', and begins with a letter or a digit.",
+        )
+    if not actor.strip() or len(actor) > _ACTOR_CHARACTERS_MAX or not actor.isprintable():
+        raise InvalidCallerError(
+            "This can't be an actor's name.", hint=f"Use 1 to {_ACTOR_CHARACTERS_MAX} printable characters."
+        )
+    if actor == EXTERNAL:
+        raise InvalidCallerError(
+            f"{EXTERNAL!r} is who edits files outside the tools.", hint="Choose another name."
+        )
+    if role not in set(Role):
+        raise InvalidCallerError(f"There is no role {role!r}.", hint=f"There are: {', '.join(Role)}.")
+
+
+def checked_caller(
+    user_id: str,
+    actor: str,
+    role: str,
+    tool_call_id: str | None = None,
+    transaction_id: str | None = None,
+    agent_action_id: str | None = None,
+) -> Caller:
+    """Make a caller of names that can be recorded."""
+    check_caller(user_id, actor, role)
+    return Caller(user_id, actor, role, tool_call_id, transaction_id, agent_action_id)

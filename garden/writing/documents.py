@@ -1,0 +1,105 @@
+"""Documents as they stand on the disk, read once and remembered for as long as their bytes stay the same."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from garden.files.garden_files import FileText
+from garden.files.paths import GardenPath
+from garden.files.plain_files import raw_hash
+from garden.grammar.document import Document
+from garden.grammar.kinds.declaration import Kind
+from garden.grammar.parser import parse
+from garden.lint.linter import lint
+from garden.lint.report import Report
+
+CACHE_CHARACTERS_MAX = 16 * 1024 * 1024
+# The one rule that looks at the text before: what it finds is true of an edit, not of a document.
+_RULE_OF_CHANGE = "MG405"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A document as it stands: its text, its place among the kinds, and what lint says of it."""
+
+    path: GardenPath
+    raw_hash: str
+    document: Document
+    kind: Kind | None
+    previous: Document | None = None
+
+    @cached_property
+    def report(self) -> Report:
+        """What lint finds in it; where it is new, also what it lost against the previous text."""
+        identity = identity_by_path(self.path)
+        return lint(self.document, self.kind, identity=identity, previous=self.previous)
+
+    @property
+    def by_itself(self) -> "Standing":
+        """The same document without the text that it came from."""
+        if all(finding.rule != _RULE_OF_CHANGE for finding in self.report.findings):
+            return self
+        return Standing(self.path, self.raw_hash, self.document, self.kind)
+
+    @property
+    def text(self) -> str:
+        """The text with every line end as it is."""
+        return self.document.text
+
+
+class Documents:
+    """Reads texts into documents; the ones read last are kept, since most calls come in bunches."""
+
+    def __init__(self, kinds: Mapping[str, Kind]) -> None:
+        self.kinds = kinds
+        self._kept: OrderedDict[tuple[str, str], Standing] = OrderedDict()
+        self._characters = 0
+        self._guard = threading.Lock()
+
+    def kind_of(self, path: GardenPath) -> Kind | None:
+        """Give the kind that a document has by its path."""
+        return self.kinds.get(path.kind) if path.kind else None
+
+    def standing(self, path: GardenPath, file: FileText) -> Standing:
+        """Give the document that a file holds."""
+        key = path.text, file.hash
+        with self._guard:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        standing = Standing(path, file.hash, parse(file.text), self.kind_of(path))
+        self.keep(standing)
+        return standing
+
+    def parsed(self, path: GardenPath, text: str) -> Standing:
+        """Give the document that a text would be at this path, and don't remember it."""
+        return Standing(path, raw_hash(text.encode()), parse(text), self.kind_of(path))
+
+    def keep(self, standing: Standing) -> None:
+        """Remember a document that was just written, for whoever comes next."""
+        key = standing.path.text, standing.raw_hash
+        with self._guard:
+            if key not in self._kept:
+                self._characters += len(standing.text)
+            self._kept[key] = standing.by_itself
+            while self._characters > CACHE_CHARACTERS_MAX:
+                _, oldest = self._kept.popitem(last=False)
+                self._characters -= len(oldest.text)
+
+
+def identity_by_path(path: GardenPath) -> dict[str, object]:
+    """Tell what a path says about the identity of its document; notes may bear an id of their own."""
+    identity: dict[str, object] = {"user_id": path.user_id}
+    if path.document_name != "notes":
+        identity["id"] = path.entity_id or path.user_id
+    return identity
+
+
+def identity_for_new(path: GardenPath, participants: Iterable[str] = ()) -> dict[str, object]:
+    """Make the frontmatter of a new document at this path."""
+    identity: dict[str, object] = {"id": path.entity_id or path.user_id, "user_id": path.user_id}
+    if path.kind == "relationship_profile":
+        identity["participants"] = list(participants)
+    return identity

@@ -1,0 +1,174 @@
+"""Moving: a document gets another path. Two streams take part, each with an event that settles by itself.
+
+The old path's event says that everything there went away, the new path's that everything came from there. The
+file moves in one step, so after a crash both can tell from the files how it ended.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from garden.events.idempotency import Request
+from garden.events.records import Caller, Change, Statement
+from garden.events.store import EventStore
+from garden.events.stream import LockedStream
+from garden.files.errors import FileExistsAlreadyError, FileMissingError
+from garden.files.failpoints import Step, reach
+from garden.files.garden_files import GardenFiles
+from garden.files.paths import GardenPath
+from garden.grammar.canonical import canonical, content_hash
+from garden.grammar.errors import GardenError
+from garden.grammar.splice import Splice
+from garden.home.disk_space import Room
+from garden.writing.documents import Documents, Standing
+from garden.writing.planner import (
+    MOVE_OP,
+    check_precondition,
+    entity_of,
+    event_type,
+    refuse_broken,
+    refuse_new_damage,
+)
+from garden.writing.settlement import NOTHING_HASH
+from garden.writing.write_path import Outcome, WritePath, as_response, failing, replayed, saying_what_is_known
+
+_NOTHING = content_hash("")
+
+
+class AnotherKindError(GardenError):
+    """The new path is that of another kind of document."""
+
+    code: ClassVar[str] = "invalid_input"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Move:
+    """What a caller wants moved, where to and why."""
+
+    path: GardenPath
+    new_path: GardenPath
+    tool: str
+    rationale: str | None = None
+    evidence_refs: tuple[str, ...] = ()
+    if_match: str | None = None
+    dry_run: bool = False
+
+
+class Moving:
+    """Carries moves out, under the locks of both paths."""
+
+    def __init__(
+        self,
+        account: EventStore,
+        files: GardenFiles,
+        documents: Documents,
+        writing: WritePath,
+        room: Room,
+    ) -> None:
+        self._account = account
+        self._files = files
+        self._documents = documents
+        self._writing = writing
+        self._room = room
+
+    def move(self, caller: Caller, move: Move, request: Request | None) -> Outcome:
+        """Carry a move out; the history stays where it is."""
+        if move.path == move.new_path:
+            raise FileExistsAlreadyError
+        asked = {move.path.text: request}
+        # Always in the same order, or two moves in opposite directions would wait for each other.
+        first, second = sorted((move.path.text, move.new_path.text))
+        with (
+            self._account.document(caller, first, asked.get(first)) as held,
+            self._account.beside(held, second, asked.get(second)) as other,
+        ):
+            reach(Step.LOCKED)
+            source, target = (held, other) if first == move.path.text else (other, held)
+            return self._moved(source, target, move)
+
+    def _moved(self, source: LockedStream, target: LockedStream, move: Move) -> Outcome:
+        if not move.dry_run:
+            earlier = self._writing.settled(source, move.path)
+            self._writing.settled(target, move.new_path)
+            if earlier is not None:
+                return replayed(earlier, None)
+        leaving = self._checked(source, target, move)
+        arriving = Standing(
+            move.new_path, leaving.raw_hash, leaving.document, self._documents.kind_of(move.new_path)
+        )
+        refuse_new_damage(arriving)
+        outcome = Outcome({"ok": True}, also={"documentHash": leaving.document.hash})
+        if move.dry_run:
+            return outcome
+        self._room.check()
+        response = as_response(outcome, NOTHING_HASH)
+        arrival = target.begin(
+            _said(move, move.new_path, {"from": move.path.text}), _arriving(arriving, target)
+        )
+        with failing(target, arrival):
+            reach(Step.HALF_BEGUN)
+            departure = source.begin(
+                _said(move, move.path, {"to": move.new_path.text}, answer=response), _leaving(leaving)
+            )
+            with failing(source, departure):
+                reach(Step.BEGUN)
+                self._files.move(move.path, move.new_path, expected=leaving.raw_hash)
+        reach(Step.WRITTEN)
+        with saying_what_is_known(departure):
+            target.finish(arrival, {})
+            reach(Step.HALF_SEALED)
+            source.finish(departure, {**response, "eventId": str(departure.event_id)})
+        reach(Step.SEALED)
+        return replace(outcome, event_id=departure.event_id)
+
+    def _checked(self, source: LockedStream, target: LockedStream, move: Move) -> Standing:
+        opened = self._writing.looked_at if move.dry_run else self._writing.opened
+        leaving = opened(source, move.path).standing
+        if leaving is None:
+            raise FileMissingError
+        refuse_broken(leaving, source.damage, but_for_place=True)
+        check_precondition(move.if_match, leaving)
+        if opened(target, move.new_path).standing is not None:
+            raise FileExistsAlreadyError
+        if move.path.kind != move.new_path.kind:
+            raise AnotherKindError(
+                f"This is {move.path.kind}, and the new path is that of {move.new_path.kind}.",
+                hint="Move it to a path of its own kind: notes to notes, a part's profile to a part's.",
+            )
+        return leaving
+
+
+def _said(
+    move: Move, path: GardenPath, edit: dict[str, Any], answer: dict[str, Any] | None = None
+) -> Statement:
+    return Statement(
+        type=event_type(path),
+        op=MOVE_OP,
+        tool=move.tool,
+        path=path.text,
+        entity=entity_of(path),
+        rationale=move.rationale,
+        evidence_refs=move.evidence_refs,
+        edit={"asked": edit, **({"answer": answer} if answer else {})},
+    )
+
+
+def _arriving(standing: Standing, target: LockedStream) -> Change:
+    return Change(
+        splice=Splice(0, "", standing.text),
+        before_hash=target.head.content_hash,
+        before_raw_hash=target.head.raw_hash,
+        intended_hash=standing.document.hash,
+        intended_raw_hash=standing.raw_hash,
+        sealed_text=canonical(standing.text),
+    )
+
+
+def _leaving(standing: Standing) -> Change:
+    return Change(
+        splice=Splice(0, standing.text, ""),
+        before_hash=standing.document.hash,
+        before_raw_hash=standing.raw_hash,
+        intended_hash=_NOTHING,
+        intended_raw_hash=NOTHING_HASH,
+        sealed_text=canonical(""),
+    )

@@ -1,0 +1,38 @@
+"""The parts of an open garden, wired once and used by everything above the write path."""
+
+from dataclasses import dataclass
+
+from garden.events.attempts import Recoveries
+from garden.events.heads import HeadBuilder
+from garden.events.maintenance import Maintenance
+from garden.events.reader import EventReader
+from garden.events.store import EventStore
+from garden.events.verifier import Verifier
+from garden.files.garden_files import GardenFiles
+from garden.home.disk_space import Room
+from garden.home.settings import Limits, Upkeep
+from garden.writing.documents import Documents
+from garden.writing.moves import Moving
+from garden.writing.snapshots import Snapshots
+from garden.writing.write_path import WritePath
+
+
+@dataclass(frozen=True)
+class Services:
+    """The parts of an open garden."""
+
+    files: GardenFiles
+    documents: Documents
+    account: EventStore
+    reader: EventReader
+    verifier: Verifier
+    maintenance: Maintenance
+    recoveries: Recoveries
+    heads: HeadBuilder
+    writing: WritePath
+    recovering: WritePath
+    moving: Moving
+    snapshots: Snapshots
+    room: Room
+    limits: Limits
+    upkeep: Upkeep

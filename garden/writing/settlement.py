@@ -1,0 +1,194 @@
+"""Settling: a change that was begun and never ended is brought to the end that its file speaks for.
+
+Only whoever holds the document's lock may do this; that they have it proves that the one who began is gone.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from garden.events.idempotency import Earlier
+from garden.events.reader import EventReader, Query
+from garden.events.records import Event
+from garden.events.saga import StaleStateError, Status
+from garden.events.store import EventStore
+from garden.events.stream import LockedStream
+from garden.files.errors import FileMissingError
+from garden.files.failpoints import Step, reach
+from garden.files.garden_files import FileText, GardenFiles
+from garden.files.paths import GardenPath
+from garden.files.plain_files import raw_hash
+from garden.grammar.splice import apply_splice
+from garden.writing.planner import FILE_WAS_MISSING, MOVE_OP, keeps_copy
+
+NOTHING_HASH = raw_hash(b"")
+
+_RECENT_EVENTS = 20
+
+STALLED = {
+    "code": "stalled_before_write",
+    "message": "The change was begun, and its writer went away before it wrote.",
+}
+CONFLICT = {
+    "code": "conflict",
+    "message": "The file holds neither what was there before nor what was to be written.",
+}
+
+
+class Settlement:
+    """Ends open changes, forward where the file holds the new text, backward where it holds the old one."""
+
+    def __init__(self, account: EventStore, reader: EventReader, files: GardenFiles) -> None:
+        self._account = account
+        self._reader = reader
+        self._files = files
+
+    def settle(self, stream: LockedStream, path: GardenPath) -> Event | None:
+        """End the open change of this document, if there is one; the lock stays."""
+        open_event_id = stream.head.open_event_id
+        if open_event_id is None:
+            return None
+        event = self._reader.event(path.user_id, open_event_id)
+        if event is None:
+            raise StaleStateError(
+                f"Event {open_event_id} is open and can't be found.", hint="Run 'garden keys verify'."
+            )
+        reach(Step.STALLED_READ)
+        self._files.remove_strays(path)
+        self._undo_half_move(stream, path, event)
+        ended = self._ended(stream, path, event)
+        reach(Step.SETTLED)
+        _answer_again(stream, ended)
+        return ended
+
+    def _ended(self, stream: LockedStream, path: GardenPath, event: Event) -> Event:
+        file = self._file(path)
+        written = self._written(path, event, file)
+        if written is not None:
+            # Who began may have been stopped by a disk that did not confirm, or before it could.
+            self._files.make_durable(path)
+            reach(Step.CONFIRMED)
+            self._complete_history(path, event, written)
+            reach(Step.COPIED)
+            response = intended_response(event)
+            if event.status is Status.PENDING:
+                return stream.finish(event, response, keep=True)
+            return stream.commit(event, response, keep=True)
+        # Also where somebody edited the file in place since: that edit has reached the link as well.
+        self._drop_link(path, event)
+        current = file.hash if file else None
+        stalled = current in _alike(event.before_raw_hash) or (current is None and _was_missing(event))
+        return stream.fail(event, STALLED if stalled else CONFLICT, keep=True)
+
+    def _undo_half_move(self, stream: LockedStream, path: GardenPath, event: Event) -> None:
+        """Take away the new name of a document that has its old one still: it was cut off while it moved.
+
+        Only under the lock of the new path may that name go; two who each took away one would lose the file.
+        """
+        asked = (event.statement.edit or {}).get("asked", {}) if event.statement.op == MOVE_OP else {}
+        if not asked:
+            return
+        old, new = GardenPath(asked.get("from", path.text)), GardenPath(asked.get("to", path.text))
+        # Before it is confirmed that the old name has gone, or a power failure could leave neither.
+        self._files.confirm_name(new)
+        with suppress(FileMissingError):
+            if self._files.are_one(old, new):
+                with self._account.beside(stream, new.text):
+                    self._files.drop_second_name(new, old)
+
+    def _written(self, path: GardenPath, event: Event, file: FileText | None) -> str | None:
+        """Give the text that a change wrote, if it did: it is there, or somebody has edited it since.
+
+        Such an edit must not undo the change before it. Whoever asked for that may have been told that it was
+        carried out; whoever was told nothing asks again, and would find the same words there twice.
+        """
+        if (file.hash if file else None) in _alike(event.intended_raw_hash):
+            gone_astray = file is None and not self._arrived(event)
+            return None if gone_astray else file.text if file else ""
+        if file is None or event.splice is None or file.hash in _alike(event.before_raw_hash):
+            return None
+        version = (event.document_version or 1) - 1
+        before = self._reader.text_at(path.user_id, path.text, version) if version else ""
+        after = apply_splice(before, event.splice)
+        return after if _holds(file.text, before, after) else None
+
+    def _arrived(self, departure: Event) -> bool:
+        """Whether a document that is no longer at its old path has come to the new one.
+
+        Somebody may have deleted it, or a disk have lost both names; then it is to be told as missing.
+        """
+        asked = (departure.statement.edit or {}).get("asked", {})
+        if departure.statement.op != MOVE_OP or "to" not in asked:
+            return True
+        new = GardenPath(asked["to"])
+        there = self._file(new)
+        if there is not None and there.hash == departure.before_raw_hash:
+            return True
+        page = self._reader.query(new.user_id, Query(path=new.text, op=MOVE_OP, limit=_RECENT_EVENTS))
+        origin = {"from": departure.statement.path}
+        arrival = next(
+            (each for each in page.events if (each.statement.edit or {}).get("asked") == origin), None
+        )
+        if arrival is None or arrival.status is Status.FAILED:
+            return False
+        # Edited since, where there is a file; the arrival tells what became of it.
+        return there is not None or arrival.status is Status.COMMITTED
+
+    def raw_hash_of(self, path: GardenPath) -> str | None:
+        """Hash the file that is there, if there is one."""
+        file = self._file(path)
+        return file.hash if file else None
+
+    def _file(self, path: GardenPath) -> FileText | None:
+        try:
+            return self._files.read(path)
+        except FileMissingError:
+            return None
+
+    def _complete_history(self, path: GardenPath, event: Event, text: str) -> None:
+        if event.before_raw_hash in _alike(None) or not keeps_copy(path, event.statement.op):
+            return
+        copy = path.copy_of(event.created_at, event.event_id)
+        # An editor that had the old file open may have written into what is the copy by now. Those words are
+        # somebody's; what was replaced stands in the account.
+        if not self._files.confirm_history_copy(copy) and event.splice is not None:
+            self._files.write_history_copy(copy, apply_splice(text, event.splice.reverse).encode())
+
+    def _drop_link(self, path: GardenPath, event: Event) -> None:
+        with suppress(FileMissingError):
+            self._files.drop_history_link(path.copy_of(event.created_at, event.event_id))
+
+
+def intended_response(event: Event) -> Mapping[str, Any]:
+    """Give the answer that was planned for the request behind an event."""
+    response: Mapping[str, Any] = (event.statement.edit or {}).get("answer", {})
+    return {**response, "eventId": str(event.event_id)}
+
+
+def _was_missing(event: Event) -> bool:
+    """Tell whether an event found no file where the account had a version of it."""
+    return bool((event.statement.edit or {}).get(FILE_WAS_MISSING))
+
+
+def _holds(text: str, before: str, after: str) -> bool:
+    """Whether a text has every line that a change has brought, and none that it took away."""
+    there, old, new = (Counter(filter(str.strip, each.splitlines())) for each in (text, before, after))
+    brought, gone = new - old, old - new
+    return (
+        bool(brought or gone)
+        and all(there[line] >= new[line] for line in brought)
+        and all(there[line] <= new[line] for line in gone)
+    )
+
+
+def _alike(raw: str | None) -> set[str | None]:
+    """Give what a file may hash to that should have this hash: one that is moved away leaves nothing."""
+    return {raw, None, NOTHING_HASH} if raw in {None, NOTHING_HASH} else {raw}
+
+
+def _answer_again(stream: LockedStream, ended: Event) -> None:
+    if stream.earlier is None or stream.earlier.event_id != ended.event_id:
+        return
+    committed = ended.status is Status.COMMITTED
+    stream.earlier = Earlier(ended.event_id, intended_response(ended)) if committed else None

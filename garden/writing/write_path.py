@@ -1,0 +1,342 @@
+"""The write path: the one way in which anything below `users/` is changed.
+
+1. Open: take the document's lock, learn what the account believes of it.
+2. Plan: settle what a crash left, adopt what an edit from outside changed, apply the edit in memory.
+3. Intend: record durably what is about to happen.
+4. Write: put the new content, which was brought to the disk beside the file before the third step, in the
+   file's place; the version replaced goes to the history.
+5. Seal: record that it happened, and the answer; the lock goes back with it.
+
+A refusal happens before the third step, and leaves nothing behind but an adopted edit from outside.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+from uuid import UUID
+
+from garden.events.database import DatabaseUnavailableError
+from garden.events.idempotency import Earlier, InProgressError, Request
+from garden.events.records import Caller, Event
+from garden.events.store import EventStore
+from garden.events.stream import EventName, LockedStream
+from garden.files.errors import CopyLeftError, FileMissingError, StorageError, SyncFailedError
+from garden.files.failpoints import Step, reach
+from garden.files.garden_files import FileText, GardenFiles, Replacement
+from garden.files.paths import GardenPath
+from garden.grammar.errors import GardenError
+from garden.home.disk_space import Room
+from garden.writing.adoption import Adoption
+from garden.writing.documents import Documents, Standing
+from garden.writing.planner import DocumentDamagedError, Intent, Plan, Planner
+from garden.writing.setbacks import SetBacks
+from garden.writing.settlement import NOTHING_HASH, Settlement
+
+Answer = Callable[[Plan], Any]
+
+_WOULD_REPLAY = (
+    "This request was carried out before: sent again it changes nothing, and is answered as it was then. "
+    "A different idempotencyKey has it carried out."
+)
+_CHANGED_SINCE = (
+    "The document has changed since this request was carried out, and it was not carried out again."
+)
+_MISSING_SINCE = (
+    "The document's file has gone since this request was carried out, and it was not carried out again."
+)
+
+
+class OutcomeUnknownError(GardenError):
+    """The change was written, and whether the account knows could not be learnt."""
+
+    code: ClassVar[str] = "unavailable"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of an intent: the answer for its caller, and what else there is to tell."""
+
+    result: Any
+    event_id: UUID | None = None
+    replayed: bool = False
+    unchanged: bool = False
+    warnings: tuple[str, ...] = ()
+    hint: str | None = None
+    also: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A document under its lock; `standing` is None where there is no file.
+
+    Where the file is `missing`, and that is to be mended, it is what the account says of it.
+    """
+
+    standing: Standing | None
+    adopted: Event | None
+    remade: bool = False
+    missing: bool = False
+
+
+@dataclass(frozen=True)
+class Acknowledged:
+    """What was done to bring the account and a file together, and what tools hold on to and miss in it.
+
+    `error` says why the file itself could not be read; a change that had been left open was ended before.
+    `remade` says that the file had been set back by the disk.
+    """
+
+    settled: Event | None
+    adopted: Event | None
+    damage: Mapping[str, Any] | None
+    remade: bool = False
+    error: GardenError | None = None
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What an intent would do, and what is to be said about it."""
+
+    plan: Plan
+    warnings: tuple[str, ...]
+
+
+class WritePath:
+    """Carries intents out, each through the same steps."""
+
+    def __init__(
+        self,
+        account: EventStore,
+        files: GardenFiles,
+        documents: Documents,
+        planner: Planner,
+        settlement: Settlement,
+        adoption: Adoption,
+        set_backs: SetBacks,
+        room: Room,
+    ) -> None:
+        self._account = account
+        self._files = files
+        self._documents = documents
+        self._planner = planner
+        self._settlement = settlement
+        self._adoption = adoption
+        self._set_backs = set_backs
+        self._room = room
+
+    def write(self, caller: Caller, intent: Intent, request: Request | None, answer: Answer) -> Outcome:
+        """Carry an intent through all steps; success means that it survives whatever happens next."""
+        with self._account.document(caller, intent.path.text, request) as stream:
+            reach(Step.LOCKED)
+            earlier = self.settled(stream, intent.path)
+            if earlier is not None:
+                return replayed(earlier, self._settlement.raw_hash_of(intent.path))
+            opened = self.opened(stream, intent.path, recreates=intent.recreates)
+            name = stream.next_name()
+            plan = self._planned(stream, intent, opened, name)
+            reach(Step.PLANNED)
+            outcome = _outcome(plan, answer(plan), opened.adopted)
+            if plan.unchanged:
+                return replace(outcome, unchanged=True)
+            self._room.check()
+            response = as_response(outcome, plan.after.raw_hash)
+            statement = plan.statement
+            statement = replace(statement, edit={**(statement.edit or {}), "answer": response})
+            with self._prepared(plan, name) as replacement:
+                reach(Step.PREPARED)
+                event = stream.begin(statement, plan.change(stream.head), name)
+                with failing(stream, event):
+                    reach(Step.BEGUN)
+                    replacement.put()
+                # Where this fails, whoever opens the document next does it and ends the change.
+                self._keep_missing(plan, name)
+            reach(Step.WRITTEN)
+            with saying_what_is_known(event):
+                stream.finish(event, {**response, "eventId": str(event.event_id)})
+            reach(Step.SEALED)
+        self._documents.keep(plan.after)
+        return replace(outcome, event_id=event.event_id)
+
+    def preview(
+        self, caller: Caller, intent: Intent, request: Request, *, may_exceed: bool = False
+    ) -> Preview:
+        """Take the first half of the way: plan, and record nothing."""
+        with self._account.document(caller, intent.path.text, request) as stream:
+            opened = self.looked_at(stream, intent.path, recreates=intent.recreates)
+            plan = self._planned(stream, intent, opened, stream.next_name(), may_exceed=may_exceed)
+            known = stream.earlier is not None and stream.earlier.response is not None
+        return Preview(plan, (*((_WOULD_REPLAY,) if known else ()), *plan.warnings))
+
+    def _planned(
+        self,
+        stream: LockedStream,
+        intent: Intent,
+        opened: Opened,
+        name: EventName,
+        *,
+        may_exceed: bool = False,
+    ) -> Plan:
+        if intent.under_lock is not None:
+            intent = replace(intent, edit=intent.under_lock(stream.head.version))
+        return self._planner.plan(
+            intent, opened.standing, name, stream.damage, may_exceed=may_exceed, missing=opened.missing
+        )
+
+    def acknowledge(self, caller: Caller, path: GardenPath) -> Acknowledged:
+        """Bring the account up to what stands in the file, and change nothing of it."""
+        with self._account.document(caller, path.text) as stream:
+            reach(Step.LOCKED)
+            settled = self._settlement.settle(stream, path)
+            try:
+                opened = self.opened(stream, path)
+            except GardenError as error:
+                return Acknowledged(settled, None, stream.damage, error=error)
+            return Acknowledged(settled, opened.adopted, stream.damage, remade=opened.remade)
+
+    def clear_strays(self, caller: Caller, path: GardenPath) -> int:
+        """Remove what killed writers of a document left beside it; whoever writes it now has the lock."""
+        with self._account.document(caller, path.text):
+            return self._files.remove_strays(path)
+
+    def settled(self, stream: LockedStream, path: GardenPath) -> Earlier | None:
+        """End what a crash left open; gives the earlier request of the same key that has an answer."""
+        self._settlement.settle(stream, path)
+        if stream.earlier is not None and stream.earlier.response is None:
+            raise InProgressError(
+                "The same request is being carried out.", hint="Send it again in a moment to have its answer."
+            )
+        return stream.earlier
+
+    def opened(self, stream: LockedStream, path: GardenPath, *, recreates: bool = False) -> Opened:
+        """Read a document under its lock, and take into the account what was edited outside.
+
+        A missing file is a refusal, but for an edit that `recreates` it.
+        """
+        file = self._read(path)
+        if file is None:
+            return self._without_file(stream, path, recreates=recreates, records=True)
+        remade = self._set_backs.remade(stream, path, file)
+        file = remade or file
+        adopted = self._adoption.adopt(stream, path, file)
+        return Opened(self._documents.standing(path, file), adopted, remade is not None)
+
+    def looked_at(self, stream: LockedStream, path: GardenPath, *, recreates: bool = False) -> Opened:
+        """Read a document under its lock, and record nothing."""
+        file = self._read(path)
+        if file is None:
+            return self._without_file(stream, path, recreates=recreates, records=False)
+        stream.damage = self._adoption.damage(stream, path, file)
+        return Opened(self._documents.standing(path, file), None)
+
+    def _read(self, path: GardenPath) -> FileText | None:
+        try:
+            return self._files.read(path)
+        except FileMissingError:
+            return None
+
+    def _without_file(
+        self, stream: LockedStream, path: GardenPath, *, recreates: bool, records: bool
+    ) -> Opened:
+        if stream.head.raw_hash in {None, NOTHING_HASH}:
+            return Opened(None, None)
+        if recreates:
+            text = self._adoption.known_text(stream, path) or ""
+            return Opened(self._documents.parsed(path, text), None, missing=True)
+        gone = self._adoption.departure(stream, path)
+        if gone is not None:
+            return Opened(None, self._adoption.adopt_departure(stream, path, gone) if records else None)
+        raise DocumentDamagedError(
+            f"The file of this document is missing, and the account holds version {stream.head.version} "
+            "of it.",
+            hint="A maintainer can have md.restore ('garden restore') make it anew from the account; its "
+            "owner can put back a copy from its history or a backup.",
+            details={"version": stream.head.version, "contentHash": stream.head.content_hash},
+        )
+
+    def _prepared(self, plan: Plan, name: EventName) -> AbstractContextManager[Replacement]:
+        path = plan.intent.path
+        return self._files.prepared(
+            path,
+            plan.after.text.encode(),
+            expected=plan.before.raw_hash if plan.before and not plan.missing else None,
+            keep_previous=path.copy_of(name.at, name.event_id)
+            if plan.keeps_copy and not plan.missing
+            else None,
+        )
+
+    def _keep_missing(self, plan: Plan, name: EventName) -> None:
+        """Write the version that a missing file had into the history, where there is no file to link."""
+        if plan.missing and plan.before is not None and plan.keeps_copy:
+            copy = plan.intent.path.copy_of(name.at, name.event_id)
+            try:
+                self._files.write_history_copy(copy, plan.before.text.encode())
+            except StorageError:
+                raise SyncFailedError(replaced=True) from None
+
+
+@contextmanager
+def failing(stream: LockedStream, *events: Event) -> Iterator[None]:
+    """Say that a change did not happen where the files refuse it.
+
+    One that stands in its place, and that the disk did not confirm, has not come to its end: the document is
+    closed to others until whoever opens it next has brought the change to the disk. Nor has one whose copy
+    could not be taken out of the history again, since only an open change is cleared up after.
+    """
+    try:
+        yield
+    except GardenError as error:
+        if isinstance(error, CopyLeftError) or (isinstance(error, SyncFailedError) and error.replaced):
+            raise
+        # Where even that can't be recorded, whoever opens the document next settles it.
+        with suppress(GardenError):
+            for event in events:
+                stream.fail(event, {"code": error.code, "message": error.message}, keep=True)
+        raise
+
+
+@contextmanager
+def saying_what_is_known(event: Event) -> Iterator[None]:
+    """Tell a caller who can't be told more that the change is safe, and how to learn the rest."""
+    try:
+        yield
+    except DatabaseUnavailableError:
+        raise OutcomeUnknownError(
+            "The change was recorded and written, but the database went away before it was sealed.",
+            hint="It will be sealed when the document is next opened. Send the same request again to "
+            "have its answer.",
+            details={"eventId": str(event.event_id)},
+        ) from None
+
+
+def as_response(outcome: Outcome, raw_hash: str) -> dict[str, Any]:
+    """Write an outcome as it is remembered for a request that comes again."""
+    return {"result": outcome.result, "warnings": list(outcome.warnings), "rawHash": raw_hash}
+
+
+def replayed(earlier: Earlier, raw_hash: str | None) -> Outcome:
+    """Answer a request that was carried out before, and say so; `raw_hash` is what the file has now."""
+    response = earlier.response or {}
+    warnings = list(response.get("warnings", []))
+    if raw_hash is None and response.get("rawHash") != NOTHING_HASH:
+        warnings.insert(0, _MISSING_SINCE)
+    elif raw_hash is not None and raw_hash != response.get("rawHash"):
+        warnings.insert(0, _CHANGED_SINCE)
+    return Outcome(
+        response.get("result"),
+        earlier.event_id,
+        replayed=True,
+        warnings=tuple(warnings),
+        hint="This answer is from before; a different idempotencyKey has the same words recorded again.",
+    )
+
+
+def _outcome(plan: Plan, result: Any, adopted: Event | None) -> Outcome:
+    warnings = list(plan.warnings)
+    also: dict[str, Any] = {"documentHash": plan.after.document.hash}
+    if adopted is not None:
+        warnings.insert(
+            0, "The file had been edited outside the tools; that edit is now part of the account."
+        )
+        also["adoptedEventId"] = str(adopted.event_id)
+    return Outcome(result, warnings=tuple(warnings), also=also)

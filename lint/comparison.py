@@ -1,0 +1,47 @@
+"""What an edit made worse: two reports side by side."""
+
+from dataclasses import dataclass
+
+from garden.lint.finding import Finding, Severity
+from garden.lint.report import Report
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is new, what is further over its limit than before, and what is gone."""
+
+    new: tuple[Finding, ...] = ()
+    further: tuple[Finding, ...] = ()
+    gone: tuple[Finding, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing changed that the rules look at."""
+        return not (self.new or self.further or self.gone)
+
+    @property
+    def worse(self) -> tuple[Finding, ...]:
+        """All that got worse."""
+        return self.new + self.further
+
+    @property
+    def exceeded(self) -> tuple[Finding, ...]:
+        """The caps that are newly or further exceeded: what an override rationale is asked for."""
+        return tuple(finding for finding in self.worse if finding.severity is Severity.CAP)
+
+
+def compare(before: Report, after: Report) -> Comparison:
+    """Say what got worse, and what better, from one report to the next."""
+    old = {finding.key: finding for finding in before.findings}
+    kept = {finding.key for finding in after.findings}
+    return Comparison(
+        tuple(finding for finding in after.findings if finding.key not in old),
+        tuple(finding for finding in after.findings if _grew(old.get(finding.key), finding)),
+        tuple(finding for finding in before.findings if finding.key not in kept),
+    )
+
+
+def _grew(before: Finding | None, after: Finding) -> bool:
+    if before is None or before.amount is None or after.amount is None:
+        return False
+    return after.amount > before.amount

@@ -1,0 +1,348 @@
+"""Access tokens as callers and operators know them."""
+
+import hmac
+import json
+import re
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from garden.access import tokens as tokens_module
+from garden.access.tokens import (
+    Bearer,
+    InvalidTokenRequestError,
+    Issued,
+    NotAuthenticatedError,
+    TokenNotFoundError,
+    Tokens,
+)
+from garden.application import Garden
+from garden.events.database import connection
+from garden.events.pool import Pool
+from garden.events.tokens import Token, TokenStore
+from garden.home.folder import Home
+from garden.writing.callers import InvalidCallerError
+from tests.support.gardens import NOTES, plant
+from tests.support.processes import garden as run
+
+NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
+
+
+class Clocks:
+    """The time of day and the time that passes, both set by hand."""
+
+    def __init__(self) -> None:
+        self.day = NOW
+        self.passed = 100.0
+
+
+@pytest.fixture
+def clocks() -> Clocks:
+    return Clocks()
+
+
+@pytest.fixture
+def pool(database: str) -> Iterator[Pool]:
+    with Pool(database) as pool:
+        yield pool
+
+
+@pytest.fixture
+def tokens(pool: Pool, clocks: Clocks) -> Tokens:
+    return process_of(pool, clocks)
+
+
+def process_of(pool: Pool, clocks: Clocks) -> Tokens:
+    """Tokens as another process has them, with a memory of its own."""
+    return Tokens(TokenStore(pool), now=lambda: clocks.day, clock=lambda: clocks.passed)
+
+
+def issue(tokens: Tokens, user_id: str = "ada", role: str = "agent", **other: datetime | None) -> Issued:
+    return tokens.create(user_id, role=role, actor="companion", expires_at=other.get("expires_at"))
+
+
+def refusal(tokens: Tokens, secret: str) -> NotAuthenticatedError:
+    with pytest.raises(NotAuthenticatedError) as refused:
+        tokens.check(secret)
+    return refused.value
+
+
+def with_other_secret(secret: str) -> str:
+    return secret[:-43] + ("A" if secret[-43] != "A" else "B") + secret[-42:]
+
+
+def test_a_token_speaks_for_its_user_in_its_role_under_its_name(tokens: Tokens) -> None:
+    issued = issue(tokens, "ada", "reviewer")
+    assert tokens.check(issued.secret) == Bearer(issued.token.token_id, "ada", "reviewer", "companion")
+
+
+def test_secrets_are_long_and_never_the_same(tokens: Tokens) -> None:
+    secrets = [issue(tokens).secret for _ in range(20)]
+    assert all(re.fullmatch(r"mgt\.ada\.[0-9a-f]{12}\.[A-Za-z0-9_-]{43}", secret) for secret in secrets)
+    assert len({secret[-43:] for secret in secrets}) == 20
+
+
+def test_no_secret_stands_in_the_database_or_goes_to_it(tokens: Tokens, pool: Pool, database: str) -> None:
+    with tempfile.TemporaryFile() as trace:
+        with pool.connection() as traced:
+            traced.pgconn.trace(trace.fileno())
+        secret = issue(tokens).secret
+        tokens.check(secret)
+        with pool.connection() as same:
+            assert same is traced
+            same.pgconn.untrace()
+        trace.seek(0)
+        sent = trace.read().decode()
+    assert "garden.tokens" in sent
+    assert secret[-43:] not in sent
+    with connection(database) as opened:
+        [[row]] = opened.execute("select tokens::text from garden.tokens").fetchall()
+    assert secret[-43:] not in row
+
+
+def test_no_secret_shows_in_what_is_printed_or_refused(tokens: Tokens) -> None:
+    issued = issue(tokens)
+    assert issued.secret[-43:] not in repr(issued) + str(issued)
+    wrong = with_other_secret(issued.secret)
+    tokens.revoke(issued.token.token_id)
+    for secret in (wrong, issued.secret, issued.secret + "\n", "mgt.ada." + issued.secret[-43:]):
+        error = refusal(tokens, secret)
+        shown = f"{error!r} {error.message} {error.hint} {error.details}"
+        assert secret[-43:-1] not in shown
+        assert error.code == "permission_denied"
+        assert error.hint
+
+
+def test_a_wrong_secret_and_an_unknown_token_are_refused_alike(
+    tokens: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is looked up, and compared over its whole length in constant time."""
+    compared, taken, take = list[tuple[int, int]](), [0], Pool.take
+
+    def comparing(one: bytes, other: bytes) -> bool:
+        compared.append((len(one), len(other)))
+        return hmac.compare_digest(one, other)
+
+    def counted(pool: Pool) -> object:
+        taken[0] += 1
+        return take(pool)
+
+    secret = issue(tokens).secret
+    monkeypatch.setattr(tokens_module, "compare_digest", comparing)
+    monkeypatch.setattr(Pool, "take", counted)
+    wrong = refusal(tokens, with_other_secret(secret))
+    unknown = refusal(tokens, secret.replace(secret.split(".")[2], "0" * 12))
+    nobodys = refusal(tokens, secret.replace("ada", "nobody"))
+    assert (wrong.message, wrong.hint) == (unknown.message, unknown.hint) == (nobodys.message, nobodys.hint)
+    assert compared == [(32, 32)] * 3
+    assert taken == [3]
+
+
+def test_a_token_can_not_be_turned_into_another_users(tokens: Tokens) -> None:
+    adas, bens = issue(tokens, "ada"), issue(tokens, "ben")
+    assert "not known" in refusal(tokens, adas.secret.replace("ada", "ben")).message
+    assert "not known" in refusal(tokens, bens.secret[:-43] + adas.secret[-43:]).message
+    assert tokens.check(bens.secret).user_id == "ben"
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "",
+        "nonsense",
+        "Bearer mgt.ada.0123456789ab." + "x" * 43,
+        "mgt.ada.0123456789ab." + "x" * 42,
+        "mgt.ada.0123456789ab." + "x" * 44,
+        "mgt.ada.0123456789ab." + "x" * 43 + "\n",
+        "mgt.ada.0123456789AB." + "x" * 43,
+        "mgt.Ada.0123456789ab." + "x" * 43,
+        "mgt.ada'--.0123456789ab." + "x" * 43,
+        "mgt.ada.0123456789ab." + "é" * 43,
+        "mgt.ada.0123456789ab." + "\x00" * 43,
+        "mgt.ada." + "\N{ARABIC-INDIC DIGIT ONE}" * 12 + "." + "x" * 43,
+        "mgt." + "a" * 100_000,
+    ],
+    ids=range(13),
+)
+def test_what_is_no_token_is_refused_without_a_question_to_the_database(secret: str) -> None:
+    with Pool("postgresql:///x?host=/nonexistent") as nowhere:
+        assert "not an access token" in refusal(Tokens(TokenStore(nowhere)), secret).message
+
+
+def test_a_token_expires_by_the_clock_even_while_its_last_check_is_remembered(
+    tokens: Tokens, clocks: Clocks
+) -> None:
+    issued = issue(tokens, expires_at=NOW + timedelta(seconds=10))
+    clocks.day = NOW + timedelta(seconds=9.999)
+    tokens.check(issued.secret)
+    assert tokens.any()
+    clocks.day = NOW + timedelta(seconds=10)
+    assert "expired" in refusal(tokens, issued.secret).message
+    assert not tokens.any()
+
+
+def test_a_token_without_an_end_stays(tokens: Tokens, clocks: Clocks) -> None:
+    secret = issue(tokens).secret
+    clocks.day += timedelta(days=36_500)
+    assert tokens.check(secret).user_id == "ada"
+
+
+def test_a_revocation_elsewhere_counts_within_a_second(tokens: Tokens, pool: Pool, clocks: Clocks) -> None:
+    issued = issue(tokens)
+    service = process_of(pool, clocks)
+    service.check(issued.secret)
+    tokens.revoke(issued.token.token_id)
+    clocks.passed += 0.999
+    service.check(issued.secret)
+    clocks.passed += 0.001
+    assert "revoked" in refusal(service, issued.secret).message
+
+
+def test_a_revocation_here_counts_at_once_whoever_is_just_checking(tokens: Tokens) -> None:
+    def keep_checking(secret: str) -> None:
+        while True:
+            try:
+                tokens.check(secret)
+            except NotAuthenticatedError:
+                return
+
+    with ThreadPoolExecutor(4) as threads:
+        for _ in range(25):
+            issued = issue(tokens)
+            checking = [threads.submit(keep_checking, issued.secret) for _ in range(4)]
+            tokens.check(issued.secret)
+            tokens.revoke(issued.token.token_id)
+            refusal(tokens, issued.secret)
+            for each in checking:
+                each.result()
+
+
+def test_a_burst_of_calls_costs_one_look_up(tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = issue(tokens).secret
+    tokens.check(secret)
+    monkeypatch.setattr(Pool, "take", lambda _: pytest.fail("asked the database"))
+    for _ in range(100):
+        tokens.check(secret)
+        refusal(tokens, with_other_secret(secret))
+
+
+def test_no_more_than_so_many_look_ups_are_remembered(
+    tokens: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokens_module, "_CHECKS_MAX", 5)
+    secret = issue(tokens).secret
+    for number in range(20):
+        refusal(tokens, f"mgt.ada.{number:012x}.{'x' * 43}")
+        tokens.check(secret)
+    assert len(tokens._checks._found) == 5
+
+
+def test_a_token_is_made_for_who_can_act_only(tokens: Tokens) -> None:
+    for user_id, role, actor in (("A", "agent", "x"), ("ada", "owner", "x"), ("ada", "agent", " ")):
+        with pytest.raises(InvalidCallerError):
+            tokens.create(user_id, role=role, actor=actor, expires_at=None)
+    for moment in (NOW, NOW.replace(tzinfo=None) + timedelta(days=1)):
+        with pytest.raises(InvalidTokenRequestError):
+            issue(tokens, expires_at=moment)
+    assert tokens.list() == ()
+
+
+def test_tokens_are_listed_for_one_user_or_all(tokens: Tokens) -> None:
+    adas, bens = issue(tokens, "ada").token, issue(tokens, "ben").token
+    assert tokens.list("ada") == (adas,)
+    assert tokens.list() == (adas, bens)
+    with pytest.raises(InvalidTokenRequestError):
+        tokens.list("../ada")
+
+
+def test_a_token_is_revoked_by_its_id_and_by_its_user_where_that_is_not_clear(
+    tokens: Tokens, pool: Pool
+) -> None:
+    first = issue(tokens, "ada").token
+    assert tokens.revoke(first.token_id).revoked_at == NOW
+    assert tokens.revoke(first.token_id).revoked_at == NOW
+    twin = Token(
+        token_id=first.token_id, user_id="ben", role="agent", actor="x", created_at=NOW, expires_at=None
+    )
+    TokenStore(pool).add(twin, bytes(32))
+    with pytest.raises(InvalidTokenRequestError, match="Several users"):
+        tokens.revoke(first.token_id)
+    assert tokens.revoke(first.token_id, "ben").user_id == "ben"
+    with pytest.raises(TokenNotFoundError):
+        tokens.revoke("0" * 12, "ada")
+
+
+def test_a_whole_token_given_for_an_id_is_not_repeated(tokens: Tokens) -> None:
+    secret = issue(tokens).secret
+    with pytest.raises(InvalidTokenRequestError) as refused:
+        tokens.revoke(secret)
+    assert secret[-43:] not in f"{refused.value.message} {refused.value.hint}"
+
+
+def test_the_command_prints_the_token_alone_and_once(ready_home: Home) -> None:
+    made = run(
+        "token", "create", "--user", "ada", "--role", "agent", home=ready_home.path,
+        env={"GARDEN_LOG_LEVEL": "debug"},
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    secret = made.stdout.removesuffix("\n")
+    assert re.fullmatch(r"mgt\.ada\.[0-9a-f]{12}\.[A-Za-z0-9_-]{43}", secret)
+    assert secret[-43:] not in made.stderr
+    assert "not shown again" in made.stderr
+
+    token_id = secret.split(".")[2]
+    listed = run("token", "list", home=ready_home.path).stdout
+    assert token_id in listed
+    assert "live" in listed
+    assert secret[-43:] not in listed
+
+    revoked = run("token", "revoke", token_id, "--user", "ada", home=ready_home.path)
+    assert revoked.returncode == 0, revoked.stderr
+    [row] = json.loads(run("token", "list", "--user", "ada", "--json", home=ready_home.path).stdout)
+    assert (row["status"], row["role"], row["actor"]) == ("revoked", "agent", "agent")
+    lifetime = datetime.fromisoformat(row["expires_at"]) - datetime.fromisoformat(row["created_at"])
+    assert abs(lifetime - timedelta(days=90)) < timedelta(minutes=5)
+    assert not {"secret", "secret_hash"} & set(row)
+
+
+def test_the_command_warns_where_there_is_no_garden_of_the_user(ready_home: Home, garden: Garden) -> None:
+    plant(garden.session("ada"), NOTES)
+    for user, warned in (("ada", False), ("adda", True)):
+        made = run("token", "create", "--user", user, "--role", "agent", home=ready_home.path)
+        assert made.stdout.startswith(f"mgt.{user}.")
+        assert ("warning: There is no garden of adda yet" in made.stderr) is warned
+
+
+@pytest.mark.parametrize(
+    ("expires", "wanted"),
+    [
+        ("never", None),
+        ("2127-01-01", "2127-01-01T00:00:00+00:00"),
+        ("2127-01-01T08:00+02:00", "2127-01-01T06:00:00+00:00"),
+    ],
+)
+def test_the_command_takes_an_end_or_none(ready_home: Home, expires: str, wanted: str | None) -> None:
+    words = ("token", "create", "--user", "ada", "--role", "reviewer", "--expires", expires, "--json")
+    shown = json.loads(run(*words, home=ready_home.path).stdout)
+    assert shown["expires_at"] == wanted
+    assert shown["secret"].startswith("mgt.ada.")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["create", "--user", "ada"], 2, "--role"),
+        (["create", "--user", "ada", "--role", "agent", "--expires", "soon"], 2, "30d"),
+        (["create", "--user", "ada", "--role", "agent", "--expires", "9" * 30 + "d"], 2, "30d"),
+        (["create", "--user", "ada", "--role", "owner"], 1, "agent, reviewer, maintainer"),
+        (["create", "--user", "ada", "--role", "agent", "--expires", "2020-01-01"], 1, "later time"),
+        (["revoke", "0" * 12], 1, "token list"),
+    ],
+)
+def test_the_command_says_what_is_wrong(ready_home: Home, words: list[str], code: int, said: str) -> None:
+    done = run("token", *words, home=ready_home.path)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert said in done.stderr

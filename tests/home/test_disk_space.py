@@ -1,0 +1,119 @@
+"""While the disk is nearly full everything can be read and nothing is written; it ends by itself."""
+
+from typing import Any
+
+import pytest
+
+from garden.application import Garden
+from garden.home.disk_space import NoRoomError, Room
+from garden.session import Session
+from garden.tools.registry import REGISTRY
+from tests.support.gardens import CRITIC, NOTES, OVERVIEW, edit_outside, ok, plant, refused, rows
+from tests.support.planted import ada
+from tests.support.promises import broken_promises
+
+WRITERS = [name for name, tool in REGISTRY.items() if tool.traits.writes]
+# Where a tool's own example would change nothing in this garden.
+DIFFERENT: dict[str, dict[str, Any]] = {
+    "fs.ensure_dir": {"path": "users/ada/parts/child"},
+    "fs.move": {"path": NOTES, "newPath": "users/ada/parts/critic/notes.md"},
+    "md.plant": {"path": OVERVIEW},
+}
+
+
+class _Disk:
+    """A disk whose free space a test may choose."""
+
+    free = 0
+
+
+@pytest.fixture
+def disk(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> _Disk:
+    plant(ada(garden), NOTES, CRITIC)
+    ok(ada(garden), "fs.append", path=NOTES, text="slept well")
+    disk = _Disk()
+    monkeypatch.setattr(Room, "free_bytes", property(lambda _: disk.free))
+    return disk
+
+
+@pytest.fixture
+def session(garden: Garden) -> Session:
+    return ada(garden)
+
+
+def arguments(garden: Garden, name: str) -> dict[str, Any]:
+    """Arguments with which a tool has something to write."""
+    if name == "md.repair":
+        edit_outside(garden, CRITIC, "<!-- @anchor: needs v1 -->\n", "")
+    if name == "md.restore":
+        return {"path": NOTES, "version": 1}
+    return {**REGISTRY[name].example, **DIFFERENT.get(name, {})}
+
+
+def files_of(garden: Garden) -> dict[str, bytes | None]:
+    """Everything below the gardens and their history."""
+    home = garden.home.path
+    found = [*home.glob("users/**/*"), *home.glob("history/**/*")]
+    return {str(each): each.read_bytes() if each.is_file() else None for each in found}
+
+
+def asked_for(session: Session) -> list[str]:
+    """The events of what was asked for; an edit from outside is taken in even so."""
+    return [row["eventId"] for row in rows(session) if row["type"] != "external_edit"]
+
+
+@pytest.mark.usefixtures("disk")
+@pytest.mark.parametrize("name", WRITERS)
+def test_no_tool_writes(session: Session, garden: Garden, name: str) -> None:
+    args = arguments(garden, name)
+    before, events = files_of(garden), asked_for(session)
+    error = refused(session, name, "unavailable", **args)
+    assert "MiB left" in error["message"]
+    assert "Free some space" in error["hint"]
+    assert files_of(garden) == before
+    assert asked_for(session) == events
+    assert broken_promises(garden) == []
+
+
+@pytest.mark.parametrize("key", [{}, {"idempotencyKey": "mine"}], ids=["computed", "of one's own"])
+@pytest.mark.parametrize("name", WRITERS)
+def test_what_was_done_before_is_answered_as_it_was(
+    session: Session, garden: Garden, disk: _Disk, name: str, key: dict[str, str]
+) -> None:
+    args = {**arguments(garden, name), **key}
+    disk.free = 2**40
+    first = ok(session, name, **args)
+    disk.free = 0
+    before = files_of(garden)
+    again = ok(session, name, **args)
+    assert again["result"] == first["result"]
+    if key:
+        assert again["meta"]["replayed"]
+        assert again["meta"]["eventId"] == first["meta"]["eventId"]
+    assert files_of(garden) == before
+
+
+@pytest.mark.usefixtures("disk")
+def test_an_edit_that_changes_nothing_is_answered(session: Session) -> None:
+    assert ok(session, "md.repair", path=CRITIC)["meta"]["unchanged"]
+
+
+@pytest.mark.usefixtures("disk")
+def test_everything_can_be_read_and_previewed(session: Session) -> None:
+    ok(session, "fs.read", path=NOTES)
+    ok(session, "events.query")
+    ok(session, "fs.append", path=NOTES, text="more", dryRun=True)
+    ok(session, "propose_change", tool="fs.append", args={"path": NOTES, "text": "more"})
+
+
+def test_it_ends_by_itself(session: Session, disk: _Disk) -> None:
+    refused(session, "fs.append", "unavailable", path=NOTES, text="more")
+    disk.free = 2**40
+    ok(session, "fs.append", path=NOTES, text="more")
+
+
+def test_the_room_is_that_of_the_homes_disk(garden: Garden) -> None:
+    assert Room(garden.home.path, 1).free_bytes > 1
+    Room(garden.home.path, 1).check()
+    with pytest.raises(NoRoomError):
+        Room(garden.home.path, 2**62).check()

@@ -1,0 +1,161 @@
+"""From a document to a report."""
+
+import pytest
+
+from garden.grammar.kinds.catalogue import load_kinds
+from garden.grammar.kinds.declaration import Kind
+from garden.grammar.kinds.template import new_text
+from garden.grammar.parser import parse
+from garden.lint.finding import Severity
+from garden.lint.fixes import fix
+from garden.lint.linter import MAX_FINDINGS_PER_RULE, lint
+from garden.lint.report import Report
+from tests.lint.notation import SECRET
+
+KINDS = load_kinds()
+FEWER = """
+extends = "part_profile"
+kind = "part_profile"
+
+[[sections]]
+anchor = "evidence v1"
+cap_items = 2
+"""
+IDENTITY = {"id": "tea", "user_id": "sample-user", "participants": ["tea", "coffee"]}
+
+
+def template(kind: Kind) -> str:
+    return new_text(kind, "Tea", {key: IDENTITY[key] for key in kind.identity if key in IDENTITY})
+
+
+def evidence(items: int) -> str:
+    lines = "".join(f'- "Quote {number}" (ev:s1-m{number})\n' for number in range(items))
+    return f"## Evidence\n<!-- @anchor: evidence v1 -->\n\n{lines}"
+
+
+def names(report: Report) -> list[str]:
+    return [finding.name for finding in report.findings]
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.kind)
+def test_a_document_made_from_its_template_has_no_finding_and_nothing_to_fix(kind: Kind) -> None:
+    document = parse(template(kind))
+    assert lint(document, kind, identity={"id": "tea"}, previous=document).findings == ()
+    assert fix(document, kind) == document.text
+
+
+def test_blocks_are_reasons_and_everything_else_is_a_warning() -> None:
+    report = lint(parse("## Concerns \n\nWords.\n"), KINDS["part_profile"])
+    assert report.blocked
+    assert len(report.blocked_reasons) == len(report.of(Severity.BLOCK)) == 2
+    assert len(report.warnings) == len(report.findings) - 2
+    assert report.blocked_reasons[0] == (
+        'line 1, Concerns: "Concerns" has no anchor; its next line should read '
+        "<!-- @anchor: concerns v1 -->. (MG101 missing-anchor)"
+    )
+
+
+def test_a_cap_is_a_warning_and_blocks_nothing() -> None:
+    report = lint(parse(template(KINDS["part_profile"])), KINDS["part_profile"])
+    assert not report.blocked
+    report = lint(parse(evidence(8)), KINDS["part_profile"])
+    assert [finding.amount for finding in report.caps] == [8]
+    assert report.counts["cap"] == 1
+    assert any("(MG301 too-many-items)" in warning for warning in report.warnings)
+
+
+def test_caps_are_those_that_an_operator_declares() -> None:
+    kind = load_kinds([("own.toml", FEWER)])["part_profile"]
+    assert "too-many-items" in names(lint(parse(evidence(3)), kind))
+    assert "too-many-items" not in names(lint(parse(evidence(3)), KINDS["part_profile"]))
+
+
+def test_without_a_kind_only_the_rules_for_any_document_speak() -> None:
+    report = lint(parse("## Anything\n\n- tea \n"))
+    assert names(report) == ["trailing-space"]
+
+
+def test_a_secret_is_in_no_part_of_its_finding() -> None:
+    (finding,) = lint(parse(f"The key is {SECRET}.\n")).findings
+    assert finding.name == "secret"
+    assert SECRET[:8] not in repr(finding)
+
+
+def test_a_rule_lists_so_many_findings_and_the_report_counts_the_rest() -> None:
+    report = lint(parse("- tea \n" * (MAX_FINDINGS_PER_RULE + 5)))
+    assert len(report.findings) == MAX_FINDINGS_PER_RULE
+    assert report.left_out == 5
+    assert report.warnings[-1] == "5 more findings are left out."
+
+
+def test_fix_mends_more_than_a_report_lists() -> None:
+    assert fix(parse("- tea \n" * (MAX_FINDINGS_PER_RULE + 5))) == "- tea\n" * (MAX_FINDINGS_PER_RULE + 5)
+
+
+def test_findings_come_in_the_order_of_the_text() -> None:
+    report = lint(parse("one \n\n\ntwo\tthree\n\u200b"))
+    assert names(report) == [
+        "trailing-space",
+        "blank-lines",
+        "tab-character",
+        "invisible-character",
+        "final-newline",
+    ]
+
+
+def test_an_empty_document_misses_every_section_of_its_kind() -> None:
+    report = lint(parse(""), KINDS["notes"])
+    assert names(report) == ["missing-identity", "missing-section", "missing-section"]
+
+
+@pytest.mark.parametrize("text", ["words ", "\ufeff \n# Tea\n", "words\t\r\nand more\r\n"])
+def test_white_space_is_found_wherever_a_line_ends(text: str) -> None:
+    assert "trailing-space" in names(lint(parse(text)))
+
+
+@pytest.mark.parametrize("text", ["selectors a\ufe00\ufe01\n", "soft\xadhyphen\n", "\u3164\n", "a\u2028b\n"])
+def test_a_character_that_cant_be_seen_is_found_with_nothing_else_unusual_around(text: str) -> None:
+    assert names(lint(parse(text))) == ["invisible-character"]
+
+
+def test_an_anchor_on_the_first_or_the_last_line_is_found() -> None:
+    assert names(lint(parse("<!-- @anchor: needs v1 -->\n"))) == ["misplaced-anchor"]
+    assert names(lint(parse("words\n\n<!-- @anchor: needs v1 -->"))) == ["misplaced-anchor", "final-newline"]
+    assert names(lint(parse("see @anchor: needs v1\n"))) == ["forged-markup"]
+
+
+def test_matters_of_style_block_nothing() -> None:
+    report = lint(parse("- tea \n"))
+    assert report.findings
+    assert not report.blocked
+
+
+def test_prose_begins_on_the_line_after_code() -> None:
+    assert names(lint(parse("```\n-\tcode\n```\n-\twords\n"))) == ["tab-character"]
+
+
+def test_white_space_in_an_html_block_may_be_content() -> None:
+    text = "<pre>\nwords \n</pre>\n"
+    assert lint(parse(text)).findings == ()
+    assert fix(parse(text)) == text
+
+
+def test_one_participant_is_enough() -> None:
+    text = "---\nid: tea\nuser_id: sample-user\nschema: 1\nparticipants: [Aunt Mary]\n---\n"
+    assert lint(parse(text)).findings == ()
+
+
+def test_a_finding_at_the_very_end_belongs_to_the_last_section() -> None:
+    (finding,) = lint(parse("## Concerns\n<!-- @anchor: concerns v1 -->\n\n- tea")).findings
+    assert (finding.name, finding.anchor) == ("final-newline", "concerns v1")
+
+
+def test_a_finding_below_another_title_belongs_to_no_section() -> None:
+    (finding,) = lint(parse("## Concerns\n<!-- @anchor: concerns v1 -->\n\n# Title\n\ntea \n")).findings
+    assert (finding.name, finding.anchor) == ("trailing-space", None)
+
+
+@pytest.mark.parametrize("participants", ["[]", "[tea, '']", "[tea, 3]", "tea", "{tea: 1}"])
+def test_participants_are_a_list_of_names(participants: str) -> None:
+    text = f"---\nid: tea\nuser_id: sample-user\nschema: 1\nparticipants: {participants}\n---\n"
+    assert names(lint(parse(text))) == ["malformed-identity"]

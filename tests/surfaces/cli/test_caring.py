@@ -1,0 +1,203 @@
+"""`status` and `reconcile`."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from garden.application import Garden
+from garden.session import Session
+from tests.support.gardens import CRITIC, NOTES, OVERVIEW, edit_outside, events_of, file_of, put, rows
+from tests.support.stalled import leave_open
+from tests.surfaces.cli.conftest import Command, untouched
+
+
+def _states(run: Command, *words: str) -> dict[str, str]:
+    found = run("status", "--json", *words)
+    states = {each["path"]: each["state"] for each in found.json["documents"]}
+    assert found.code == (0 if set(states.values()) <= {"in step"} else 1)
+    return {path: state for path, state in states.items() if state != "in step"}
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_garden_in_step_exits_with_0(run: Command, garden: Garden) -> None:
+    with untouched(garden):
+        shown = run.well("status").splitlines()
+    assert shown[0].split() == ["user", "document", "version", "state"]
+    assert shown[1].split() == ["ada", "notes.md", "2", "in", "step"]
+    assert shown[-1] == "4 documents of 1 user: 4 in step."
+
+
+@pytest.mark.usefixtures("ada")
+def test_files_beside_the_documents_are_counted_and_do_no_harm(run: Command, garden: Garden) -> None:
+    assert run("status", "--json").json["others"] == 0
+    put(garden, f"{CRITIC}.before", b"as it was")
+    assert run.well("status").splitlines()[-1] == "1 other file or folder beside them, unseen by tools."
+    put(garden, "users/ada/draft.md", b"mine")
+    assert "2 other files or folders beside them" in run.well("status")
+    assert run("status", "--json").json["others"] == 2
+
+
+def test_an_empty_home_has_nothing_to_tell(run: Command) -> None:
+    assert run.well("status") == "There are no documents yet.\n"
+    assert run.well("reconcile") == "Every document is in step.\n"
+
+
+@pytest.mark.usefixtures("ada")
+def test_every_way_to_be_out_of_step_is_told_and_nothing_is_changed(run: Command, garden: Garden) -> None:
+    edit_outside(garden, NOTES, "Slept well", "Slept badly")
+    edit_outside(garden, CRITIC, "<!-- @anchor: needs v1 -->\n", "")
+    put(garden, "users/ada/parts/child/notes.md", file_of(garden, NOTES).read_bytes())
+    put(garden, CRITIC.replace("profile", "notes"), b"\xff")
+    file_of(garden, OVERVIEW).unlink()
+    with untouched(garden):
+        assert _states(run) == {
+            NOTES: "drifted",
+            OVERVIEW: "missing",
+            CRITIC: "damaged",
+            CRITIC.replace("profile", "notes"): "unreadable",
+            "users/ada/parts/child/notes.md": "new",
+        }
+        ran = run("status")
+        assert ran.code == 1
+        assert f"{OVERVIEW}: The file is gone, and the account holds version 1 of it." in ran.out
+        assert f"{CRITIC}: Tools miss the anchor 'needs v1' in it." in ran.out
+
+
+@pytest.mark.usefixtures("ada")
+def test_what_a_crash_left_open_is_told(run: Command, garden: Garden) -> None:
+    leave_open(garden, NOTES, "More.")
+    with untouched(garden):
+        assert _states(run) == {NOTES: "open"}
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_document_that_was_moved_away_is_not_missed(run: Command, garden: Garden) -> None:
+    maintainer = garden.session("ada", role="maintainer")
+    new = "users/ada/parts/child/notes.md"
+    assert maintainer.call("fs.move", {"path": CRITIC.replace("profile", "notes"), "newPath": new})["ok"]
+    assert _states(run) == {}
+    assert new in run.well("status", "--json")
+
+
+@pytest.mark.usefixtures("ada")
+def test_one_users_garden_may_be_looked_at_alone(run: Command, garden: Garden) -> None:
+    put(garden, "users/ben/notes.md", b"hello\n")
+    assert _states(run, "--user", "ada") == {}
+    assert _states(run) == {"users/ben/notes.md": "damaged"}
+    for name in ("status", "reconcile"):
+        assert "There is no garden of 'nobody' here." in run.fails(name, "--user", "nobody")
+
+
+@pytest.mark.usefixtures("ada")
+def test_reconciling_adopts_what_was_edited_outside(run: Command, garden: Garden, ada: Session) -> None:
+    edit_outside(garden, NOTES, "Slept well", "Slept badly")
+    put(
+        garden,
+        "users/ada/parts/child/notes.md",
+        file_of(garden, CRITIC.replace("profile", "notes")).read_bytes(),
+    )
+    with untouched(garden):
+        planned = run.well("reconcile", "--dry-run")
+        assert f"would be opened  {NOTES} (drifted)" in planned
+    done = run.well("reconcile").splitlines()
+    assert done == [
+        f"adopted  {NOTES} (drifted)",
+        "adopted  users/ada/parts/child/notes.md (new)",
+        "2 documents were not in step: 2 adopted.",
+    ]
+    assert [row["actor"] for row in rows(ada, limit=2)] == ["external", "external"]
+    assert _states(run) == {}
+    with untouched(garden):
+        assert run.well("reconcile") == "Every document is in step.\n"
+
+
+@pytest.mark.parametrize(("written", "outcome"), [(False, "undone"), (True, "finished")])
+def test_reconciling_ends_what_a_crash_left_open(
+    run: Command, garden: Garden, ada: Session, written: bool, outcome: str
+) -> None:
+    leave_open(garden, NOTES, "More.", written=written)
+    assert run.well("reconcile").splitlines()[0] == f"{outcome}  {NOTES} (open)"
+    assert events_of(ada, NOTES)[-1] == f"append_file {'committed' if written else 'failed'}"
+    assert ("More." in file_of(garden, NOTES).read_text()) is written
+    assert _states(run) == {}
+
+
+@pytest.mark.usefixtures("ada")
+def test_what_needs_a_person_is_told_and_the_rest_is_done(run: Command, garden: Garden) -> None:
+    before = file_of(garden, OVERVIEW).read_bytes()
+    file_of(garden, OVERVIEW).unlink()
+    edit_outside(garden, CRITIC, "<!-- @anchor: needs v1 -->\n", "")
+    edit_outside(garden, NOTES, "Slept well", "Slept badly")
+    ran = run("reconcile")
+    assert ran.code == 1
+    assert (
+        f"needs a person  {OVERVIEW} (missing): The file is gone, and the account holds version 1 of it."
+        in ran.out
+    )
+    assert f"needs a person  {CRITIC} (damaged): " in ran.out
+    assert f"adopted  {NOTES} (drifted)" in ran.out
+    assert "3 documents were not in step: " in ran.out
+    assert "2 need a person" in ran.out
+    outcomes = {each["path"]: each["outcome"] for each in run("reconcile", "--json").json}
+    assert outcomes == {OVERVIEW: "needs a person", CRITIC: "needs a person"}
+    put(garden, OVERVIEW, before)
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_garden_that_can_t_be_listed_is_named_among_the_others(run: Command, garden: Garden) -> None:
+    put(garden, "users/cyd/notes.md", file_of(garden, NOTES).read_bytes().replace(b"ada", b"cyd"))
+    run.well("reconcile")
+    home = garden.home.path
+    (home / "users/cyd").rename(home / "elsewhere")
+    (home / "users/cyd").symlink_to(home / "elsewhere")
+    edit_outside(garden, NOTES, "Slept well", "Slept badly")
+    what = "What is in it can't be told. This path is not allowed: "
+    assert _states(run) == {NOTES: "drifted", "users/cyd": "unreadable", "users/cyd/notes.md": "unreadable"}
+    shown = run("status").out
+    assert f"users/cyd: {what}" in shown
+    assert "elsewhere" not in shown
+    assert "needs a person  users/cyd (unreadable): " in run("reconcile", "--dry-run").out
+    ran = run("reconcile")
+    assert (ran.code, ran.err) == (1, "")
+    assert f"adopted  {NOTES} (drifted)" in ran.out
+    assert f"needs a person  users/cyd (unreadable): {what}" in ran.out
+    outcomes = {each["path"]: each["outcome"] for each in run("reconcile", "--json").json}
+    assert outcomes == {"users/cyd": "needs a person", "users/cyd/notes.md": "needs a person"}
+
+
+def test_nobody_is_kept_waiting_by_a_look(run: Command, garden: Garden, ada: Session) -> None:
+    with garden.services.account.document(ada.caller, NOTES):
+        assert _states(run) == {}
+
+
+@pytest.mark.usefixtures("ada")
+def test_the_time_of_the_last_change_is_told(run: Command) -> None:
+    found = run("status", "--json").json["documents"]
+    for each in found:
+        since = datetime.fromisoformat(each["updated_at"])
+        assert abs(datetime.now(UTC) - since) < timedelta(hours=1)
+
+
+@pytest.mark.usefixtures("ada")
+def test_what_no_tool_edits_is_not_called_well_for_being_known(run: Command, garden: Garden) -> None:
+    with file_of(garden, NOTES).open("a") as file:
+        file.write("\n## Again\n<!-- @anchor: inbox v1 -->\n")
+    for words in ("reconcile", "reconcile", "status"):
+        ran = run(words)
+        assert ran.code == 1
+        assert "No tool edits it: line" in ran.out
+    assert _states(run) == {NOTES: "damaged"}
+
+
+@pytest.mark.usefixtures("ada")
+def test_what_was_given_up_is_told_until_a_person_has_it_tried_again(run: Command, garden: Garden) -> None:
+    leave_open(garden, NOTES, "More.")
+    for _ in range(garden.settings.upkeep.attempts + 1):
+        garden.services.recoveries.claim(timedelta(0), limit=1, pause_seconds=0)
+    assert _states(run) == {NOTES: "quarantined"}
+    for words in (["reconcile"], ["reconcile", "--dry-run"]):
+        ran = run(*words)
+        assert ran.code == 1
+        assert "'garden reconcile --quarantined' tries once more" in ran.out
+    assert run.well("reconcile", "--quarantined").splitlines()[0] == f"undone  {NOTES} (open)"
+    assert _states(run) == {}

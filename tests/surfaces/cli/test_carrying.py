@@ -1,0 +1,205 @@
+"""`export`, and `import` of what it wrote."""
+
+import errno
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from garden.application import Garden
+from garden.home.folder import ensure_home
+from garden.session import Session
+from tests.support.gardens import NOTES, file_of, ok, plant, put, rows
+from tests.support.planted import put_database
+from tests.surfaces.cli.conftest import Command, untouched
+
+
+def _tree(folder: Path) -> dict[str, bytes]:
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file()
+    }
+
+
+@pytest.mark.usefixtures("ada")
+def test_an_export_holds_every_document_byte_for_byte(run: Command, garden: Garden, folder: Path) -> None:
+    with untouched(garden):
+        assert run.well("export", folder / "out") == "4 exported, 0 there already, 0 refused.\n"
+    assert _tree(folder / "out") == _tree(garden.home.users)
+    assert {file.stat().st_mode & 0o077 for file in (folder / "out").rglob("*")} == {0}
+
+
+def test_history_and_events_stand_beside_where_an_import_passes_over(
+    run: Command, garden: Garden, ada: Session, folder: Path
+) -> None:
+    run.well("export", folder / "out", "--history", "--events")
+    tree = _tree(folder / "out")
+    history = {f".history/{name}": text for name, text in _tree(garden.home.history).items()}
+    assert history
+    assert history.items() <= tree.items()
+    lines = tree[".events/ada.jsonl"].decode().splitlines()
+    assert [json.loads(line) for line in lines] == list(reversed(rows(ada)))
+    assert run("import", folder / "out").out == "0 imported, 4 here already, 0 refused.\n"
+
+
+@pytest.mark.usefixtures("ada")
+def test_all_that_was_exported_is_on_the_disk_before_it_is_said(
+    run: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: set[tuple[int, int]] = set()
+    fsync, target = os.fsync, folder / "new" / "out"
+
+    def noting(handle: int) -> None:
+        synced.add(_state(os.fstat(handle)))
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    assert "6 exported" in run.well("export", target, "--history", "--events")
+    written = {_state(each.stat()) for each in (target, *target.rglob("*"))}
+    assert written | {_state(each.stat()) for each in (folder, folder / "new")} <= synced
+    synced.clear()
+    assert "6 there already" in run.well("export", target, "--history", "--events")
+    assert written <= synced
+
+
+def _state(status: os.stat_result) -> tuple[int, int]:
+    return status.st_ino, status.st_size if stat.S_ISREG(status.st_mode) else 0
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_disk_that_does_not_confirm_is_told(
+    run: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    (folder / "out").mkdir()
+    monkeypatch.setattr(os, "fsync", broken)
+    ran = run("export", folder / "out")
+    assert ran.code == 1
+    assert "0 exported, 0 there already, 4 refused." in ran.out
+    assert _tree(folder / "out") == {}
+
+
+@pytest.mark.usefixtures("ada")
+def test_the_same_garden_gives_the_same_bytes(run: Command, folder: Path) -> None:
+    for name in ("one", "two"):
+        run.well("export", folder / name, "--history", "--events")
+    assert _tree(folder / "one") == _tree(folder / "two")
+
+
+@pytest.mark.usefixtures("ada")
+def test_an_import_takes_what_an_export_gave(
+    run: Command, folder: Path, empty_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run.well("export", folder / "out", "--history", "--events")
+    other = ensure_home(folder / "other")
+    put_database(other, empty_database)
+    there = Command(other.path, monkeypatch)
+    assert there.well("import", folder / "out") == "4 imported, 0 here already, 0 refused.\n"
+    assert _tree(other.users) == _tree(run.home / "users")
+    there.well("status")
+
+
+@pytest.mark.usefixtures("ada")
+def test_nothing_is_overwritten_and_an_export_goes_on_where_it_was(run: Command, folder: Path) -> None:
+    out = folder / "out"
+    run.well("export", out)
+    (out / "ada/overview.md").unlink()
+    (out / "ada/notes.md").write_text("mine")
+    ran = run("export", out)
+    assert ran.code == 1
+    assert "refused ada/notes.md: Something else stands at this path already." in ran.out
+    assert "export to another folder" in ran.out
+    assert ran.out.endswith("1 exported, 2 there already, 1 refused.\n")
+    assert (out / "ada/notes.md").read_text() == "mine"
+    outcomes = {each["file"]: each["outcome"] for each in run("export", out, "--json").json}
+    assert outcomes["ada/notes.md"] == "refused"
+    assert [name for name in _tree(out) if "/." in name] == []
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_link_in_the_way_is_not_followed(run: Command, folder: Path) -> None:
+    out = folder / "out"
+    (out / "ada").mkdir(parents=True)
+    (out / "ada/notes.md").symlink_to(folder / "elsewhere.md")
+    assert run("export", out).code == 1
+    assert not (folder / "elsewhere.md").exists()
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_folder_that_is_a_link_is_not_entered_least_of_all_into_another_garden(
+    run: Command, garden: Garden, folder: Path
+) -> None:
+    plant(garden.session("ben"), "users/ben/notes.md")
+    out = folder / "out"
+    out.mkdir()
+    (out / "ada").symlink_to(garden.home.users / "ben")
+    (out / ".events").symlink_to(garden.home.history)
+    with untouched(garden):
+        ran = run("export", out, "--events")
+        assert ran.code == 1
+        assert "refused ada/overview.md: This path is not allowed: a link stands there" in ran.out
+        assert ran.out.endswith("1 exported, 0 there already, 6 refused.\n")
+
+
+@pytest.mark.usefixtures("ada")
+def test_an_export_may_be_of_one_user(run: Command, garden: Garden, folder: Path) -> None:
+    plant(garden.session("ben"), "users/ben/notes.md")
+    run.well("export", folder / "out", "--user", "ben", "--events")
+    assert set(_tree(folder / "out")) == {"ben/notes.md", ".events/ben.jsonl"}
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_document_that_can_not_be_read_is_told_and_the_rest_exported(
+    run: Command, garden: Garden, folder: Path
+) -> None:
+    before = file_of(garden, NOTES).read_bytes()
+    put(garden, NOTES, b"\xff")
+    ran = run("export", folder / "out")
+    assert ran.code == 1
+    assert "refused ada/notes.md: A document is text in UTF-8" in ran.out
+    assert set(_tree(folder / "out")) == {
+        "ada/overview.md",
+        "ada/parts/critic/notes.md",
+        "ada/parts/critic/profile.md",
+    }
+    put(garden, NOTES, before)
+
+
+@pytest.mark.usefixtures("ada")
+def test_places_that_make_no_sense_are_refused(run: Command, garden: Garden, folder: Path) -> None:
+    (folder / "file").write_text("")
+    with untouched(garden):
+        assert "not go into the garden home" in run.fails("export", garden.home.path / "users")
+        assert "not go into the garden home" in run.fails("export", garden.home.path)
+        assert "There is a file at this place." in run.fails("export", folder / "file")
+        told = run.fails("export", folder / "out", "--user", "nobody")
+        assert "There is no garden of 'nobody' here.\nhint:  There are: ada." in told
+        assert "The folder can't be made: " in run.fails("export", "/proc/nowhere")
+        assert "no folder to import from" in run.fails("import", folder / "nowhere")
+        run.fails("export", code=2)
+    assert not (folder / "out").exists()
+
+
+def test_advice_that_is_the_same_for_many_files_is_given_once(run: Command, folder: Path) -> None:
+    for name in ("one.md", "two.md"):
+        put_file = folder / "docs/start" / name
+        put_file.parent.mkdir(parents=True, exist_ok=True)
+        put_file.write_text("text")
+    ran = run("import", folder / "docs")
+    assert ran.out.count("refused start/") == 2
+    assert ran.out.count("Allowed are") == 1
+
+
+@pytest.mark.usefixtures("ada")
+def test_annotations_go_along_with_their_events(run: Command, garden: Garden, folder: Path) -> None:
+    session = garden.session("ada", "companion", transaction_id="t1")
+    ok(session, "fs.append", path=NOTES, text="More.")
+    ok(session, "events.log", type="reflection", filePath=NOTES, rationale="It was worth saying.")
+    run.well("export", folder / "out", "--events")
+    last = json.loads((folder / "out/.events/ada.jsonl").read_text().splitlines()[-1])
+    assert [each["rationale"] for each in last["annotations"]] == ["It was worth saying."]

@@ -1,0 +1,116 @@
+"""`repair` and `restore`."""
+
+import pytest
+
+from garden.application import Garden
+from garden.session import Session
+from tests.support.gardens import CRITIC, NOTES, edit_outside, file_of, rows
+from tests.surfaces.cli.conftest import Command, untouched
+
+PROFILE = "parts/critic/profile.md"
+ANCHOR = "<!-- @anchor: needs v1 -->\n"
+
+
+def test_repair_mends_what_status_complains_of(run: Command, garden: Garden, ada: Session) -> None:
+    edit_outside(garden, CRITIC, ANCHOR, "")
+    assert "'garden repair' mends that." in run("status").out
+    assert "'garden repair'" in run.fails("patch", PROFILE, "needs", "--append", "- Rest")
+    with untouched(garden):
+        assert "+<!-- @anchor: needs v1 -->" in run.well("repair", PROFILE, "--dry-run")
+    shown = run.well("repair", PROFILE, "-m", "Edited on the phone.", "--actor", "ben")
+    event = rows(ada, path=CRITIC)[0]
+    assert shown.splitlines() == [
+        f"Changed: {PROFILE} (event {event['eventId']})",
+        "Put back: the anchor 'needs v1' under 'Needs'.",
+    ]
+    assert (event["op"], event["rationale"], event["actor"], event["role"]) == (
+        "repair", "Edited on the phone.", "ben", "maintainer",
+    )  # fmt: skip
+    run.well("status")
+    assert run.well("repair", PROFILE) == f"Nothing changed: {PROFILE}\n"
+
+
+@pytest.mark.usefixtures("ada")
+def test_repair_says_which_sections_come_back_empty(run: Command, garden: Garden) -> None:
+    gone = "## Concerns\n<!-- @anchor: concerns v1 -->\n\n- Says yes before looking\n- Counts the hours\n\n"
+    edit_outside(garden, CRITIC, gone, "")
+    said = "The section 'concerns v1' comes back empty; version 2 holds the words that it had."
+    assert said in run.well("repair", PROFILE, "--dry-run")
+    ran = run("repair", PROFILE)
+    assert "Put back: the section 'concerns v1'." in ran.out
+    assert ran.err.endswith(f"warning: {said}\n")
+    assert "- Counts the hours" in run.well("cat", PROFILE, "--version", "2", "--section", "concerns")
+
+
+@pytest.mark.usefixtures("ada")
+def test_what_can_not_be_repaired_is_told_with_what_to_do(run: Command, garden: Garden) -> None:
+    edit_outside(garden, CRITIC, f"## Needs\n{ANCHOR}", "## Needs\n\n## Needs\n")
+    said = run.fails("repair", PROFILE)
+    assert "can't be told" in said
+    assert "restore an earlier version" in said
+    run.well("restore", PROFILE, "--version", "2")
+    run.well("status")
+
+
+def test_restore_brings_a_version_back(run: Command, garden: Garden, ada: Session) -> None:
+    first = run.well("cat", "notes.md", "--version", "1")
+    with untouched(garden):
+        assert "-Slept well" in run.well("restore", "notes.md", "--version", "1", "--dry-run")
+    run.well("restore", "notes.md", "--version", "1")
+    assert file_of(garden, NOTES).read_text() == first
+    second = rows(ada, path=NOTES)[1]["eventId"]
+    run.well("restore", "notes.md", "--event", second[-8:])
+    assert "Slept well" in file_of(garden, NOTES).read_text()
+    assert run.well("restore", "notes.md", "--at", "0s") == "Nothing changed: notes.md\n"
+    assert run("restore", "notes.md", "--version", "1", "--json").json["result"]["fromVersion"] == 1
+
+
+@pytest.mark.usefixtures("ada")
+def test_the_same_restoration_twice_is_carried_out_twice_unless_a_key_says_otherwise(run: Command) -> None:
+    for _ in range(2):
+        run.well("append", "notes.md", "More.")
+        assert run.well("restore", "notes.md", "--version", "1").startswith("Changed: notes.md")
+    run.well("append", "notes.md", "More.")
+    run.well("restore", "notes.md", "--version", "1", "--key", "mine")
+    assert run.well("restore", "notes.md", "--version", "1", "--key", "mine").startswith("Changed before:")
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_missing_file_comes_back(run: Command, garden: Garden) -> None:
+    before = file_of(garden, NOTES).read_bytes()
+    file_of(garden, NOTES).unlink()
+    assert f"'garden restore {NOTES} --version 2' makes it anew." in run("status").out
+    ran = run("restore", "notes.md", "--version", "2")
+    assert ran.code == 0
+    assert "The file was missing; it is made anew." in ran.err
+    assert file_of(garden, NOTES).read_bytes() == before
+    run.well("status")
+
+
+@pytest.mark.usefixtures("ada")
+def test_who_looks_at_a_missing_file_is_told_how_it_comes_back(run: Command, garden: Garden) -> None:
+    file_of(garden, NOTES).unlink()
+    with untouched(garden):
+        for words in (["cat"], ["cat", "--section", "inbox"], ["lint"], ["lint", "--fix"]):
+            told = run(*words, "notes.md").err
+            assert "The file of this document is missing, and the account holds version 2 of it." in told
+            assert "'garden restore'" in told
+
+
+@pytest.mark.usefixtures("ada")
+def test_what_names_no_version_is_refused(run: Command, garden: Garden) -> None:
+    with untouched(garden):
+        for words in ([], ["--version", "1", "--at", "3d"], ["--event", "abcdef", "--version", "1"]):
+            assert "Give one of --version, --at and --event." in run.fails(
+                "restore", "notes.md", *words, code=2
+            )
+        run.fails("restore", "notes.md", "--version", "0", code=2)
+        run.fails("restore", "notes.md", "--at", "yesterday", code=2)
+        assert "has no version 9" in run.fails("restore", "notes.md", "--version", "9")
+        assert "Name a later time." in run.fails("restore", "notes.md", "--at", "2020-01-01")
+        assert "There is no such event" in run.fails("restore", "notes.md", "--event", "ffffffff")
+        run.fails("repair", "users/ben/notes.md", "--user", "ada")
+        for which in (["--version", "1"], ["--at", "0s"]):
+            told = run.fails("restore", "parts/nobody/notes.md", *which)
+            assert "There is no document users/ada/parts/nobody/notes.md in the account." in told
+            assert "'garden ls'" in told

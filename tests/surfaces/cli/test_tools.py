@@ -1,0 +1,63 @@
+"""`tools`, and `call` where it is more than the tool."""
+
+import json
+from typing import Any, get_args
+
+import pytest
+
+from garden.surfaces.cli.tools import RoleName
+from garden.tools.declaration import Tool
+from garden.tools.registry import REGISTRY
+from garden.writing.callers import Role
+from tests.surfaces.cli.conftest import Command
+
+
+def test_every_tool_is_listed_in_a_line(run: Command) -> None:
+    head, *lines = run.well("tools").splitlines()
+    assert head.split()[0] == "tool"
+    assert [line.split()[0] for line in lines] == list(REGISTRY)
+    assert [each["name"] for each in run("tools", "--json").json] == list(REGISTRY)
+
+
+@pytest.mark.parametrize("tool", REGISTRY.values(), ids=lambda tool: tool.name)
+def test_a_tool_is_explained_with_every_parameter_and_an_example(run: Command, tool: Tool[Any]) -> None:
+    shown = run.well("tools", tool.name)
+    assert tool.summary in shown
+    words = {line.split()[0] for line in shown.splitlines() if line.strip()}
+    assert set(tool.request_schema["properties"]) <= words
+    assert shown.splitlines()[-1].startswith(f"Example: garden call {tool.name} '")
+    schemas = run("tools", tool.name, "--schema").json
+    assert schemas == {"request": tool.request_schema, "result": tool.result_schema}
+    assert run("tools", tool.name, "--json").json["example"] == dict(tool.example)
+
+
+def test_a_tool_that_is_not_there_is_told_with_what_was_meant(run: Command) -> None:
+    assert "Did you mean fs.read" in run.fails("tools", "fs.raed")
+    assert "'garden tools' names them all." in run.fails("tools", "nope")
+    assert "--schema wants the name of a tool." in run.fails("tools", "--schema", code=2)
+    assert run("tools", "fs.raed", "--json").json["error"]["code"] == "unknown_tool"
+
+
+def test_tools_need_no_home(run: Command) -> None:
+    nowhere = run.home.parent / "elsewhere"
+    run.well("--home", nowhere, "tools")
+    assert not nowhere.exists()
+
+
+def test_the_roles_of_the_command_are_those_of_the_tools() -> None:
+    assert set(get_args(RoleName)) == set(Role)
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_call_may_be_printed_over_several_lines(run: Command) -> None:
+    words = ["call", "fs.list", '{"path": "users/ada"}']
+    assert len(run.well(*words).splitlines()) == 1
+    pretty = run.well(*words, "--pretty")
+    assert len(pretty.splitlines()) > 1
+    assert json.loads(pretty)["result"] == run(*words, "--json").json["result"]
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_role_that_is_none_is_a_misuse(run: Command) -> None:
+    told = run.fails("call", "tools.list", "--role", "king", code=2)
+    assert "'agent', 'reviewer', 'maintainer'" in told

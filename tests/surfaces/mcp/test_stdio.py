@@ -1,0 +1,231 @@
+"""The way in over stdio: nothing but protocol on stdout, whatever comes in, and nothing lost at the end."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from garden.application import Garden
+from garden.home.folder import Home
+from garden.session import Session
+from garden.surfaces.mcp.messages import LINE_BYTES_MAX
+from tests.support.gardens import NOTES, plant
+from tests.support.mcp_lines import INITIALIZE, Lines
+from tests.support.planted import put_database
+from tests.support.processes import command, environment
+from tests.surfaces.mcp.conftest import server_command
+from tests.surfaces.mcp.test_progress import append, hold, wait_for_a_waiter
+
+
+def test_a_client_is_greeted_and_told_the_tools_while_the_database_does_not_answer(home: Home) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        put_database(home, f"postgresql://ada@127.0.0.1:{silent.getsockname()[1]}/garden")
+        with Lines(server_command(), environment(home.path)) as server:
+            assert server.greet()["result"]["serverInfo"]["name"] == "memory-garden"
+            assert len(server.ask("tools/list")["result"]["tools"]) == 20
+            assert server.ask("prompts/list")["result"]["prompts"]
+
+
+def test_a_garden_that_can_t_be_opened_is_an_answer_and_tried_again(home: Home) -> None:
+    put_database(home, "postgresql://ada@127.0.0.1:1/garden")
+    with Lines(server_command(), environment(home.path)) as server:
+        server.greet()
+        for _ in range(2):
+            result = server.call("tools_list")
+            assert result["isError"]
+            assert result["structuredContent"]["error"]["code"] == "unavailable"
+            assert result["structuredContent"]["error"]["hint"]
+        refused = server.ask("resources/read", {"uri": "garden://users/ada/notes.md"})
+        assert refused["error"]["data"]["code"] == "unavailable"
+
+
+def test_what_a_client_is_told_of_a_home_that_can_t_be_made_names_no_place_on_the_host(folder: Path) -> None:
+    (folder / "file").write_text("No folder.")
+    with Lines(server_command(), environment(folder / "file" / "home")) as server:
+        server.greet()
+        result = server.call("tools_list")
+        assert result["structuredContent"]["error"]["code"] == "unavailable"
+        assert str(folder) not in json.dumps(result)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--user", "A B"], "can't be a user's id"),
+        (["--user", "ada", "--role", "king"], "There is no role"),
+        (["--user", "ada", "--actor", ""], "can't be an actor's name"),
+    ],
+)
+def test_who_can_t_be_a_caller_is_told_so_before_anything_is_asked(
+    home: Home, words: list[str], said: str
+) -> None:
+    with subprocess.Popen(
+        command("mcp", *words), env=environment(home.path), stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as server:  # fmt: skip
+        # Its input stays open and empty meanwhile.
+        assert server.wait(timeout=60) == 1
+        assert server.stdout is not None
+        assert server.stderr is not None
+        assert server.stdout.read() == ""
+        assert said in server.stderr.read()
+
+
+NO_MESSAGES: tuple[tuple[bytes, int, Any], ...] = (
+    (b"no json", -32700, None),
+    (b'{"jsonrpc": "2.0", "id": 7', -32700, None),
+    (b"\xff\xfe", -32700, None),
+    (b"[" * 100_000, -32700, None),
+    (b"[]", -32600, None),
+    (b"7", -32600, None),
+    (b'{"jsonrpc": "1.0", "id": 8, "method": "ping"}', -32600, 8),
+    (b'{"id": "nine", "method": "ping"}', -32600, "nine"),
+    (b'{"jsonrpc": "2.0", "id": 10, "method": 5}', -32600, 10),
+    (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', -32600, None),
+    (b'"' + b"x" * (2 * LINE_BYTES_MAX) + b'"', -32600, None),
+)
+
+
+def test_a_line_that_is_no_message_is_refused_and_the_conversation_goes_on(lines: Lines) -> None:
+    for line, code, request_id in NO_MESSAGES:
+        lines.put(line)
+        refused = lines.next()
+        assert refused["error"]["code"] == code, line[:60]
+        assert refused["id"] == request_id, line[:60]
+        assert lines.ask("ping")["result"] == {}
+
+
+HALF = "\ud83d"
+
+
+def test_half_a_surrogate_pair_reaches_the_tool_that_refuses_it(lines: Lines, ada: Session) -> None:
+    plant(ada, NOTES)
+    refused = lines.call("fs_append", path=NOTES, text=f"a {HALF}")
+    assert refused["structuredContent"]["error"]["code"] == "not_text"
+
+
+def test_what_is_said_about_half_a_surrogate_pair_bears_the_requests_id(lines: Lines) -> None:
+    assert lines.call(HALF)["structuredContent"]["error"]["code"] == "unknown_tool"
+    assert lines.call("fs_read", path=HALF)["isError"]
+    assert lines.ask(HALF)["error"]["code"] == -32601
+    assert lines.ask("resources/read", {"uri": f"garden://{HALF}"})["error"]["code"] == -32602
+    lines.put(json.dumps({"id": 70, "method": HALF}).encode())
+    assert lines.next()["id"] == 70
+    lines.put(json.dumps({"jsonrpc": "2.0", "id": None, "method": HALF}).encode())
+    assert lines.next()["error"]["code"] == -32600
+
+
+def test_messages_of_wrong_shapes_are_refused_one_by_one(lines: Lines) -> None:
+    wrong: list[tuple[str, Any]] = [
+        ("tools/call", None),
+        ("tools/call", {"name": 7}),
+        ("tools/call", {"name": "fs_read", "arguments": []}),
+        ("tools/list", {"cursor": "2"}),
+        ("resources/read", {}),
+        ("prompts/get", {"name": "weekly_review", "arguments": {"since": 7}}),
+        ("completion/complete", {"ref": {"type": "ref/nothing"}}),
+        ("initialize", {}),
+        ("dance", {}),
+    ]
+    for method, params in wrong:
+        assert lines.ask(method, params)["error"]["code"] in {-32601, -32602}, method
+    for method in ("notifications/cancelled", "notifications/progress", "notifications/dance"):
+        lines.tell(method, {"requestId": [], "progressToken": {}})
+    assert lines.ask("ping")["result"] == {}
+
+
+def test_empty_lines_and_other_line_ends_are_taken(lines: Lines) -> None:
+    lines.put(b"\n\r\n   ")
+    lines.put(b'{"jsonrpc":"2.0","id":"a","method":"ping"}\r')
+    assert lines.next() == {"jsonrpc": "2.0", "id": "a", "result": {}}
+
+
+def test_a_large_answer_reaches_a_slow_reader_whole(lines: Lines, ada: Session) -> None:
+    plant(ada, NOTES)
+    for number in range(6):
+        ada.fs.append(NOTES, f"{number} " + "word " * 30_000)
+    asked = [lines.send("tools/call", {"name": "fs_read", "arguments": {"path": NOTES}}) for _ in range(5)]
+    text = ada.fs.read(NOTES).result
+    for each in asked:
+        assert lines.answer_to(each)["result"]["structuredContent"]["result"] == text
+
+
+def test_requests_from_a_file_are_answered_into_a_file(ready_home: Home, folder: Path) -> None:
+    requests = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+         "params": {"name": "md_plant", "arguments": {"path": NOTES}}},
+    ]  # fmt: skip
+    (folder / "in").write_text("".join(json.dumps(each) + "\n" for each in requests))
+    with (folder / "in").open("rb") as stdin, (folder / "out").open("wb") as stdout:
+        done = subprocess.run(
+            server_command(), env=environment(ready_home.path), stdin=stdin, stdout=stdout, check=False
+        )
+    assert done.returncode == 0
+    answers = [json.loads(line) for line in (folder / "out").read_text().splitlines()]
+    assert [answer["id"] for answer in answers] == [1, 2]
+    assert answers[1]["result"]["structuredContent"]["ok"]
+
+
+def test_an_input_with_nothing_in_it_ends_the_server(ready_home: Home) -> None:
+    done = subprocess.run(
+        server_command(),
+        env=environment(ready_home.path),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_nothing_but_protocol_reaches_stdout_whoever_prints() -> None:
+    program = (
+        "import os, subprocess, sys\n"
+        "from garden.surfaces.mcp.stdio_streams import claimed\n"
+        "with claimed() as (reading, writing):\n"
+        "    print('printed', flush=True)\n"
+        "    os.write(1, b'written\\n')\n"
+        "    subprocess.run(['echo', 'by a child'])\n"
+        "    os.write(writing, b'{}\\n')\n"
+        "print('afterwards')\n"
+    )
+    done = subprocess.run(
+        [server_command()[0], "-c", program], capture_output=True, text=True, check=True, env=dict(os.environ)
+    )
+    assert done.stdout == "{}\nafterwards\n"
+    assert done.stderr == "printed\nwritten\nby a child\n"
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, None], ids=["SIGTERM", "SIGINT", "EOF"])
+def test_a_write_under_way_at_the_end_is_finished_and_answered(
+    lines: Lines, garden: Garden, ada: Session, database: str, how: signal.Signals | None
+) -> None:
+    plant(ada, NOTES)
+    with ExitStack() as held:
+        hold(garden, held, NOTES)
+        asked = append(lines, NOTES, "At the last moment.")
+        wait_for_a_waiter(database)
+        if how is None:
+            lines.end_input()
+        else:
+            lines.process.send_signal(how)
+    assert lines.answer_to(asked)["result"]["structuredContent"]["ok"]
+    assert lines.process.wait(timeout=60) == 0
+    assert "At the last moment." in str(ada.fs.read(NOTES).result)
+
+
+def test_a_client_that_went_away_ends_the_server(ready_home: Home) -> None:
+    with Lines(server_command(), environment(ready_home.path)) as server:
+        server.greet()
+        assert server.process.stdout is not None
+        server.process.stdout.close()
+        server.send("ping")
+        server.end_input()
+        assert server.process.wait(timeout=60) == 0

@@ -1,0 +1,307 @@
+"""Who may call what: the matrix of routes, tokens and users, and where the service listens."""
+
+import json
+import re
+import subprocess
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from garden.access.tokens import Issued, Tokens
+from garden.events.tokens import TokenStore
+from garden.home.folder import Home
+from garden.surfaces.web.server import CannotListenError, listen
+from garden.tools.registry import REGISTRY
+from tests.support.processes import garden
+from tests.support.served import Person, Service, served
+from tests.surfaces.web.test_events import following, until
+from tests.surfaces.web.test_robustness import LISTENING, newer
+from tests.surfaces.web.test_tools import example_for, refused
+
+ROUTES = [
+    ("GET", "/v1/tools"), ("GET", "/v1/tools/fs.read"), ("GET", "/v1/events"), ("GET", "/v1/events/stream"),
+    ("GET", "/v1/events/{event}"), ("GET", "/v1/documents"), ("GET", "/v1/documents/{notes}"),
+    ("GET", "/v1/history/{notes}"), ("GET", "/v1/history/{notes}?version=1"),
+    ("POST", "/mcp"), ("GET", "/mcp"),
+    *(("POST", f"/v1/tools/{name}") for name in REGISTRY),
+]  # fmt: skip
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - to be refused
+OPEN = ["/healthz", "/readyz", "/openapi.json", "/metrics"]
+
+
+@pytest.fixture
+def nobody(service: Service) -> Iterator[httpx2.Client]:
+    """A client that has no token."""
+    with service.client(None) as client:
+        yield client
+
+
+def address(person: Person, route: str) -> str:
+    event = person.ok("events.query", limit=1)["result"]["rows"][0]["eventId"]
+    return route.format(event=event, notes=person.notes)
+
+
+def test_no_route_is_left_out_here(nobody: httpx2.Client) -> None:
+    described = nobody.get("/openapi.json").json()["paths"]
+    known = {re.sub(r"\{\w+\}", "{}", path) for path in described}
+    named = {"notes": "{}", "event": "{}"}
+    tried = {route.format(**named).partition("?")[0] for _, route in ROUTES} | {"/v1/tools/{}"} | set(OPEN)
+    assert known <= tried
+
+
+def made_yesterday(service: Service, person: Person) -> Issued:
+    """Make a token that was good for an hour, a day ago."""
+    yesterday = datetime.now(UTC) - timedelta(days=1)
+    tokens = Tokens(TokenStore(service.garden.pools["readers"]), now=lambda: yesterday)
+    until = yesterday + timedelta(hours=1)
+    return tokens.create(person.user_id, role="agent", actor="companion", expires_at=until)
+
+
+@pytest.mark.parametrize(("method", "route"), ROUTES)
+def test_without_a_live_token_nothing_is_answered(
+    service: Service, nobody: httpx2.Client, ada: Person, method: str, route: str
+) -> None:
+    there = address(ada, route)
+    made = service.garden.tokens
+    expired = made_yesterday(service, ada).secret
+    revoked = made.create(ada.user_id, role="agent", actor="companion", expires_at=None)
+    made.revoke(revoked.token.token_id)
+    almost = ada.secret[:-1] + ("A" if ada.secret[-1] != "A" else "B")
+    for header in (
+        None, "", "Bearer", f"Basic {ada.secret}", ada.secret, "Bearer x", f"Bearer {almost}",
+        f"Bearer {expired}", f"Bearer {revoked.secret}", f"Bearer {ada.secret}, Bearer {ada.secret}",
+        f"Bearer {'x' * 2000}",
+    ):  # fmt: skip
+        headers = {} if header is None else {"Authorization": header}
+        answer = nobody.request(method, there, headers=headers)
+        refused(answer, 401, "permission_denied")
+        assert answer.headers["www-authenticate"].startswith("Bearer")
+        assert ada.secret not in answer.text
+
+
+@pytest.mark.parametrize("path", OPEN)
+def test_how_the_service_is_may_be_asked_by_whoever_reaches_it(nobody: httpx2.Client, path: str) -> None:
+    assert nobody.get(path).status_code == 200
+
+
+@pytest.mark.parametrize("tool", REGISTRY)
+def test_no_tool_reaches_another_users_garden(ada: Person, ben: Person, tool: str) -> None:
+    ben.ok("md.plant", path=ben.profile)
+    ben.ok("fs.append", path=ben.notes, text="the secret of the beehive", toolCallId="call-of-ben")
+    answer = ada.call(tool, **example_for(ben, tool))
+    shown = answer.text.replace(ben.user_id, "") if not answer.is_success else answer.text
+    assert "beehive" not in shown
+    assert answer.status_code in {200, 403}
+    if f"users/{ben.user_id}" in str(example_for(ben, tool)):
+        assert answer.status_code == 403
+
+
+@pytest.mark.parametrize("route", [route for method, route in ROUTES if method == "GET" and "{" in route])
+def test_no_route_shows_another_users_data(ada: Person, ben: Person, route: str) -> None:
+    ben.ok("fs.append", path=ben.notes, text="the secret of the beehive")
+    there = address(ben, route)
+    assert ben.client.get(there).status_code == 200
+    answer = ada.client.get(there)
+    assert answer.status_code in {403, 404}
+    assert "beehive" not in answer.text
+
+
+def test_lists_and_queries_hold_only_the_callers_own(ada: Person, ben: Person) -> None:
+    ben.ok("fs.append", path=ben.notes, text="the secret of the beehive", rationale="beehive")
+    for route in (
+        "/v1/documents",
+        "/v1/events",
+        "/v1/events?text=beehive",
+        f"/v1/documents?folder=users/{ada.user_id}",
+    ):
+        answer = ada.client.get(route)
+        assert answer.status_code == 200
+        assert ben.user_id not in answer.text
+    refused(ada.client.get(f"/v1/documents?folder=users/{ben.user_id}"), 403, "path_not_allowed")
+    refused(ada.client.get(f"/v1/events?path={ben.notes}"), 403, "path_not_allowed")
+
+
+def test_another_users_place_in_a_stream_shows_nothing_of_theirs(ada: Person, ben: Person) -> None:
+    with following(ben) as entries:
+        told = ben.ok("fs.append", path=ben.notes, text="the secret of the beehive")["meta"]["eventId"]
+        position = until(entries, told)[-1]["id"]
+        ben.ok("fs.append", path=ben.notes, text="another")
+    answer = ada.client.get("/v1/events/stream", headers={"Last-Event-ID": position})
+    refused(answer, 400, "invalid_input")
+
+
+def test_a_revoked_token_is_refused_soon(service: Service, ada: Person) -> None:
+    ada.ok("tools.list")
+    service.garden.tokens.revoke(ada.token.token_id)
+    for _ in range(10_000):
+        if ada.call("tools.list").status_code == 401:
+            return
+    raise AssertionError("it was never refused")
+
+
+REVOKED_SECONDS = 2
+"""After this time, the documentation says, nobody hears anything by a token that was revoked."""
+
+
+def test_a_stream_that_is_open_tells_nothing_of_what_happens_after_its_token_was_revoked(
+    service: Service, ada: Person
+) -> None:
+    with service.person(user_id=ada.user_id) as other, following(ada) as entries:
+        next(entries)
+        until(entries, other.ok("fs.append", path=ada.notes, text="before")["meta"]["eventId"])
+        service.garden.tokens.revoke(ada.token.token_id)
+        time.sleep(REVOKED_SECONDS)
+        other.ok("fs.append", path=ada.notes, text="after")
+        assert list(entries) == []
+
+
+def test_what_listens_below_mcp_is_told_nothing_of_what_happens_after_its_token_was_revoked(
+    service: Service, ada: Person
+) -> None:
+    listening = json.loads(json.dumps(LISTENING))
+    listening["params"]["notifications"] = {"resourceSubscriptions": [f"garden://{ada.notes}"]}
+    request = {**newer(ada), "json": listening}
+    with (
+        service.person(user_id=ada.user_id) as other,
+        ada.client.stream(url="/mcp", **request) as answer,
+    ):
+        lines = answer.iter_lines()
+        other.ok("fs.append", path=ada.notes, text="before")
+        assert any("resources/updated" in line for line in lines)
+        service.garden.tokens.revoke(ada.token.token_id)
+        time.sleep(REVOKED_SECONDS)
+        other.ok("fs.append", path=ada.notes, text="after")
+        told: list[str] = []
+        with pytest.raises((httpx2.RemoteProtocolError, httpx2.ReadError)):
+            told.extend(lines)
+        assert "updated" not in str(told)
+
+
+def test_roles_hold_over_http(service: Service, ada: Person) -> None:
+    ada.ok("md.plant", path=ada.profile)
+    with (
+        service.person("reviewer", ada.user_id) as reviewer,
+        service.person("maintainer", ada.user_id) as maintainer,
+    ):
+        moving = {"path": ada.notes, "newPath": f"users/{ada.user_id}/parts/critic/notes.md"}
+        for person in (reviewer, ada):
+            refused(person.call("fs.move", **moving), 403, "permission_denied")
+        maintainer.ok("fs.move", **moving)
+
+
+@pytest.fixture
+def open_to_one(ready_home: Home) -> Iterator[Service]:
+    """A service that was started for one user."""
+    with served(ready_home, "--user", "ada") as service:
+        yield service
+
+
+def test_the_one_user_needs_no_token_and_web_pages_get_nothing(open_to_one: Service) -> None:
+    with open_to_one.client(None) as client:
+        port = open_to_one.address[1]
+        planted = client.post("/v1/tools/md.plant", json={"path": "users/ada/notes.md"})
+        assert planted.status_code == 200
+        refused(
+            client.post("/v1/tools/md.plant", json={"path": "users/ben/notes.md"}), 403, "path_not_allowed"
+        )
+        for host in ("127.0.0.1", "localhost", "[::1]", f"LocalHost:{port}"):
+            assert client.get("/v1/tools", headers={"Host": host}).status_code == 200
+        for host in ("garden.example", f"garden.example:{port}", "127.0.0.1.garden.example", "", "[", "[::1"):
+            for path in ("/v1/tools", "/healthz", "/metrics", "/mcp"):
+                assert client.get(path, headers={"Host": host}).status_code in {400, 403}
+        for origin in ("https://garden.example", "null", f"http://garden.example:{port}", "http://127.0.0.1"):
+            answer = client.post("/v1/tools/tools.list", headers={"Origin": origin})
+            refused(answer, 403, "permission_denied")
+        for site in ("cross-site", "same-site"):
+            # So a browser marks what it gets for a page's pictures and scripts, which have no origin.
+            for path in ("/v1/documents/users/ada/notes.md", "/v1/events/stream", "/healthz"):
+                refused(client.get(path, headers={"Sec-Fetch-Site": site}), 403, "permission_denied")
+        for site in ("none", "same-origin"):
+            assert client.get("/v1/tools", headers={"Sec-Fetch-Site": site}).status_code == 200
+        own = {"Origin": f"http://127.0.0.1:{port}"}
+        assert client.post("/v1/tools/tools.list", headers=own).status_code == 200
+
+
+def test_the_one_user_is_served_on_whatever_address_is_this_machines_alone(ready_home: Home) -> None:
+    with (
+        served(ready_home, "--user", "ada", "--host", "127.0.0.2") as service,
+        service.client(None) as client,
+    ):
+        assert client.get("/v1/tools").status_code == 200
+        assert client.get("/v1/tools", headers={"Host": "127.0.0.1.garden.example"}).status_code == 403
+
+
+def refused_start(home: Home, *words: str) -> subprocess.CompletedProcess[str]:
+    done = garden("serve", "--port", "0", *words, home=home.path)
+    assert done.returncode == 1, done
+    assert done.stdout == ""
+    assert "hint:" in done.stderr
+    return done
+
+
+@pytest.mark.parametrize("host", [EVERYWHERE, "::", "192.0.2.1", "garden.example"])
+def test_without_tokens_nothing_is_served_to_other_machines(ready_home: Home, host: str) -> None:
+    assert "--user" in refused_start(ready_home, "--host", host, "--user", "ada").stderr
+    assert "garden token create" in refused_start(ready_home, "--host", host).stderr
+
+
+def test_other_machines_are_served_as_soon_as_there_is_a_token(ready_home: Home) -> None:
+    with (
+        served(ready_home) as service,
+        service.person("agent") as ada,
+        service.person("maintainer") as operator,
+    ):
+        service.stop()
+        with served(ready_home, "--host", EVERYWHERE) as wide:
+            there = f"http://127.0.0.1:{wide.address[1]}"
+            assert httpx2.get(f"{there}/healthz").status_code == 200
+            refused(httpx2.get(f"{there}/metrics"), 401, "permission_denied")
+            for person, status in ((ada, 403), (operator, 200)):
+                headers = {"Authorization": f"Bearer {person.secret}"}
+                assert httpx2.get(f"{there}/metrics", headers=headers).status_code == status
+
+
+def test_a_service_that_nobody_can_call_says_how_to_make_a_token(ready_home: Home) -> None:
+    with served(ready_home) as service:
+        service.stop()
+    assert "garden token create" in (ready_home.path / "serve.log").read_text()
+
+
+def test_a_port_that_is_taken_is_said_to_be(ready_home: Home) -> None:
+    with served(ready_home, "--user", "ada") as service:
+        done = garden("serve", "--port", str(service.address[1]), "--user", "ada", home=ready_home.path)
+    assert done.returncode == 1
+    assert "can't be listened on: Address already in use.\n" in done.stderr
+
+
+@pytest.mark.parametrize("host", ["nonsense.invalid", "192.0.2.1"])
+def test_where_the_host_is_to_blame_the_hint_is_about_the_host(host: str) -> None:
+    with pytest.raises(CannotListenError) as refusal:
+        listen(host, 0)
+    assert "--host" in refusal.value.hint
+    assert "--port" not in refusal.value.hint
+
+
+@pytest.mark.parametrize("option", [("--role", "reviewer"), ("--actor", "ben")])
+def test_who_acts_is_not_said_where_tokens_say_it(ready_home: Home, option: tuple[str, str]) -> None:
+    done = garden("serve", "--port", "0", "--host", "192.0.2.1", *option, home=ready_home.path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "go with --user" in done.stderr
+
+
+def test_nothing_of_a_token_or_a_document_gets_into_the_log(ready_home: Home) -> None:
+    with served(ready_home, env={"GARDEN_LOG_LEVEL": "debug"}) as service, service.person() as person:
+        person.ok("md.plant", path=person.notes)
+        person.ok("fs.append", path=person.notes, text="the secret of the beehive")
+        person.client.get("/v1/documents/" + person.notes, headers={"X-Request-Id": "look-for-me"})
+        person.client.get("/v1/documents/" + person.notes, params={"lines": "beehive"})
+        service.stop()
+    log = Path(ready_home.path / "serve.log").read_text()
+    assert "look-for-me" in log
+    assert person.secret not in log
+    assert person.secret.rpartition(".")[2] not in log
+    assert "beehive" not in log

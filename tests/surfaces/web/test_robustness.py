@@ -1,0 +1,386 @@
+"""What no well-meaning client sends: the malformed, the huge, the slow, and too much of everything."""
+
+import json
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from garden.events.records import Caller
+from tests.support.databases import TestServer
+from tests.support.mcp_lines import INITIALIZE
+from tests.support.served import Person, Service, head_and_body, home_of_its_own, served
+from tests.support.waiting import until
+from tests.surfaces.web.test_events import following
+from tests.surfaces.web.test_tools import refused
+
+STRICT = {
+    "GARDEN_SERVE_BODY_BYTES": "100000", "GARDEN_SERVE_BODY_SECONDS": "1", "GARDEN_SERVE_IDLE_SECONDS": "1",
+    "GARDEN_SERVE_CONNECTIONS": "20", "GARDEN_SERVE_THREADS": "1", "GARDEN_SERVE_WAITING_CALLS": "2",
+    "GARDEN_SERVE_STREAMS": "3", "GARDEN_SERVE_STREAM_SECONDS": "1",
+}  # fmt: skip
+# For those who are to be turned away for another reason than that they were slow.
+PATIENT = {**STRICT, "GARDEN_SERVE_BODY_SECONDS": "30", "GARDEN_SERVE_IDLE_SECONDS": "30"}
+
+
+@pytest.fixture(scope="module")
+def strict(server: TestServer) -> Iterator[Service]:
+    """A service that takes little and waits shortly."""
+    root = Path(os.environ["GARDEN_TEST_ROOT"])
+    with home_of_its_own(server, root) as home, served(home, env=STRICT) as service:
+        # It could close a connection that was kept at the very moment at which the next request is sent.
+        yield replace(service, connections_kept=0)
+
+
+@pytest.fixture(scope="module")
+def patient(server: TestServer) -> Iterator[Service]:
+    """A service that takes little, and waits longer than any test."""
+    root = Path(os.environ["GARDEN_TEST_ROOT"])
+    with home_of_its_own(server, root) as home, served(home, env=PATIENT) as service:
+        yield replace(service, connections_kept=0)
+
+
+@pytest.fixture
+def cyd(patient: Service) -> Iterator[Person]:
+    with patient.person() as person:
+        person.ok("md.plant", path=person.notes)
+        yield person
+
+
+@pytest.fixture
+def ada(strict: Service) -> Iterator[Person]:
+    with strict.person() as person:
+        person.ok("md.plant", path=person.notes)
+        yield person
+
+
+def head(person: Person, *lines: str, path: str = "/v1/tools/tools.list") -> bytes:
+    fixed = ("Host: x", f"Authorization: Bearer {person.secret}", "Content-Type: application/json")
+    return "\r\n".join((f"POST {path} HTTP/1.1", *fixed, *lines, "", "")).encode()
+
+
+def everything(connection: socket.socket) -> bytes:
+    """Read until the other side closes."""
+    received = b""
+    while piece := connection.recv(65536):
+        received += piece
+    return received
+
+
+def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_sent(strict: Service, ada: Person) -> None:
+    with strict.connected() as connection:
+        connection.sendall(head(ada, "Content-Length: 100001", "Expect: 100-continue"))
+        status, body = head_and_body(everything(connection))
+    assert (status, json.loads(body)["error"]["code"]) == (413, "too_large")
+
+
+def test_a_body_without_a_length_is_cut_off_where_it_becomes_too_large(strict: Service, ada: Person) -> None:
+    with strict.connected() as connection:
+        connection.sendall(head(ada, "Transfer-Encoding: chunked"))
+        piece = b"2710\r\n" + b" " * 10_000 + b"\r\n"
+        try:
+            for _ in range(1000):
+                connection.sendall(piece)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        else:
+            raise AssertionError("it took everything")
+    ada.ok("tools.list")
+
+
+def test_a_body_up_to_the_limit_is_taken(cyd: Person) -> None:
+    padded = b"{}" + b" " * 99_998
+    answer = cyd.client.post(
+        "/v1/tools/tools.list", content=padded, headers={"Content-Type": "application/json"}
+    )
+    assert answer.status_code == 200
+    refused(
+        cyd.client.post(
+            "/v1/tools/tools.list", content=padded + b" ", headers={"Content-Type": "application/json"}
+        ),
+        413,
+        "too_large",
+    )
+
+
+def test_a_body_that_trickles_in_is_not_waited_for(strict: Service, ada: Person) -> None:
+    with strict.connected() as connection:
+        connection.sendall(head(ada, "Content-Length: 1000") + b'{"pa')
+        status, body = head_and_body(everything(connection))
+    assert (status, json.loads(body)["error"]["code"]) == (408, "invalid_input")
+
+
+@pytest.mark.parametrize(
+    "begun", [b"", b"POST /v1/tools", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", b"\r\n\r\n"]
+)
+def test_a_head_that_does_not_come_is_not_waited_for(strict: Service, begun: bytes) -> None:
+    with strict.connected() as connection:
+        connection.sendall(begun)
+        answer = everything(connection)
+    assert answer == b"" or head_and_body(answer)[0] == 408
+
+
+def turned_away(answer: bytes, status: int, code: str) -> str:
+    """Check what is answered below the application; gives the request's id."""
+    lines, _, body = answer.decode().partition("\r\n\r\n")
+    headers = dict(line.lower().split(": ", 1) for line in lines.splitlines()[1:])
+    assert lines.startswith(f"HTTP/1.1 {status} ")
+    assert headers["content-type"] == "application/problem+json"
+    assert headers["connection"] == "close"
+    assert int(headers["content-length"]) == len(body.encode())
+    said = json.loads(body)
+    assert (said["status"], said["ok"], said["error"]["code"]) == (status, False, code)
+    assert said["detail"] == said["error"]["message"]
+    return headers["x-request-id"]
+
+
+def test_what_never_reaches_the_application_is_answered_as_a_problem_too(strict: Service) -> None:
+    never_ending = b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"X-Long: %b\r\n" % (b"x" * 60_000) * 2
+    ids = set()
+    for sent, status, code in (
+        (GARBAGE["a name with a blank"], 400, "invalid_input"),
+        (GARBAGE["a chunk of no size"], 400, "invalid_input"),
+        (never_ending[: 64 * 1024 + 1], 431, "too_large"),
+        (b"GET /healthz HTTP/1.1\r\n", 408, "invalid_input"),
+        (b"", 408, "invalid_input"),
+    ):
+        with strict.connected() as connection:
+            connection.sendall(sent)
+            ids.add(turned_away(everything(connection), status, code))
+    assert len(ids) == 5
+
+
+def test_noise_behind_a_request_is_not_answered_in_its_place(strict: Service, ada: Person) -> None:
+    body = json.dumps({"path": ada.notes, "text": "said before the noise"}).encode()
+    whole = head(ada, f"Content-Length: {len(body)}", path="/v1/tools/fs.append") + body
+    with strict.connected() as connection:
+        connection.sendall(whole + b"\x00\x01\x02")
+        answer = everything(connection)
+    assert not answer.startswith(b"HTTP/1.1 400")
+
+
+def test_a_head_that_trickles_in_is_not_waited_for(strict: Service) -> None:
+    with strict.connected() as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\n")
+        answer = b""
+        connection.settimeout(0.05)
+        for number in range(1000):
+            try:
+                connection.sendall(b"X-%d: y\r\n" % number)
+                answer += connection.recv(4096)
+            except TimeoutError:
+                continue
+            except (BrokenPipeError, ConnectionResetError):
+                break
+            if not answer or b"408" in answer:
+                break
+        else:
+            raise AssertionError("it waited")
+    assert answer.startswith(b"HTTP/1.1 408") or not answer
+
+
+def test_a_kept_connection_that_falls_silent_is_closed(strict: Service) -> None:
+    with strict.connected() as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert everything(connection).startswith(b"HTTP/1.1 200")
+
+
+def test_a_head_without_end_is_refused(strict: Service) -> None:
+    with strict.connected() as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ")
+        try:
+            for _ in range(1000):
+                connection.sendall(b"x" * 10_000)
+        except (BrokenPipeError, ConnectionResetError):
+            return
+    raise AssertionError("it took everything")
+
+
+def test_a_head_without_end_behind_a_request_that_lasts_is_refused(strict: Service, ada: Person) -> None:
+    lasting = f"GET /v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {ada.secret}\r\n\r\n"
+    with strict.connected() as connection:
+        connection.sendall(lasting.encode())
+        assert b"200 OK" in connection.recv(4096)
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n")
+        try:
+            for _ in range(1000):
+                connection.sendall(b"X: " + b"x" * 10_000 + b"\r\n")
+        except (BrokenPipeError, ConnectionResetError):
+            return
+    raise AssertionError("it took everything")
+
+
+_FIRST = b"POST /v1/tools/tools.list HTTP/1.1\r\nHost: x\r\n"
+GARBAGE = {
+    "noise": bytes(range(256)) * 4,
+    "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 100,
+    "another protocol": b"SSH-2.0-OpenSSH_9.0\r\n",
+    "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "no version": b"GET /\r\n\r\n",
+    "two lengths": _FIRST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+    "length and chunks": _FIRST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "a negative length": b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+    "a name with a blank": b"GET / HTTP/1.1\r\nHost : x\r\n\r\n",
+    "NUL in a value": b"GET / HTTP/1.1\r\nHost: x\r\nX: a\x00b\r\n\r\n",
+    "a chunk of no size": b"POST /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
+    "a websocket": _FIRST + b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+    "a proxy's request": b"CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n",
+    "many at once, then noise": b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 50 + b"\x00\x01\x02",
+}
+
+
+@pytest.mark.parametrize("garbage", GARBAGE.values(), ids=list(GARBAGE))
+def test_garbage_harms_nobody(strict: Service, ada: Person, garbage: bytes) -> None:
+    with strict.connected() as connection:
+        connection.sendall(garbage)
+        answer = everything(connection)
+    assert b"500" not in answer.partition(b"\r\n")[0]
+    ada.ok("tools.list")
+
+
+def test_requests_one_after_the_other_on_one_connection_are_answered_in_order(
+    strict: Service, ada: Person
+) -> None:
+    ids = [f"number-{number}" for number in range(20)]
+    with strict.connected() as connection:
+        connection.sendall(b"".join(head(ada, f"X-Request-Id: {each}", "Content-Length: 0") for each in ids))
+        answers = everything(connection).decode()
+    told = [line.partition(": ")[2] for line in answers.splitlines() if line.startswith("x-request-id")]
+    assert told == ids
+
+
+def test_a_client_that_leaves_in_the_middle_changes_nothing_or_everything(
+    strict: Service, ada: Person
+) -> None:
+    body = json.dumps({"path": ada.notes, "text": "said and gone"}).encode()
+    whole = head(ada, f"Content-Length: {len(body)}", path="/v1/tools/fs.append") + body
+    for cut in (len(whole) - len(body) - 1, len(whole) - 1, len(whole)):
+        with strict.connected() as connection:
+            connection.sendall(whole[:cut])
+            connection.shutdown(socket.SHUT_WR)
+            everything(connection)
+    ada.ok("fs.append", path=ada.notes, text="said and gone")
+    assert ada.ok("fs.read", path=ada.notes)["result"].count("said and gone") == 1
+
+
+def test_more_calls_than_may_wait_are_told_to_come_back(patient: Service, cyd: Person) -> None:
+    """One call is carried out, two wait; whoever comes in addition is refused, and nobody else."""
+    answers: list[httpx2.Response] = []
+
+    def call(number: int) -> None:
+        with patient.client(cyd.secret) as client:
+            said = {"path": cyd.notes, "text": f"entry {number}"}
+            answers.append(client.post("/v1/tools/fs.append", json=said))
+
+    threads = [threading.Thread(target=call, args=(number,)) for number in range(12)]
+    with patient.garden.services.account.document(Caller(cyd.user_id, "holder"), cyd.notes):
+        for each in threads:
+            each.start()
+        until(lambda: len(answers) == 9)
+    for each in threads:
+        each.join()
+    for answer in answers[:9]:
+        refused(answer, 503, "unavailable")
+        assert int(answer.headers["retry-after"]) >= 1
+    assert [answer.status_code for answer in answers[9:]] == [200] * 3
+
+
+def test_more_connections_than_there_may_be_are_turned_away(patient: Service, cyd: Person) -> None:
+    connections = [patient.connected() for _ in range(30)]
+    try:
+        turned_away(everything(connections[-1]), 503, "unavailable")
+    finally:
+        for each in connections:
+            each.close()
+    # As soon as they are seen to be gone there is room again.
+    until(lambda: cyd.call("tools.list").status_code == 200)
+
+
+def test_more_streams_than_there_may_be_are_told_to_come_back(cyd: Person) -> None:
+    with following(cyd) as one, following(cyd) as two, following(cyd) as three:
+        for entries in (one, two, three):
+            next(entries)
+        answer = cyd.client.get("/v1/events/stream")
+        refused(answer, 503, "unavailable")
+
+
+def test_a_stream_that_has_nothing_to_tell_says_that_it_is_there(ada: Person) -> None:
+    with ada.client.stream("GET", "/v1/events/stream") as answer:
+        assert any(line == ": still here" for line in answer.iter_lines())
+
+
+def test_a_request_that_asks_for_another_protocol_leaves_no_words_of_the_server_in_the_log(
+    strict: Service, ada: Person
+) -> None:
+    with strict.connected() as connection:
+        connection.sendall(head(ada, "Connection: Upgrade", "Upgrade: websocket", "Content-Length: 0"))
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+    assert "uvicorn" not in (strict.garden.home.path / "serve.log").read_text()
+
+
+def test_a_stream_ends_when_its_token_is_revoked(strict: Service, ada: Person) -> None:
+    with following(ada) as entries:
+        next(entries)
+        strict.garden.tokens.revoke(ada.token.token_id, ada.user_id)
+        assert list(entries) == []
+
+
+SPOKEN = {"Accept": "application/json, text/event-stream"}
+LISTENING: dict[str, Any] = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "subscriptions/listen",
+    "params": {
+        "notifications": {"resourcesListChanged": True},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "a client", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    },
+}
+
+
+def _older(ada: Person) -> dict[str, Any]:
+    """Open a session; gives the request that listens in it."""
+    greeting = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE}
+    answer = ada.client.post("/mcp", json=greeting, headers=SPOKEN)
+    session = {**SPOKEN, "mcp-session-id": answer.headers["mcp-session-id"]}
+    return {"method": "GET", "headers": session}
+
+
+def newer(_ada: Person) -> dict[str, Any]:
+    told = {**SPOKEN, "mcp-protocol-version": "2026-07-28", "mcp-method": "subscriptions/listen"}
+    return {"method": "POST", "headers": told, "json": LISTENING}
+
+
+@pytest.mark.parametrize("listening", [_older, newer])
+def test_who_listens_below_mcp_is_cut_off_when_the_token_is_revoked(
+    strict: Service, ada: Person, listening: Callable[[Person], dict[str, Any]]
+) -> None:
+    with ada.client.stream(url="/mcp", **listening(ada)) as answer:
+        assert answer.status_code == 200
+        strict.garden.tokens.revoke(ada.token.token_id, ada.user_id)
+        with pytest.raises((httpx2.RemoteProtocolError, httpx2.ReadError)):
+            # Without end it says every 15 seconds that it is still there.
+            list(islice(answer.iter_lines(), 12))
+
+
+def test_one_user_who_keeps_large_bodies_in_hand_does_not_keep_the_others_from_sending(
+    patient: Service, cyd: Person
+) -> None:
+    large = {**LISTENING, "params": {**LISTENING["params"], "more": "x" * 99_000}}
+    request = {**newer(cyd), "json": large}
+    with ExitStack() as streams:
+        answers = [streams.enter_context(cyd.client.stream(url="/mcp", **request)) for _ in range(16)]
+        assert [answer.status_code for answer in answers] == [200] * 8 + [429] * 8
+        with patient.person() as ben:
+            ben.ok("md.plant", path=ben.notes, rationale="a reason " * 200)

@@ -1,0 +1,38 @@
+"""`garden worker`, whose jobs are held amid their fourth document until they are to be left off.
+
+    python -m tests.upkeep.held_worker --home HOME worker
+
+A kill, or word to stop, finds it there, however fast it is and however late they come.
+"""
+
+import itertools
+import time
+from collections.abc import Callable
+from unittest import mock
+
+from garden.files.failpoints import Step, watched_by
+from garden.surfaces.cli.main import main
+from garden.upkeep import worker
+from garden.upkeep.tasks import Job, Report, run_job
+from garden.writing.services import Services
+
+DONE_BEFORE = 3
+_LOOK_SECONDS = 0.01
+
+
+def held(job: Job, services: Services, go_on: Callable[[], bool]) -> Report:
+    """Run a job, and stay at a document for as long as the job may go on."""
+    documents = itertools.count()
+
+    def hold(step: Step) -> None:
+        if step is Step.LOCKED and next(documents) == DONE_BEFORE:
+            while go_on():
+                time.sleep(_LOOK_SECONDS)
+
+    with watched_by(hold):
+        return run_job(job, services, go_on)
+
+
+if __name__ == "__main__":
+    with mock.patch.object(worker, "run_job", held):
+        main()

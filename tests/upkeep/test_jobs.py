@@ -1,0 +1,216 @@
+"""Jobs as messages: what is done with one that is late, wrong, or whose job fails."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from queue import Queue
+from threading import Event, Thread
+
+import pytest
+from dramatiq import Broker, Worker
+from dramatiq.common import current_millis
+
+from garden.application import Garden
+from garden.events.idempotency import InProgressError
+from garden.home.folder import Home, ensure_home
+from garden.home.logs import configure_logs
+from garden.upkeep.doctor import examine
+from garden.upkeep.jobs import JobActor, declare, job_broker, queue_of
+from garden.upkeep.tasks import Job, Report, Timer
+from garden.upkeep.worker import Bench
+from garden.writing.services import Services
+from tests.support.brokers import RealBroker
+from tests.support.waiting import until
+
+JOBS = [
+    Job(name, "", seconds, lambda _: iter([Report()])) for name, seconds in (("seldom", 600), ("never", 0))
+]
+
+
+@pytest.fixture
+def client(broker: RealBroker) -> Iterator[Broker]:
+    made = job_broker(broker.url)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def done() -> "Queue[str]":
+    return Queue()
+
+
+@contextmanager
+def working(client: Broker) -> Iterator[None]:
+    worker = Worker(client, worker_timeout=50, worker_threads=1)
+    worker.start()
+    try:
+        yield
+    finally:
+        worker.stop()
+
+
+def actors(client: Broker, home: Home, done: "Queue[str]") -> dict[str, JobActor]:
+    return {
+        each.actor_name: each
+        for each in declare(client, queue_of(home), JOBS, lambda job: done.put(job.name))
+    }
+
+
+def test_a_message_that_is_too_old_is_put_aside_and_the_next_one_is_done(
+    ready_home: Home, broker: RealBroker, client: Broker, done: "Queue[str]"
+) -> None:
+    seldom = actors(client, ready_home, done)["seldom"]
+    message = seldom.message()
+    for age_seconds in (601, 0):
+        client.enqueue(message.copy(message_timestamp=current_millis() - age_seconds * 1000))
+    with working(client):
+        assert done.get(timeout=60) == "seldom"
+        until(lambda: broker.dead() == 1)
+    assert done.empty()
+    assert broker.waiting() == []
+
+
+def test_a_job_that_no_timer_runs_is_done_when_a_message_asks(
+    ready_home: Home, broker: RealBroker, client: Broker, done: "Queue[str]"
+) -> None:
+    never = actors(client, ready_home, done)["never"]
+    client.enqueue(never.message().copy(message_timestamp=0))
+    with working(client):
+        assert done.get(timeout=60) == "never"
+    assert broker.waiting() == []
+
+
+def test_a_job_that_fails_is_not_tried_again_and_keeps_no_other_from_being_done(
+    ready_home: Home, broker: RealBroker, client: Broker
+) -> None:
+    begun: Queue[str] = Queue()
+
+    def fail(job: Job) -> None:
+        begun.put(job.name)
+        raise RuntimeError
+
+    seldom, never = declare(client, queue_of(ready_home), JOBS, fail)
+    seldom.send()
+    never.send()
+    with working(client):
+        assert [begun.get(timeout=60), begun.get(timeout=60)] == ["seldom", "never"]
+        until(lambda: broker.dead() == 2)
+    assert (begun.empty(), broker.waiting()) == (True, [])
+
+
+def test_homes_that_share_a_broker_do_not_take_each_other_s_messages(
+    ready_home: Home, broker: RealBroker, client: Broker, done: "Queue[str]", folder: Path
+) -> None:
+    other = queue_of(ensure_home(folder / "other"))
+    theirs, ours = job_broker(broker.url), actors(client, ready_home, done)
+    declare(theirs, other, JOBS, lambda job: done.put(f"{job.name} of the other home"))
+    ours["seldom"].send()
+    with working(theirs):
+        theirs.get_actor("never").send()
+        assert done.get(timeout=60) == "never of the other home"
+    theirs.close()
+    assert broker.waiting() == ["seldom"]
+    broker.remove_queue(other)
+
+
+def test_a_message_that_names_no_job_is_put_aside(
+    ready_home: Home, broker: RealBroker, client: Broker, done: "Queue[str]"
+) -> None:
+    seldom = actors(client, ready_home, done)["seldom"]
+    client.enqueue(seldom.message().copy(actor_name="somebody-elses"))
+    seldom.send()
+    with working(client):
+        assert done.get(timeout=60) == "seldom"
+        until(lambda: broker.dead() == 1)
+
+
+def test_a_bench_is_closed_when_the_step_under_way_has_been_finished(garden: Garden) -> None:
+    begun = Event()
+    order: list[str] = []
+
+    def steps(_: Services) -> Iterator[Report]:
+        begun.set()
+        until(lambda: not bench._open)
+        order.append("finished")
+        yield Report()
+        order.append("gone on")
+
+    bench = Bench(garden.services)
+    at_work = Thread(target=bench.perform, args=(Job("long", "", 0, steps),))
+    at_work.start()
+    begun.wait()
+    bench.close()
+    order.append("closed")
+    at_work.join()
+    assert order == ["finished", "closed"]
+
+
+def test_what_keeps_a_job_from_being_done_is_no_failure_of_the_message(
+    garden: Garden, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def hindered(_: Services) -> Iterator[Report]:
+        yield Report(finished=2)
+        raise InProgressError("Somebody else is at it.", hint="Wait.")
+
+    configure_logs("info", "json")
+    Bench(garden.services).perform(Job("hindered", "", 0, hindered))
+    told = json.loads(capsys.readouterr().err)
+    assert (told["level"], told["reason"]) == ("warning", "Somebody else is at it.")
+    assert (told["job"], told["finished"], told["failed"]) == ("hindered", 2, 1)
+    assert told["took_seconds"] >= 0
+
+
+def test_a_job_leaves_the_same_words_in_the_log_whoever_had_it_done(
+    garden: Garden, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(_: Services) -> Iterator[Report]:
+        yield Report(finished=1)
+        raise RuntimeError
+
+    done = Job("done", "", 3600, lambda _: iter([Report(finished=1)]))
+    hindered = Job("hindered", "", 3600, lambda _: map(_raised, [InProgressError("Not now.", hint="Wait.")]))
+    failing = Job("failing", "", 3600, broken)
+    configure_logs("info", "json")
+
+    def log() -> list[dict[str, object]]:
+        entries = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+        changing = {"timestamp", "took_seconds", "exception"}
+        assert all("took_seconds" in each for each in entries)
+        return sorted(
+            ({key: each[key] for key in each.keys() - changing} for each in entries),
+            key=lambda each: str(each["job"]),
+        )
+
+    for job in (done, hindered, failing):
+        with suppress(RuntimeError):
+            Bench(garden.services).perform(job)
+    by_message = log()
+    timer = Timer(garden.services, (done, hindered, failing))
+    timer.start()
+    until(lambda: len(timer.totals) == 3)
+    timer.close()
+    assert log() == by_message
+    assert [each["job"] for each in by_message] == ["done", "failing", "hindered"]
+
+
+def _raised(error: InProgressError) -> Report:
+    raise error
+
+
+def test_the_doctor_finds_a_broker_that_answers_and_one_that_was_lost(
+    home: Home, broker: RealBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GARDEN_BROKER_URL", broker.url)
+
+    def found() -> tuple[str, str]:
+        finding = next(each for each in examine(home.path) if each.check == "broker")
+        return finding.status, finding.message
+
+    assert found()[0] == "ok"
+    assert found()[1].endswith(" answers")
+    assert "guest:guest" not in found()[1]
+    broker.lose()
+    assert found()[0] == "failed"
+    broker.bring_back()
+    assert found()[0] == "ok"

@@ -1,0 +1,261 @@
+"""Stalled changes are brought to their end, each attempt counted, none tried for ever."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from errno import ENOSPC
+from itertools import chain
+from typing import Any
+
+import pytest
+
+from garden.application import Garden
+from garden.events.database import DatabaseUnavailableError
+from garden.files.failpoints import Step, watched_by
+from garden.files.paths import GardenPath
+from garden.session import Session
+from garden.upkeep.reconciliation import Reconciled, clear_strays, forget_expired, reconcile, sweep
+from garden.upkeep.status import State, status_of_user
+from garden.writing.write_path import WritePath
+from tests.support.gardens import events_of, file_of, ok, out_of_step
+from tests.support.planted import ada
+from tests.support.promises import broken_promises
+from tests.support.stalled import leave_open
+
+NOW = timedelta(0)
+NOTES = "users/ada/notes.md"
+OTHERS = [f"users/ada/parts/p{number}/notes.md" for number in range(5)]
+
+
+@pytest.fixture
+def session(garden: Garden) -> Session:
+    session = ada(garden)
+    for path in (NOTES, *OTHERS):
+        ok(session, "md.plant", path=path)
+    return session
+
+
+def swept(garden: Garden, pause_seconds: float = 0) -> list[Reconciled]:
+    return list(sweep(garden.services, NOW, pause_seconds=pause_seconds))
+
+
+def test_what_stands_is_finished_and_what_does_not_is_undone(garden: Garden, session: Session) -> None:
+    leave_open(garden, NOTES, "said and written", written=True)
+    leave_open(garden, OTHERS[0], "said and not written")
+    assert [(each.path, each.outcome) for each in swept(garden)] == [
+        (NOTES, "finished"),
+        (OTHERS[0], "undone"),
+    ]
+    assert events_of(session, NOTES)[-1] == "append_file committed"
+    assert events_of(session, OTHERS[0])[-1] == "append_file failed"
+    assert broken_promises(garden) == []
+    assert swept(garden) == []
+    assert garden.services.recoveries.counts() == (0, 0)
+
+
+@pytest.mark.usefixtures("session")
+def test_what_is_younger_than_asked_for_is_left_to_its_writer(garden: Garden) -> None:
+    leave_open(garden, NOTES, "just begun")
+    assert list(sweep(garden.services, timedelta(minutes=1))) == []
+    assert len(swept(garden)) == 1
+
+
+def test_more_than_a_batch_is_swept(
+    garden: Garden, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("garden.upkeep.reconciliation._BATCH_SAGAS", 2)
+    for path in OTHERS:
+        leave_open(garden, path, "more")
+    assert Counter(each.path for each in swept(garden, pause_seconds=5)) == Counter(OTHERS)
+    assert all(events_of(session, path)[-1] == "append_file failed" for path in OTHERS)
+
+
+@pytest.mark.usefixtures("session")
+def test_a_document_that_somebody_alive_holds_is_passed_over_and_not_counted(garden: Garden) -> None:
+    leave_open(garden, NOTES, "more")
+    leave_open(garden, OTHERS[0], "more")
+    with garden.services.account.document(ada(garden).caller, NOTES):
+        for _ in range(garden.settings.upkeep.attempts + 1):
+            found = {each.path: each.outcome for each in swept(garden)}
+            assert found.pop(NOTES) == "busy"
+            assert found in ({OTHERS[0]: "undone"}, {})
+    assert [each.outcome for each in swept(garden)] == ["undone"]
+
+
+@pytest.mark.usefixtures("session")
+def test_what_can_not_be_ended_is_given_up_with_an_account_of_why(garden: Garden) -> None:
+    leave_open(garden, NOTES, "more")
+    leave_open(garden, OTHERS[0], "more")
+    before = file_of(garden, NOTES).read_bytes()
+    file_of(garden, NOTES).write_bytes(b"\xff")
+    attempts = garden.settings.upkeep.attempts
+    rounds = [swept(garden) for _ in range(attempts + 2)]
+    assert [[(each.path, each.outcome) for each in done] for done in rounds] == [
+        [(NOTES, "refused"), (OTHERS[0], "undone")],
+        *[[(NOTES, "refused")]] * (attempts - 1),
+        [(NOTES, "quarantined")],
+        [],
+    ]
+    [status] = (each for each in status_of_user(garden.services, "ada") if not each.in_step)
+    assert status.state is State.QUARANTINED
+    assert status.message == (
+        "A change was begun and could not be brought to its end in 10 attempts. "
+        "A document is text in UTF-8, and this has no valid UTF-8 at byte 0. "
+        "When the reason is gone, 'garden reconcile --quarantined' tries once more."
+    )
+    # Whoever edits it is told as before, and once a person has seen to it, it goes on.
+    file_of(garden, NOTES).write_bytes(before)
+    garden.services.recoveries.release()
+    assert [each.outcome for each in swept(garden)] == ["undone"]
+    assert broken_promises(garden) == []
+
+
+@pytest.mark.usefixtures("session")
+def test_what_takes_whoever_tries_it_down_is_not_tried_for_ever(garden: Garden) -> None:
+    leave_open(garden, NOTES, "more")
+
+    def die(step: Step) -> None:
+        if step is Step.STALLED_READ:
+            raise SystemExit
+
+    with watched_by(die):
+        for _ in range(garden.settings.upkeep.attempts):
+            with pytest.raises(SystemExit):
+                swept(garden)
+        [given_up] = swept(garden)
+    assert given_up.outcome == "quarantined"
+    assert given_up.message.endswith("None of them came back to say why.")
+
+
+def test_what_a_full_disk_keeps_open_is_told_and_ends_by_itself_when_there_is_room(
+    garden: Garden, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in OTHERS:
+        leave_open(garden, path, "said and written", written=True)
+
+    def full(*_: object) -> None:
+        raise OSError(ENOSPC, "")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("garden.files.plain_files._write_all", full)
+        rounds = [swept(garden) for _ in range(garden.settings.upkeep.attempts + 2)]
+    assert {each.outcome for done in rounds for each in done} == {"refused"}
+    assert [len(done) for done in rounds] == [len(OTHERS)] * len(rounds)
+    assert garden.services.recoveries.counts() == (len(OTHERS), 0)
+    stalled = [each for each in status_of_user(garden.services, "ada") if not each.in_step]
+    assert {(each.state, each.message) for each in stalled} == {
+        (
+            State.OPEN,
+            "A change was begun and has not come to its end. The file system refused: "
+            "No space left on device. It is tried again by itself.",
+        )
+    }
+    assert [each.outcome for each in swept(garden)] == ["finished"] * len(OTHERS)
+    assert all(events_of(session, path)[-1] == "append_file committed" for path in OTHERS)
+    assert broken_promises(garden) == []
+
+
+@pytest.mark.usefixtures("session")
+def test_a_database_that_breaks_off_gives_the_attempts_back_and_ends_the_sweep(
+    garden: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in OTHERS[:2]:
+        leave_open(garden, path, "more")
+    asked, sweeps = [], 2 * garden.settings.upkeep.attempts + 2
+
+    def gone(_: WritePath, _caller: object, path: GardenPath) -> None:
+        asked.append(path.text)
+        raise DatabaseUnavailableError("The database is not available.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(WritePath, "acknowledge", gone)
+        for _ in range(sweeps):
+            with pytest.raises(DatabaseUnavailableError):
+                swept(garden)
+    assert len(asked) == sweeps
+    assert [each.outcome for each in swept(garden)] == ["undone"] * 2
+
+
+def test_the_next_write_ends_also_what_was_given_up(garden: Garden, session: Session) -> None:
+    leave_open(garden, NOTES, "more", written=True)
+    for _ in range(garden.settings.upkeep.attempts + 1):
+        garden.services.recoveries.claim(NOW, limit=1, pause_seconds=0)
+    assert garden.services.recoveries.counts() == (1, 1)
+    ok(session, "fs.append", path=NOTES, text="and more")
+    assert events_of(session, NOTES)[-2:] == ["append_file committed"] * 2
+    assert list(forget_expired(garden.services)) == []
+    assert garden.services.recoveries.counts() == (0, 0)
+
+
+def test_many_sweeps_at_once_end_each_change_once(garden: Garden, session: Session) -> None:
+    for number, path in enumerate(OTHERS):
+        leave_open(garden, path, "more", written=number % 2 == 0)
+    with ThreadPoolExecutor(4) as threads:
+        done = list(threads.map(lambda _: swept(garden), range(4)))
+    told = Counter((each.path, each.outcome) for each in chain(*done) if each.outcome != "unchanged")
+    assert {outcome for _, outcome in told} <= {"finished", "undone", "busy"}
+    assert {path for path, outcome in told if outcome != "busy"} == set(OTHERS)
+    assert max(count for (_, outcome), count in told.items() if outcome != "busy") == 1
+    assert [events_of(session, path)[-1].split()[1] for path in OTHERS] == [
+        "committed", "failed", "committed", "failed", "committed",
+    ]  # fmt: skip
+    assert broken_promises(garden) == []
+
+
+def test_both_halves_of_a_move_are_ended(garden: Garden, session: Session) -> None:
+    new = "users/ada/parts/moved/notes.md"
+
+    def die(step: Step) -> None:
+        if step is Step.REPLACED:
+            raise SystemExit
+
+    with watched_by(die), pytest.raises(SystemExit):
+        session.call("fs.move", {"path": NOTES, "newPath": new})
+    assert {each.path: each.outcome for each in swept(garden)} == {NOTES: "finished", new: "finished"}
+    assert out_of_step(garden) == []
+    assert not file_of(garden, NOTES).exists()
+
+
+@pytest.mark.usefixtures("session")
+def test_temporary_files_of_killed_writers_are_removed(garden: Garden) -> None:
+    strays = [
+        file_of(garden, f"users/ada/.new-notes.md-{'0' * 16}"),
+        file_of(garden, f"users/ada/parts/p1/.new-profile.md-{'1' * 16}"),
+    ]
+    for stray in strays:
+        stray.write_text("half")
+    mine = file_of(garden, "users/ada/.new-idea.txt")
+    mine.write_text("a person's own")
+    found = {each.path: each.outcome for each in clear_strays(garden.services, "ada")}
+    assert found == {NOTES: "cleared", "users/ada/parts/p1/profile.md": "cleared"}
+    assert not any(stray.exists() for stray in strays)
+    assert mine.exists()
+
+
+@pytest.mark.usefixtures("session")
+def test_the_temporary_file_of_a_living_writer_stays(garden: Garden) -> None:
+    seen: list[Any] = []
+
+    def look(step: Step) -> None:
+        if step is Step.PREPARED:
+            # In another thread, as a reconciler would be: this one holds the lock.
+            with ThreadPoolExecutor(1) as thread:
+                seen.append(thread.submit(lambda: list(clear_strays(garden.services, "ada"))).result())
+
+    with watched_by(look):
+        ok(ada(garden), "fs.append", path=NOTES, text="more")
+    assert seen == [[]]
+    assert broken_promises(garden) == []
+
+
+def test_by_hand_everything_is_done_whatever_its_age(garden: Garden, session: Session) -> None:
+    leave_open(garden, NOTES, "more", written=True)
+    with file_of(garden, OTHERS[0]).open("a") as file:
+        file.write("\nby hand\n")
+    stray = file_of(garden, f"users/ada/.new-notes.md-{'0' * 16}")
+    stray.write_text("half")
+    outcomes = {each.path: each.outcome for each in reconcile(garden.services, ["ada"])}
+    assert outcomes == {NOTES: "finished", OTHERS[0]: "adopted"}
+    assert not stray.exists()
+    assert events_of(session, OTHERS[0])[-1] == "external_edit committed"
+    assert list(reconcile(garden.services, ["ada"])) == []

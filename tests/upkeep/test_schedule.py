@@ -1,0 +1,142 @@
+"""Which message is sent when, and what the scheduler does while nobody takes any."""
+
+import signal
+from collections.abc import Iterator
+
+import pendulum
+import pytest
+from dramatiq import Broker
+
+from garden.home.folder import Home
+from garden.home.settings import Upkeep
+from garden.upkeep.jobs import crontab, declare, job_broker, queue_of
+from garden.upkeep.schedule import Rounds
+from garden.upkeep.tasks import jobs
+from tests.support.brokers import RealBroker
+from tests.support.processes import garden as garden_command
+from tests.support.waiting import until
+from tests.upkeep.conftest import ONLY_MESSAGES, running
+
+
+@pytest.fixture
+def client(broker: RealBroker) -> Iterator[Broker]:
+    made = job_broker(broker.url)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def rounds(ready_home: Home, broker: RealBroker, client: Broker) -> Iterator[Rounds]:
+    actors = declare(client, queue_of(ready_home), jobs(Upkeep()).values(), lambda _: None)
+    before = signal.getsignal(signal.SIGALRM)
+    yield Rounds(client, broker.url, actors)
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def sent_at(rounds: Rounds, broker: RealBroker, clock: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Name the jobs whose messages a scheduler sends that wakes up at this time."""
+    now = pendulum.parse(f"2026-11-18 {clock}")
+    with monkeypatch.context() as patched:
+        patched.setattr(pendulum, "now", lambda: now)
+        rounds.schedule()
+    sent = broker.waiting()
+    broker.remove_queue()
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("every_seconds", "told"),
+    [
+        (1, "*/1 * * * *"),
+        (60, "*/1 * * * *"),
+        (119, "*/1 * * * *"),
+        (600, "*/10 * * * *"),
+        (7 * 60, "*/6 * * * *"),
+        (3600, "0 */1 * * *"),
+        (5 * 3600, "0 */4 * * *"),
+        (86400, "0 3 * * *"),
+        (10**7, "0 3 * * *"),
+    ],
+)
+def test_a_schedule_comes_as_close_to_the_setting_as_a_crontab_can(every_seconds: int, told: str) -> None:
+    assert crontab(every_seconds) == told
+
+
+def test_each_job_is_sent_when_it_is_due_and_not_before(
+    rounds: Rounds, broker: RealBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    due = {
+        clock: sent_at(rounds, broker, clock, monkeypatch)
+        for clock in ("02:59:00", "03:00:00", "03:01:00", "04:00:00", "04:10:00")
+    }
+    assert due == {
+        "02:59:00": ["sweep"],
+        "03:00:00": ["adopt", "forget", "sweep", "verify"],
+        "03:01:00": ["sweep"],
+        "04:00:00": ["adopt", "forget", "sweep"],
+        "04:10:00": ["adopt", "sweep"],
+    }
+
+
+def test_between_rounds_no_connection_waits_to_be_found_dead(
+    rounds: Rounds, broker: RealBroker, client: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sent_at(rounds, broker, "03:01:00", monkeypatch) == ["sweep"]
+    assert not getattr(client, "connections", ())
+
+
+def test_a_broker_that_is_away_does_not_end_the_rounds(
+    rounds: Rounds, broker: RealBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sent_at(rounds, broker, "03:01:00", monkeypatch) == ["sweep"]
+    broker.lose()
+    now = pendulum.parse("2026-11-18 03:02:00")
+    with monkeypatch.context() as patched:
+        patched.setattr(pendulum, "now", lambda: now)
+        rounds.schedule()
+    broker.bring_back()
+    assert sent_at(rounds, broker, "03:03:00", monkeypatch) == ["sweep"]
+
+
+def test_a_message_for_a_queue_that_somebody_removed_is_not_lost(
+    rounds: Rounds, broker: RealBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Over RabbitMQ only somebody who has it confirm each message can know.
+    for clock in ("03:01:00", "03:02:00", "03:03:00"):
+        assert sent_at(rounds, broker, clock, monkeypatch) == ["sweep"]
+
+
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
+def test_the_process_names_its_jobs_and_sends_and_stops(
+    ready_home: Home, broker: RealBroker, told: signal.Signals
+) -> None:
+    with running(ready_home, "schedule", env={"GARDEN_BROKER_URL": broker.url}) as found:
+        assert found.said.startswith("Scheduling for ")
+        assert found.said.endswith(
+            "sweep (*/1 * * * *), adopt (*/10 * * * *), forget (0 */1 * * *), verify (0 3 * * *)\n"
+        )
+        until(lambda: "sweep" in broker.waiting())
+        found.process.send_signal(told)
+        assert found.process.wait(timeout=60) == 0
+    assert "Traceback" not in found.log
+
+
+def test_the_process_starts_and_stops_while_its_broker_is_away(ready_home: Home, broker: RealBroker) -> None:
+    broker.lose()
+    with running(ready_home, "schedule", env={"GARDEN_BROKER_URL": broker.url}) as found:
+        until(lambda: "messages could not be sent" in found.log)
+        assert found.is_alive
+        assert found.stop() == 0
+    assert "Traceback" not in found.log
+
+
+def test_jobs_that_are_never_due_are_not_scheduled(ready_home: Home, broker: RealBroker) -> None:
+    env = {"GARDEN_BROKER_URL": broker.url, **ONLY_MESSAGES}
+    only_one = env | {"GARDEN_UPKEEP_VERIFY_SECONDS": "86400"}
+    with running(ready_home, "schedule", env=only_one) as found:
+        assert found.said.endswith(": verify (0 3 * * *)\n")
+        assert found.stop() == 0
+    done = garden_command("schedule", home=ready_home.path, env=env)
+    assert done.returncode == 1
+    assert "There is nothing to schedule" in done.stderr

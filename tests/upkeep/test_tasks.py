@@ -1,0 +1,281 @@
+"""The jobs that run by themselves, and the timer that runs them."""
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+import structlog
+from structlog.testing import capture_logs
+
+from garden.application import Garden
+from garden.events.database import DatabaseUnavailableError, connection
+from garden.events.records import Caller
+from garden.files.errors import StorageError
+from garden.files.garden_files import GardenFiles
+from garden.files.paths import GardenPath
+from garden.home.folder import Home
+from garden.home.settings import Upkeep
+from garden.session import Session
+from garden.upkeep.tasks import Job, Report, Timer, jobs, run_job
+from garden.writing.services import Services
+from garden.writing.write_path import WritePath
+from tests.events.test_verifier import tamper
+from tests.support.gardens import NOTES, edit_outside, events_of, file_of, ok, plant
+from tests.support.planted import ada, opened
+from tests.support.served import served
+from tests.support.stalled import leave_open
+from tests.support.waiting import until
+
+AT_ONCE = Upkeep(sweep_seconds=1, stalled_seconds=0, adopt_seconds=1)
+NOT_ALLOWED = "This path is not allowed:"
+ENDED = {"append_file committed", "append_file failed"}
+
+
+@contextmanager
+def ticking(garden: Garden, *chosen: Job) -> Iterator[Timer]:
+    timer = Timer(garden.services, chosen or jobs(AT_ONCE).values())
+    timer.start()
+    try:
+        yield timer
+    finally:
+        timer.close()
+
+
+def last_of(garden: Garden, path: str = NOTES) -> str:
+    return events_of(ada(garden), path)[-1]
+
+
+def test_the_timer_ends_what_a_crash_left_and_adopts_what_was_edited_outside(garden: Garden) -> None:
+    plant(ada(garden), NOTES, "users/ada/overview.md")
+    leave_open(garden, "users/ada/overview.md", "more", written=True)
+    edit_outside(garden, NOTES, "# Notes", "# Notes, by hand")
+    with ticking(garden) as timer:
+        until(lambda: last_of(garden, "users/ada/overview.md") in ENDED)
+        until(lambda: last_of(garden) == "external_edit committed")
+        until(lambda: {("adopt", "adopted"), ("sweep", "finished")} <= timer.totals.keys())
+        assert timer.totals["sweep", "finished"] == 1
+        # Counted after each job, also after one that had ended before the sweep had.
+        until(lambda: (timer.open_sagas, timer.quarantined_sagas) == (0, 0))
+        # Not only at the start.
+        leave_open(garden, NOTES, "and more")
+        until(lambda: last_of(garden) in ENDED)
+
+
+def test_a_job_that_fails_keeps_no_other_from_being_done(garden: Garden) -> None:
+    plant(ada(garden), NOTES)
+    leave_open(garden, NOTES, "more")
+
+    def fail(_services: Services) -> Iterator[Report]:
+        raise RuntimeError
+
+    failing = Job("failing", "Fails.", 1, fail)
+    with ticking(garden, failing, jobs(AT_ONCE)["sweep"]) as timer:
+        until(lambda: last_of(garden) in ENDED)
+        until(lambda: timer.totals.get(("failing", "failed"), 0) >= 2)
+
+
+def test_a_database_that_is_away_for_a_while_is_waited_for(garden: Garden, database: str) -> None:
+    plant(ada(garden), NOTES)
+    leave_open(garden, NOTES, "more")
+    with ExitStack() as stack:
+        stack.enter_context(away(database))
+        with ticking(garden, jobs(AT_ONCE)["sweep"]) as timer:
+            until(lambda: ("sweep", "failed") in timer.totals)
+            stack.close()
+            until(lambda: last_of(garden) in ENDED)
+
+
+@contextmanager
+def away(database: str) -> Iterator[None]:
+    """Let nobody connect to the database, and send those home who are."""
+    name = database.partition("?")[0].rpartition("/")[2]
+    with connection(database.replace(f"/{name}", "/postgres")) as server:
+        server.execute(f'alter database "{name}" with allow_connections false'.encode())
+        server.execute(
+            b"select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = %s", [name]
+        )
+        yield
+        server.execute(f'alter database "{name}" with allow_connections true'.encode())
+
+
+def test_a_job_with_no_time_between_never_runs_by_itself(garden: Garden) -> None:
+    none = Upkeep(sweep_seconds=0, adopt_seconds=0, forget_seconds=0, verify_seconds=0)
+    with ticking(garden, *jobs(none).values()) as timer:
+        pass
+    assert timer.totals == {}
+
+
+def test_a_job_may_be_left_off_between_its_steps(garden: Garden) -> None:
+    taken = []
+
+    def steps(_services: Services) -> Iterator[Report]:
+        for number in range(10):
+            taken.append(number)
+            yield Report(steps=1)
+
+    report = run_job(Job("long", "Takes long.", 1, steps), garden.services, lambda: len(taken) < 3)
+    assert (report, taken) == (Report(steps=3), [0, 1, 2])
+
+
+def test_a_search_that_finds_nothing_may_be_left_off_after_each_user(garden: Garden) -> None:
+    plant(ada(garden), NOTES)
+    plant(garden.session("ben"), "users/ben/notes.md")
+    assert list(jobs(AT_ONCE)["adopt"].steps(garden.services)) == [Report(), Report()]
+
+
+def test_requests_are_forgotten_in_as_many_steps_as_there_are_batches(
+    garden: Garden, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("garden.upkeep.reconciliation._BATCH_REQUESTS", 1)
+    plant(ada(garden), NOTES)
+    ok(ada(garden), "fs.append", path=NOTES, text="one", idempotencyKey="one")
+    tamper(database, "update garden.idempotency_records set expires_at = now() - interval '1 hour'")
+    assert list(jobs(AT_ONCE)["forget"].steps(garden.services)) == [Report(forgotten=1)] * 2
+
+
+@pytest.fixture
+def three(garden: Garden) -> list[Session]:
+    """Three users, of whom the last has edited a file by hand."""
+    sessions = [garden.session(user, role="maintainer") for user in ("ada", "bob", "cyd")]
+    for session in sessions:
+        plant(session, f"users/{session.caller.user_id}/notes.md")
+    edit_outside(garden, "users/cyd/notes.md", "# Notes", "# Notes, by hand")
+    return sessions
+
+
+def adopted(garden: Garden, job: Job | None = None) -> tuple[Report, list[tuple[str, str]]]:
+    """Run the job; gives what came of it, and which findings were logged."""
+    structlog.reset_defaults()
+    with capture_logs() as logs:
+        report = run_job(job or jobs(AT_ONCE)["adopt"], garden.services)
+    return report, [(each["path"], each["reason"]) for each in logs if each["log_level"] == "warning"]
+
+
+def replace_by_link(garden: Garden, path: str) -> None:
+    file_of(garden, path).rename(garden.home.path / "elsewhere")
+    file_of(garden, path).symlink_to(garden.home.path / "elsewhere")
+
+
+def test_a_garden_that_can_t_be_listed_is_told_once_and_keeps_nobody_else_waiting(
+    garden: Garden, three: list[Session]
+) -> None:
+    replace_by_link(garden, "users/bob")
+    job = jobs(AT_ONCE)["adopt"]
+    report, told = adopted(garden, job)
+    assert report == Report({"adopted": 1, "needs a person": 2})
+    assert told == [
+        (
+            "users/bob",
+            f"What is in it can't be told. {NOT_ALLOWED} a folder belongs where something else stands.",
+        ),
+        ("users/bob/notes.md", f"{NOT_ALLOWED} a link stands on the way."),
+    ]
+    assert events_of(three[2], "users/cyd/notes.md")[-1] == "external_edit committed"
+    assert adopted(garden, job) == (Report({"needs a person": 2}), [])
+
+
+def test_a_folder_that_can_t_be_listed_keeps_no_document_beside_it_waiting(
+    garden: Garden, three: list[Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(three[2], "users/cyd/parts/critic/profile.md")
+    whole = GardenFiles.list_folder
+
+    def listed(files: GardenFiles, path: GardenPath) -> tuple[GardenPath, ...]:
+        if path.text == "users/cyd/parts":
+            raise StorageError("The file system refused: Permission denied.")
+        return whole(files, path)
+
+    monkeypatch.setattr(GardenFiles, "list_folder", listed)
+    report, told = adopted(garden)
+    assert report == Report({"adopted": 1, "needs a person": 1})
+    reason = "What is in it can't be told. The file system refused: Permission denied."
+    assert told == [("users/cyd/parts", reason)]
+
+
+def test_a_history_that_can_t_be_listed_is_told_and_keeps_nobody_else_waiting(
+    garden: Garden, three: list[Session]
+) -> None:
+    (garden.home.path / "history").mkdir(exist_ok=True)
+    (garden.home.path / "history/ada").symlink_to(garden.home.path)
+    stray = file_of(garden, f"users/cyd/.new-notes.md-{'0' * 16}")
+    stray.write_text("half")
+    report, told = adopted(garden)
+    assert report == Report({"adopted": 1, "cleared": 1, "needs a person": 1})
+    assert [path for path, _ in told] == ["history/ada"]
+    assert not stray.exists()
+    assert len(three) == 3
+
+
+def test_what_is_named_like_a_stray_and_can_t_be_removed_is_told_once_and_keeps_nobody_waiting(
+    garden: Garden, three: list[Session]
+) -> None:
+    file_of(garden, f"users/ada/.new-notes.md-{'0' * 16}").mkdir()
+    job = jobs(AT_ONCE)["adopt"]
+    report, told = adopted(garden, job)
+    assert report == Report({"adopted": 1, "needs a person": 1})
+    [(path, reason)] = told
+    assert path == NOTES
+    assert reason.startswith("What is named like a temporary file of it can't be removed. ")
+    assert events_of(three[2], "users/cyd/notes.md")[-1] == "external_edit committed"
+    assert adopted(garden, job) == (Report({"needs a person": 1}), [])
+
+
+@pytest.mark.usefixtures("three")
+def test_an_account_that_no_service_wrote_is_told_and_hides_no_other(garden: Garden, database: str) -> None:
+    tamper(database, "update garden.documents set updated_at = 'infinity' where user_id = 'ada'")
+    report, told = adopted(garden)
+    assert report == Report({"adopted": 1, "needs a person": 1})
+    assert told == [("users/ada", "Its account is not as it was written. 'garden keys verify' tells more.")]
+    tamper(database, "update garden.events set created_at = 'infinity' where user_id = 'ada'")
+    assert run_job(jobs(AT_ONCE)["verify"], garden.services) == Report(events=3, faults=1)
+
+
+@pytest.mark.usefixtures("three")
+def test_a_database_that_goes_away_ends_the_search_at_once(
+    garden: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def gone(_: WritePath, caller: Caller, path: GardenPath) -> None:
+        asked.append((caller.user_id, path.text))
+        raise DatabaseUnavailableError("The database is not available.")
+
+    monkeypatch.setattr(WritePath, "acknowledge", gone)
+    for user in ("ada", "bob"):
+        edit_outside(garden, f"users/{user}/notes.md", "# Notes", "# Notes, by hand")
+    assert run_job(jobs(AT_ONCE)["adopt"], garden.services) == Report(failed=1)
+    assert asked == [("ada", NOTES)]
+
+
+def test_expired_requests_are_forgotten(garden: Garden, database: str) -> None:
+    plant(ada(garden), NOTES)
+    ok(ada(garden), "fs.append", path=NOTES, text="one", idempotencyKey="one")
+    tamper(database, "update garden.idempotency_records set expires_at = now() - interval '1 hour'")
+    assert run_job(jobs(AT_ONCE)["forget"], garden.services) == Report(forgotten=2)
+
+
+def test_a_fault_in_the_account_is_told(garden: Garden, database: str) -> None:
+    plant(ada(garden), NOTES)
+    assert run_job(jobs(AT_ONCE)["verify"], garden.services) == Report(events=1, faults=0)
+    tamper(database, "update garden.events set rationale = 'forged'")
+    structlog.reset_defaults()
+    with capture_logs() as logs:
+        report = run_job(jobs(AT_ONCE)["verify"], garden.services)
+    assert report["faults"] == 1
+    [entry] = (entry for entry in logs if entry["log_level"] == "error")
+    assert entry["stream"] == NOTES
+
+
+def test_a_service_sees_to_it_by_itself_and_counts_it(ready_home: Home) -> None:
+    with opened(ready_home) as garden:
+        plant(ada(garden), NOTES)
+        leave_open(garden, NOTES, "more")
+    settings = {"GARDEN_UPKEEP_STALLED_SECONDS": "0", "GARDEN_UPKEEP_SWEEP_SECONDS": "1"}
+    with served(ready_home, env=settings) as service, service.client(None) as client:
+        until(lambda: last_of(service.garden) in ENDED)
+        counted = re.compile(r'^garden_upkeep_total\{job="sweep",outcome="undone"\} 1.0$', re.MULTILINE)
+        until(lambda: counted.search(client.get("/metrics").text))
+        until(lambda: re.search(r"^garden_sagas_open 0.0$", client.get("/metrics").text, re.MULTILINE))
+        assert service.stop() == 0
+    assert "more" not in file_of(service.garden, NOTES).read_text()
