@@ -1,60 +1,87 @@
-"""What is looked up by its name and is no tool's answer: a whole text, a text at one version, one event."""
+"""The second door: lookups that are not tools, such as a whole text, one version, one event or a diff.
+
+Everything else that a surface needs goes through the dispatcher.
+"""
 
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
-from garden.events.records import Caller
+from garden.events.records import Caller, Event
 from garden.events.views import EventView, annotated
-from garden.files.paths import parse_path
+from garden.files.errors import FileMissingError
+from garden.files.paths import GardenPath, parse_path
 from garden.grammar.canonical import content_hash
-from garden.tools.documents import standing_of
+from garden.tools.documents import read_document
 from garden.tools.places import file_to_read
+from garden.writing.fixes import Mending, mending
 from garden.writing.services import Services
-from garden.writing.versions import EventNotFoundError
+from garden.writing.versions import EventNotFoundError, change_of, event_named, version_at
 
 
 @dataclass(frozen=True)
 class WholeText:
-    """A text from its first byte to its last, and the hash that `ifMatch` takes."""
+    """A whole text and the hash that `ifMatch` takes."""
 
     text: str
     hash: str
 
 
 class Lookups:
-    """Finds what a caller names, in the caller's own garden."""
+    """Find what a caller names in the caller's own garden."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
     def text(self, caller: Caller, path: str) -> WholeText:
-        """Read a whole document, or a copy in the history, of whatever length."""
-        place = file_to_read(caller, path)
-        standing = standing_of(self._services, place)
+        """Read a whole document or history copy of any length."""
+        standing = read_document(self._services, file_to_read(caller, path))
         return WholeText(standing.text, standing.document.hash)
 
+    def documents(self, caller: Caller, path: str) -> list[GardenPath]:
+        """List the documents in a folder; a document's own path lists just that document."""
+        place = parse_path(path, owner=caller.user_id)
+        if not place.is_folder:
+            return [place]
+        if not self._services.files.exists(place):
+            raise FileMissingError
+        return list(self._services.files.documents(place))
+
     def version(self, caller: Caller, path: str, number: int) -> WholeText:
-        """Rebuild what a document said at one version, from its events."""
+        """Rebuild one version of a document from its events."""
         place = parse_path(path, owner=caller.user_id)
         text = self._services.reader.text_at(caller.user_id, place.text, number)
         return WholeText(text, content_hash(text))
 
+    def version_at(self, caller: Caller, path: str, time: datetime) -> int:
+        """Number of the version that a document had at this time."""
+        return version_at(self._services.reader, parse_path(path, owner=caller.user_id), time)
+
     def event(self, caller: Caller, event_id: str) -> EventView:
-        """Find one event, with what was said about it later."""
-        found = self._services.reader.event(caller.user_id, _id_of(event_id))
+        """Find an event by its whole id, with its annotations."""
+        return self._view(caller, self._event(caller, event_id))
+
+    def event_named(self, caller: Caller, name: str) -> EventView:
+        """Find an event by its id or the end of it, with its annotations."""
+        return self._view(caller, event_named(self._services.reader, caller.user_id, name))
+
+    def diff(self, caller: Caller, event_id: str) -> str:
+        """Diff of what an event changed, or intended to change; empty for an event without a change."""
+        return change_of(self._services.reader, self._event(caller, event_id)).text
+
+    def fixes(self, caller: Caller, path: str) -> Mending | None:
+        """Plan every mechanical lint fix of a document; None if there is nothing to fix."""
+        place = parse_path(path, owner=caller.user_id)
+        return mending(self._services.documents, place, self._services.files.read(place))
+
+    def _view(self, caller: Caller, event: Event) -> EventView:
+        return annotated(self._services.reader, caller.user_id, [event])[0]
+
+    def _event(self, caller: Caller, event_id: str) -> Event:
+        try:
+            found = self._services.reader.event(caller.user_id, UUID(event_id))
+        except ValueError:
+            found = None
         if found is None:
-            raise _no_event()
-        return annotated(self._services.reader, caller.user_id, [found])[0]
-
-
-def _id_of(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise _no_event() from None
-
-
-def _no_event() -> EventNotFoundError:
-    return EventNotFoundError(
-        "There is no event of this id.", hint="events.query finds those that there are."
-    )
+            raise EventNotFoundError("No event has this id.", hint="events.query lists the events.")
+        return found

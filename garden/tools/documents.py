@@ -27,7 +27,7 @@ class FileGoneError(GardenError):
         )
 
 
-def standing_of(services: Services, path: GardenPath) -> Standing:
+def read_document(services: Services, path: GardenPath) -> Standing:
     """Read a document, or a copy in the history; where it is missing, say what the account has of it."""
     try:
         return services.documents.standing(path, services.files.read(path))

@@ -15,7 +15,7 @@ from garden.events.wire import Wire
 from garden.files.paths import GardenPath, parse_path
 from garden.grammar.errors import GardenError
 from garden.tools.declaration import TENDERS, Call, Reply, Tool, Traits
-from garden.tools.documents import standing_of
+from garden.tools.documents import read_document
 from garden.tools.places import file_to_read
 from garden.tools.wire import Correlated, Label, Line, Request, Words, payload_of
 from garden.writing.adoption import ADOPTED_TYPE
@@ -154,7 +154,7 @@ def _statement(call: Call, request: LogRequest, path: GardenPath | None) -> Stat
 
 
 def _lint(call: Call, path: GardenPath) -> dict[str, Any]:
-    report = standing_of(call.services, path).report
+    report = read_document(call.services, path).report
     return {"counts": report.counts, "blocked": report.blocked}
 
 

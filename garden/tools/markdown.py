@@ -12,7 +12,7 @@ from garden.grammar.errors import GardenError
 from garden.grammar.list_edits import OPS_MAX
 from garden.lint.finding import Finding
 from garden.tools.declaration import TENDERS, Call, Edits, Reply, Tool, Traits
-from garden.tools.documents import standing_of
+from garden.tools.documents import read_document
 from garden.tools.edits import editing, intent_of, request_of
 from garden.tools.list_operations import ItemWish, ListOpName, edit_of, op_of
 from garden.tools.places import document_to_edit, file_to_read
@@ -146,7 +146,7 @@ class PlantRequest(WriteRequest):
 
 def list_sections(call: Call, request: PathRequest) -> Reply:
     """List a document's sections."""
-    standing = standing_of(call.services, file_to_read(call.caller, request.path))
+    standing = read_document(call.services, file_to_read(call.caller, request.path))
     sections = [
         SectionName(
             anchor=str(section.anchor) if section.anchor else "",
@@ -240,14 +240,14 @@ def snapshot_history(call: Call, request: SnapshotRequest) -> Reply:
 
 def lint_in_words(call: Call, request: PathRequest) -> Reply:
     """Say what lint finds, in sentences."""
-    report = standing_of(call.services, file_to_read(call.caller, request.path)).report
+    report = read_document(call.services, file_to_read(call.caller, request.path)).report
     reasons = list(report.blocked_reasons) or None
     return Reply(Lint(warnings=list(report.warnings), blocked=report.blocked, blocked_reasons=reasons))
 
 
 def lint_as_objects(call: Call, request: PathRequest) -> Reply:
     """Say what lint finds, as objects."""
-    report = standing_of(call.services, file_to_read(call.caller, request.path)).report
+    report = read_document(call.services, file_to_read(call.caller, request.path)).report
     blocks = [_diagnostic(finding) for finding in report.findings if finding.severity == "block"]
     others = [_diagnostic(finding) for finding in report.findings if finding.severity != "block"]
     return Reply(Diagnostics(warnings=others, blocked=report.blocked, blocked_reasons=blocks or None))

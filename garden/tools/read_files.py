@@ -12,7 +12,7 @@ from garden.grammar.errors import GardenError
 from garden.grammar.lines import split_any_lines
 from garden.grammar.lookup import find_section
 from garden.tools.declaration import Call, Reply, Tool, Traits
-from garden.tools.documents import standing_of
+from garden.tools.documents import read_document
 from garden.tools.globs import matcher
 from garden.tools.places import file_to_read, folder_to_list, place_to_search
 from garden.tools.search import LineMatch, Searcher
@@ -149,7 +149,7 @@ def read(call: Call, request: ReadRequest) -> Reply:
     """Give a file's text, or some of its lines."""
     path = file_to_read(call.caller, request.path)
     services = call.services
-    standing = standing_of(services, path)
+    standing = read_document(services, path)
     meta = {"documentHash": standing.document.hash}
     lines = split_any_lines(standing.text)
     limit = services.limits.read_lines
@@ -255,7 +255,7 @@ def _searched(call: Call, root: GardenPath, glob: str | None) -> Sequence[Garden
 def hash_of(call: Call, request: HashRequest) -> Reply:
     """Hash a document, or one section of it, in canonical form."""
     path = file_to_read(call.caller, request.path)
-    document = standing_of(call.services, path).document
+    document = read_document(call.services, path).document
     if request.section_anchor is None:
         return Reply(document.hash)
     return Reply(find_section(document, request.section_anchor).hash)

@@ -58,6 +58,12 @@ def test_the_packages_keep_every_contract(copied: Path) -> None:
         ("garden/upkeep/doctor.py", "from garden.surfaces.cli import render", "Nothing imports a surface"),
         ("garden/surfaces/cli/render.py", "import garden.surfaces.web", "Nothing imports a surface"),
         ("garden/surfaces/web/__init__.py", "import garden.surfaces.mcp", "Nothing imports a surface"),
+        ("garden/surfaces/cli/render.py", "import garden.writing.versions", "Surfaces use the dispatcher"),
+        (
+            "garden/surfaces/mcp/server.py",
+            "from garden.files import garden_files",
+            "Surfaces use the dispatcher",
+        ),
         ("garden/home/folder.py", "def late():\n    import garden.home.embedded.server", "No import cycles"),
     ],
 )

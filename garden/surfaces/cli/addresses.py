@@ -8,15 +8,14 @@ OF_A_USER = re.compile("(?:users|history)/([^/]+)(?:/.*)?", re.DOTALL)
 
 def gardens_of(home: Path) -> list[str]:
     """Name the users whose gardens are in a home; none where there is no home yet."""
-    from garden.files.garden_files import GardenFiles
+    from garden.access.directory import users_in
     from garden.home.folder import HomeMissingError, open_home
 
     try:
         found = open_home(home)
     except HomeMissingError:
         return []
-    with GardenFiles(found.path) as files:
-        return [path.user_id for path in files.users()]
+    return users_in(found.path)
 
 
 def full_path(user: str, words: str) -> str:

@@ -27,16 +27,14 @@ def users(context: typer.Context, incomplete: str) -> list[str]:
 
 def paths(context: typer.Context, incomplete: str) -> list[str]:
     """Offer the documents of the user's garden, named from inside it, or in full where that was begun."""
-    from garden.files.garden_files import GardenFiles
-    from garden.files.paths import GardenPath
+    from garden.access.directory import documents_in
     from garden.surfaces.cli.addresses import gardens_of
 
     try:
         home = _home(context)
         user = context.params.get("user") or os.environ.get("GARDEN_USER")
         whose = [user] if user else gardens_of(home)
-        with GardenFiles(home) as files:
-            full = [path.text for each in whose for path in files.documents(GardenPath(f"users/{each}"))]
+        full = documents_in(home, whose)
     except (GardenError, OSError):
         return []
     short = [path.removeprefix(f"users/{whose[0]}/") for path in full] if len(whose) == 1 else []

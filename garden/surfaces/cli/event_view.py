@@ -9,7 +9,6 @@ from rich.text import Text
 from garden.surfaces.cli.common import Desk
 from garden.surfaces.cli.lookup import shown_time
 from garden.surfaces.cli.render import say, show_diff, show_table
-from garden.writing.versions import change_of, event_named
 
 _NAME_CHARACTERS = 8
 _HEADINGS = ("event", "time", "actor", "op", "document", "status")
@@ -45,8 +44,6 @@ def show_events(desk: Desk, rows: Sequence[dict[str, Any]], *, headed: bool, dif
             show_table(_HEADINGS[:wanted], cells, headed=headed)
         return
     for row in rows:
-        reader = desk.garden.services.reader
-        found = event_named(reader, desk.user, row["eventId"])
         say(
             Text(
                 "  ".join(cell.plain for cell in map(_as_text, _cells(desk, row)) if cell.plain), style="bold"
@@ -54,7 +51,7 @@ def show_events(desk: Desk, rows: Sequence[dict[str, Any]], *, headed: bool, dif
         )
         if row["rationale"]:
             say(f"  {row['rationale']}")
-        show_diff(change_of(reader, found).text)
+        show_diff(desk.garden.lookups.diff(desk.session.caller, row["eventId"]))
         say("")
 
 

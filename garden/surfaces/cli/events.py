@@ -129,16 +129,13 @@ def event(
 
     garden event 0199a7c2-5d1e-7c55-b3aa-0c2d3f9a21c4 --json
     """
-    from garden.events.views import annotated
     from garden.surfaces.cli.event_view import show_event
     from garden.surfaces.cli.render import show_json
-    from garden.writing.versions import change_of, event_named
 
     with at_work(context, user) as desk:
-        reader = desk.garden.services.reader
-        found = event_named(reader, desk.user, name)
-        row = annotated(reader, desk.user, [found])[0].model_dump(mode="json", by_alias=True)
+        lookups, caller = desk.garden.lookups, desk.session.caller
+        row = lookups.event_named(caller, name).model_dump(mode="json", by_alias=True)
         if as_json:
             show_json({"ok": True, "result": row, "meta": {"warnings": []}})
         else:
-            show_event(desk, row, change_of(reader, found).text)
+            show_event(desk, row, lookups.diff(caller, row["eventId"]))

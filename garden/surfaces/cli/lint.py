@@ -66,16 +66,8 @@ def lint(
 
 
 def _documents(desk: Desk, names: list[str]) -> "list[GardenPath]":
-    from garden.files.errors import FileMissingError
-    from garden.files.paths import parse_path
-
-    files = desk.garden.services.files
-    found: dict[str, Any] = {}
-    for name in names:
-        path = parse_path(desk.path(name), owner=desk.user)
-        if path.is_folder and not files.exists(path):
-            raise FileMissingError
-        found |= {each.text: each for each in (files.documents(path) if path.is_folder else [path])}
+    lookups, caller = desk.garden.lookups, desk.session.caller
+    found = {path.text: path for name in names for path in lookups.documents(caller, desk.path(name))}
     return list(found.values())
 
 
@@ -91,11 +83,9 @@ def _mended(desk: Desk, path: "GardenPath", *, dry_run: bool) -> dict[str, Any] 
 
     from garden.grammar.errors import GardenError
     from garden.surfaces.cli.interrupts import finishing
-    from garden.writing.fixes import mending
 
-    services = desk.garden.services
     try:
-        plan = mending(services.documents, path, services.files.read(path))
+        plan = desk.garden.lookups.fixes(desk.session.caller, path.text)
     except GardenError:
         # The check that follows says what is wrong with the file.
         return None

@@ -115,16 +115,14 @@ def cat(
 
 
 def _then(desk: Desk, path: str, version: int | None, moment: Any) -> "Envelope":
-    from garden.files.paths import parse_path
     from garden.surfaces.cli.lookup import whole_text
-    from garden.writing.versions import version_at
 
     if version is None and moment is None:
         return whole_text(desk, path, None)
+    lookups, caller = desk.garden.lookups, desk.session.caller
     if version is None:
-        document = parse_path(desk.path(path), owner=desk.user)
-        version = version_at(desk.garden.services.reader, document, moment)
-    then = desk.garden.lookups.version(desk.session.caller, desk.path(path), version)
+        version = lookups.version_at(caller, desk.path(path), moment)
+    then = lookups.version(caller, desk.path(path), version)
     meta = {"version": version, "documentHash": then.hash, "warnings": []}
     return {"ok": True, "result": then.text, "meta": meta}
 

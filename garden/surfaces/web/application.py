@@ -55,7 +55,7 @@ class WebService:
         limits = garden.settings.serve
         self._metrics = Metrics()
         self._workers = workers
-        self._readiness = Readiness(garden.services)
+        self._readiness = Readiness(garden)
         self._streams = Streams(garden.feed, limits, door, self.stopping)
         app = self._described(garden)
         # On a loopback address only those who are on this machine can ask.

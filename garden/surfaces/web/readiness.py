@@ -5,7 +5,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from garden.access.readiness import missing
-from garden.writing.services import Services
+from garden.application import Garden
 
 _KEPT_SECONDS = 1.0
 _SECONDS_MAX = 5.0
@@ -14,8 +14,8 @@ _SECONDS_MAX = 5.0
 class Readiness:
     """Asks the database and the disk, one question at a time."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, garden: Garden) -> None:
+        self._services = garden.services
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="garden-ready")
         self._asked: asyncio.Future[list[str]] | None = None
         self._asked_at = 0.0
