@@ -64,6 +64,10 @@ nightly: .venv/ready ## Put a hundred thousand random documents to each property
 conformance: .venv/ready ## Put the protocol's own suite and inspector to the MCP server
 	@$(PY) -m tests.surfaces.mcp.real_clients
 
+.PHONY: package
+package: .venv/ready ## Install the wheel and the sdist into empty environments, and run the demonstration
+	@$(PY) -m tests.packaging.installation
+
 .PHONY: docs
 docs: .venv/ready ## Write the pages that are made from code
 	@$(PY) tools/cli_docs.py
