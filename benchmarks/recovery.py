@@ -15,10 +15,10 @@ from garden.application import Garden
 from garden.demo.throw_away import throw_away_home
 from garden.events.database import connection
 from garden.events.migrations import migrate
-from garden.files.failpoints import Step, watched_by
+from garden.files.failpoints import Failpoint, watch_failpoints
 from garden.home.embedded import EmbeddedPostgres
 from garden.home.settings import load_settings
-from garden.home.setup import Ground
+from garden.home.setup import PreparedHome
 from garden.upkeep.reconciliation import sweep
 
 _BACKLOG = int(os.environ.get("GARDEN_BENCH_BACKLOG", "2000"))
@@ -35,7 +35,7 @@ def measure() -> Iterator[Ratio]:
         url = EmbeddedPostgres(home).ensure_running()
         with connection(url) as opened:
             migrate(opened)
-        with Garden(load_settings(home.path).settings, Ground(home, url, ())) as garden:
+        with Garden(load_settings(home.path).settings, PreparedHome(home, url, ())) as garden:
             yield from _backlog(garden)
 
 
@@ -49,7 +49,7 @@ def _backlog(garden: Garden) -> Iterator[Ratio]:
         _write(garden, path, "as it should be")
     of_a_write = (time.perf_counter() - started) / len(paths)
     for number, path in enumerate(paths):
-        _leave_open(garden, path, Step.WRITTEN if number % 2 else Step.BEGUN)
+        _leave_open(garden, path, Failpoint.WRITTEN if number % 2 else Failpoint.BEGUN)
     started = time.perf_counter()
     outcomes = Counter(each.outcome for each in sweep(garden.services, timedelta(0)))
     took = time.perf_counter() - started
@@ -72,12 +72,12 @@ def _write(garden: Garden, path: str, text: str) -> None:
     _call(garden, "fs.append", path=path, text=text)
 
 
-def _leave_open(garden: Garden, path: str, last: Step) -> None:
-    def go(step: Step) -> None:
+def _leave_open(garden: Garden, path: str, last: Failpoint) -> None:
+    def go(step: Failpoint) -> None:
         if step is last:
             raise _GoneError
 
-    with watched_by(go):
+    with watch_failpoints(go):
         try:
             _write(garden, path, "cut off")
         except _GoneError:

@@ -24,7 +24,7 @@ from garden.events.migrations import migrate
 from garden.home.embedded import EmbeddedPostgres
 from garden.home.folder import Home
 from garden.home.settings import load_settings
-from garden.home.setup import Ground
+from garden.home.setup import PreparedHome
 from garden.session import Session
 from tests.support.many_events import fill
 
@@ -64,7 +64,7 @@ def _garden(events: int = 0, copies: int = 0) -> Iterator[_Opened]:
             if events:
                 fill(opened, events=events, users=100)
         _pile_up(home, copies)
-        with Garden(load_settings(home.path).settings, Ground(home, url, ())) as garden:
+        with Garden(load_settings(home.path).settings, PreparedHome(home, url, ())) as garden:
             yield _Opened(garden.session(_USER, "companion"), home, url)
 
 

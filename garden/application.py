@@ -19,22 +19,22 @@ from garden.events.tokens import TokenStore
 from garden.events.verifier import Verifier
 from garden.files.garden_files import GardenFiles
 from garden.grammar.kinds.catalogue import load_kinds
-from garden.home.disk_space import Room
+from garden.home.disk_space import DiskSpace
 from garden.home.embedded import EmbeddedPostgres
 from garden.home.keys import KeySource
-from garden.home.kinds import own_kinds
+from garden.home.kinds import read_own_kinds
 from garden.home.settings import Settings, load_settings
-from garden.home.setup import Ground, Progress, prepare, silent
+from garden.home.setup import PreparedHome, Progress, prepare_home, silent
 from garden.session import Session
 from garden.tools.registry import REGISTRY
-from garden.writing.adoption import Adoption
-from garden.writing.callers import checked_caller
+from garden.writing.adoption import DriftAdopter
+from garden.writing.callers import make_caller
 from garden.writing.documents import Documents
-from garden.writing.moves import Moving
+from garden.writing.moves import Mover
 from garden.writing.planner import Planner
 from garden.writing.services import Services
-from garden.writing.setbacks import SetBacks
-from garden.writing.settlement import Settlement
+from garden.writing.setbacks import LostWrites
+from garden.writing.settlement import SagaSettler
 from garden.writing.snapshots import Snapshots
 from garden.writing.write_path import WritePath
 
@@ -45,29 +45,29 @@ _RECOVERY_LOCK_SECONDS = 0.5
 class Garden:
     """An open garden home, which many threads may use at once, and other processes at the same time."""
 
-    def __init__(self, settings: Settings, ground: Ground) -> None:
+    def __init__(self, settings: Settings, prepared: PreparedHome) -> None:
         self.settings = settings
-        self.home = ground.home
+        self.home = prepared.home
         with ExitStack() as stack:
             # Readers have connections of their own: whoever holds a document's lock may have to read, and
             # those who wait for the lock can't keep it from that.
-            revive = EmbeddedPostgres(ground.home).revive if settings.database_url is None else None
+            revive = EmbeddedPostgres(prepared.home).revive if settings.database_url is None else None
             writers, readers = (
-                stack.enter_context(Pool(ground.database_url, revive=revive)) for _ in range(2)
+                stack.enter_context(Pool(prepared.database_url, revive=revive)) for _ in range(2)
             )
             # Recovery does not wait for those who are alive: they will end what they began.
             hurried = stack.enter_context(
                 Pool(
-                    ground.database_url,
+                    prepared.database_url,
                     size_max=_RECOVERERS_MAX,
                     lock_seconds=_RECOVERY_LOCK_SECONDS,
                     revive=revive,
                 )
             )
             self.pools = {"writers": writers, "readers": readers, "recoverers": hurried}
-            self.services = _wired(settings, ground, stack, writers, readers, hurried)
+            self.services = _wired(settings, prepared, stack, writers, readers, hurried)
             self.tokens = Tokens(TokenStore(readers))
-            self.feed = Feed(ground.database_url, readers)
+            self.feed = Feed(prepared.database_url, readers)
             stack.callback(self.feed.close)
             self._open = stack.pop_all()
         self.lookups = Lookups(self.services)
@@ -83,7 +83,7 @@ class Garden:
         agent_action_id: str | None = None,
     ) -> Session:
         """Act for one user; the ids are recorded with all that happens in the session."""
-        caller = checked_caller(
+        caller = make_caller(
             user_id, actor, role, transaction_id=transaction_id, agent_action_id=agent_action_id
         )
         return Session(self._dispatcher, caller)
@@ -108,36 +108,36 @@ class Garden:
 def open_garden(home: str | Path | None = None, *, report: Progress = silent) -> Garden:
     """Open the garden in this folder, or in the one that the settings name; what is missing is made."""
     settings = load_settings(Path(home) if home is not None else None).settings
-    return Garden(settings, prepare(settings, report))
+    return Garden(settings, prepare_home(settings, report))
 
 
 def _wired(
-    settings: Settings, ground: Ground, stack: ExitStack, writers: Pool, readers: Pool, hurried: Pool
+    settings: Settings, prepared: PreparedHome, stack: ExitStack, writers: Pool, readers: Pool, hurried: Pool
 ) -> Services:
-    keys = KeySource(settings, ground.home)
-    account, reader = EventStore(writers, keys), EventReader(readers)
+    keys = KeySource(settings, prepared.home)
+    store, reader = EventStore(writers, keys), EventReader(readers)
     verifier = Verifier(reader, keys)
-    files = stack.enter_context(GardenFiles(ground.home.path))
-    documents = Documents(load_kinds(own_kinds(ground.home)))
+    files = stack.enter_context(GardenFiles(prepared.home.path))
+    documents = Documents(load_kinds(read_own_kinds(prepared.home)))
     planner = Planner(documents, settings.limits.document_bytes)
-    settlement, adoption = Settlement(account, reader, files), Adoption(reader, documents, files)
-    room = Room(ground.home.path, settings.limits.free_disk_bytes)
-    parts = (files, documents, planner, settlement, adoption, SetBacks(reader, files), room)
-    writing = WritePath(account, *parts)
+    settlement, adoption = SagaSettler(store, reader, files), DriftAdopter(reader, documents, files)
+    disk_space = DiskSpace(prepared.home.path, settings.limits.free_disk_bytes)
+    parts = (files, documents, planner, settlement, adoption, LostWrites(reader, files), disk_space)
+    write_path = WritePath(store, *parts)
     return Services(
         files=files,
         documents=documents,
-        account=account,
+        store=store,
         reader=reader,
         verifier=verifier,
         maintenance=Maintenance(readers),
         recoveries=Recoveries(readers),
-        heads=HeadBuilder(account, reader, verifier),
-        writing=writing,
-        recovering=WritePath(EventStore(hurried, keys), *parts),
-        moving=Moving(account, files, documents, writing, room),
-        snapshots=Snapshots(account, reader, files, writing, room),
-        room=room,
+        heads=HeadBuilder(store, reader, verifier),
+        write_path=write_path,
+        recovery_path=WritePath(EventStore(hurried, keys), *parts),
+        mover=Mover(store, files, documents, write_path, disk_space),
+        snapshots=Snapshots(store, reader, files, write_path, disk_space),
+        disk_space=disk_space,
         limits=settings.limits,
         upkeep=settings.upkeep,
     )

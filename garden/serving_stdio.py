@@ -26,10 +26,10 @@ def serve_stdio(settings: Settings, user_id: str, *, actor: str, role: str) -> N
 
     def open_garden() -> "Garden":
         from garden.application import Garden
-        from garden.home.setup import prepare
+        from garden.home.setup import prepare_home
 
         try:
-            return Garden(settings, prepare(settings))
+            return Garden(settings, prepare_home(settings))
         except GardenError as error:
             raise _not_opened(error) from None
 

@@ -16,7 +16,7 @@ from garden.tools.documents import read_document
 from garden.tools.places import file_to_read
 from garden.writing.fixes import Mending, mending
 from garden.writing.services import Services
-from garden.writing.versions import EventNotFoundError, change_of, event_named, version_at
+from garden.writing.versions import EventNotFoundError, change_of, find_event, version_at
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Lookups:
 
     def event_named(self, caller: Caller, name: str) -> EventView:
         """Find an event by its id or the end of it, with its annotations."""
-        return self._view(caller, event_named(self._services.reader, caller.user_id, name))
+        return self._view(caller, find_event(self._services.reader, caller.user_id, name))
 
     def diff(self, caller: Caller, event_id: str) -> str:
         """Diff of what an event changed, or intended to change; empty for an event without a change."""

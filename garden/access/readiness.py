@@ -17,7 +17,7 @@ def missing(services: Services) -> list[str]:
     except GardenError:
         found.append("the database does not answer")
     try:
-        if services.room.is_low:
+        if services.disk_space.is_low:
             found.append("the disk is nearly full")
     except GardenError:
         found.append("the garden home can't be reached")

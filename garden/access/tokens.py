@@ -18,7 +18,7 @@ from hmac import compare_digest
 from garden.events.tokens import Presented, Token, TokenStatus, TokenStore
 from garden.files.paths import is_id
 from garden.grammar.errors import GardenError
-from garden.writing.callers import checked_caller
+from garden.writing.callers import make_caller
 
 # So long may a revoked token still be taken for live, by a process that has just checked it.
 CHECK_SECONDS_MAX = 1.0
@@ -82,7 +82,7 @@ class Tokens:
 
     def create(self, user_id: str, *, role: str, actor: str, expires_at: datetime | None) -> Issued:
         """Make a token for exactly one user and one role; without a time it is good until it is revoked."""
-        checked_caller(user_id, actor, role)
+        make_caller(user_id, actor, role)
         now = self._now()
         if expires_at is not None and (expires_at.tzinfo is None or expires_at <= now):
             raise InvalidTokenRequestError(

@@ -12,7 +12,7 @@ from garden.events.verifier import Verifier
 from garden.home.folder import Home
 from garden.home.keys import KeySource
 from garden.home.settings import load_settings
-from garden.home.setup import prepare
+from garden.home.setup import prepare_home
 from garden.session import Session
 from garden.transfer.imports import files_in, import_file
 from garden.upkeep.verification import unmatched
@@ -31,7 +31,7 @@ def tell(audience: Audience) -> bool:
         settings = load_settings(home.path).settings.model_copy(update={"database_url": None})
         stage.scene("A home from nothing, with a Postgres of its own")
         started = time.perf_counter()
-        ground = prepare(settings)
+        ground = prepare_home(settings)
         took = time.perf_counter() - started
         stage.expect(f"home, database and {len(ground.applied)} migrations in {took:.1f} s", held=True)
         with Garden(settings, ground) as garden:

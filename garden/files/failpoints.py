@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 
-Watcher = Callable[["Step"], None]
+Watcher = Callable[["Failpoint"], None]
 
 
-class Step(StrEnum):
+class Failpoint(StrEnum):
     """The steps of a write and of a recovery, each named for what has just been done."""
 
     LOCKED = "locked"
@@ -30,14 +30,14 @@ class Step(StrEnum):
 _watcher: Watcher | None = None
 
 
-def reach(step: Step) -> None:
+def reach(step: Failpoint) -> None:
     """Pass a place."""
     if _watcher is not None:
         _watcher(step)
 
 
 @contextmanager
-def watched_by(watcher: Watcher) -> Iterator[None]:
+def watch_failpoints(watcher: Watcher) -> Iterator[None]:
     """Have every passer-by of this process seen, who may be kept waiting or be sent back with an error."""
     global _watcher
     _watcher, before = watcher, _watcher

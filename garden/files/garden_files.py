@@ -26,7 +26,7 @@ from garden.files.errors import (
     ForeignFileError,
     translated,
 )
-from garden.files.failpoints import Step, reach
+from garden.files.failpoints import Failpoint, reach
 from garden.files.paths import GardenPath, PathNotAllowedError, Place
 from garden.files.plain_files import (
     Identity,
@@ -244,7 +244,7 @@ class GardenFiles:
             _, status = expected_content(handle, expected)
             check_still(status, folder, path.name)
             rename_new(path.name, new_path.name, folder, new_folder)
-            reach(Step.REPLACED)
+            reach(Failpoint.REPLACED)
             sync(new_folder, replaced=True)
             sync(folder, replaced=True)
 
@@ -365,7 +365,7 @@ class GardenFiles:
         def put() -> None:
             with _unless_taken_away():
                 rename_new(fresh, path.name, folder, folder)
-            reach(Step.REPLACED)
+            reach(Failpoint.REPLACED)
             sync(folder, replaced=True)
 
         return Replacement(put)
@@ -393,12 +393,12 @@ class GardenFiles:
             with ExitStack() as undo:
                 if copy and history is not None:
                     undo.enter_context(kept(folder, path.name, status, previous, history, copy.name))
-                    reach(Step.KEPT)
+                    reach(Failpoint.KEPT)
                 check_still(status, folder, path.name)
                 check_not_open(handle)
                 with _unless_taken_away():
                     put_in_place(fresh, path.name, status, folder)
-            reach(Step.REPLACED)
+            reach(Failpoint.REPLACED)
             sync(folder, replaced=True)
             if history is not None:
                 sync(history, replaced=True)

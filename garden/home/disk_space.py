@@ -1,4 +1,4 @@
-"""Room on the disk: while there is too little of it everything is read and nothing written."""
+"""Free disk space: while there is too little, documents can be read and nothing is written."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ from garden.grammar.errors import GardenError
 _MEBIBYTE = 1024 * 1024
 
 
-class NoRoomError(GardenError):
+class DiskFullError(GardenError):
     """The disk is nearly full."""
 
     code = "unavailable"
@@ -20,7 +20,7 @@ class DiskUnreadableError(GardenError):
     code = "unavailable"
 
 
-class Room:
+class DiskSpace:
     """The free space of the home's disk, asked anew each time, so that writing goes on by itself."""
 
     def __init__(self, home: Path, floor_bytes: int) -> None:
@@ -47,7 +47,7 @@ class Room:
     def check(self) -> None:
         """Refuse to write where there is too little: what was begun could not be brought to its end."""
         if self.is_low:
-            raise NoRoomError(
+            raise DiskFullError(
                 f"The disk has {self.free_bytes // _MEBIBYTE} MiB left, less than the limit of "
                 f"{self._floor_bytes // _MEBIBYTE} MiB, so no tool writes; everything can be read.",
                 hint="Free some space, or lower GARDEN_LIMITS_FREE_DISK_BYTES; writing goes on by itself.",

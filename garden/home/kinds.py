@@ -8,7 +8,7 @@ from garden.home.folder import Home
 KINDS_FOLDER = "kinds"
 
 
-def own_kinds(home: Home) -> list[tuple[str, str]]:
+def read_own_kinds(home: Home) -> list[tuple[str, str]]:
     """Read the declarations of a home, each with its file's name."""
     return [(file.name, _text_of(file)) for file in sorted((home.path / KINDS_FOLDER).glob("*.toml"))]
 

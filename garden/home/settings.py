@@ -166,7 +166,7 @@ TABLES: Mapping[str, type[BaseModel]] = {"limits": Limits, "serve": Serve, "upke
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedSettings:
     """The effective settings, and what is needed to say where each came from."""
 
     settings: Settings
@@ -174,7 +174,7 @@ class Loaded:
     home_given: bool
 
 
-def load_settings(home: Path | None = None) -> Loaded:
+def load_settings(home: Path | None = None) -> LoadedSettings:
     """Read the settings; a home given here (by --home) goes before the environment's."""
     default = Settings.model_fields["home"].default
     folder = (home or Path(os.environ.get(f"{PREFIX}HOME") or default)).expanduser().absolute()
@@ -183,7 +183,7 @@ def load_settings(home: Path | None = None) -> Loaded:
         settings = Settings(**file_values).model_copy(update={"home": folder})
     except ValidationError as error:
         raise _explained(error) from None
-    return Loaded(settings, file_values, home_given=home is not None)
+    return LoadedSettings(settings, file_values, home_given=home is not None)
 
 
 def variable_name(*parts: str) -> str:

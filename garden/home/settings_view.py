@@ -11,7 +11,7 @@ from garden.home.settings import (
     FILE_NAME,
     PREFIX,
     TABLES,
-    Loaded,
+    LoadedSettings,
     Settings,
     closest,
     redacted,
@@ -36,7 +36,7 @@ class SettingRow:
     description: str
 
 
-def setting_rows(loaded: Loaded) -> list[SettingRow]:
+def setting_rows(loaded: LoadedSettings) -> list[SettingRow]:
     """List every setting with its effective value and its origin."""
     return [_row(path, loaded) for path in setting_paths()]
 
@@ -48,7 +48,7 @@ def unknown_variables() -> list[str]:
     return [f"{name} is set but is no setting{closest(name, known)}" for name in found if name not in known]
 
 
-def _row(path: tuple[str, ...], loaded: Loaded) -> SettingRow:
+def _row(path: tuple[str, ...], loaded: LoadedSettings) -> SettingRow:
     value: Any = loaded.settings
     for part in path:
         value = getattr(value, part)
@@ -66,7 +66,7 @@ def _shown(path: tuple[str, ...], value: Any) -> str | int | None:
     return value if value is None or isinstance(value, int) else str(value)
 
 
-def _origin(path: tuple[str, ...], loaded: Loaded) -> str:
+def _origin(path: tuple[str, ...], loaded: LoadedSettings) -> str:
     if path == ("home",) and loaded.home_given:
         return "command line"
     if os.environ.get(variable_name(*path)):

@@ -18,7 +18,7 @@ def silent(_step: str) -> None:
 
 
 @dataclass(frozen=True)
-class Ground:
+class PreparedHome:
     """A prepared home and the address of its migrated database."""
 
     home: Home
@@ -26,19 +26,19 @@ class Ground:
     applied: tuple[MigrationStatus, ...]
 
 
-def prepare(settings: Settings, report: Progress = silent) -> Ground:
+def prepare_home(settings: Settings, report: Progress = silent) -> PreparedHome:
     """Make everything ready for use, creating, starting and migrating only what is not so already."""
     home = ensure_home(settings.home)
-    url = database_url(settings, home, report)
+    url = ensure_database(settings, home, report)
     with connection(url) as opened:
         applied = tuple(migrate(opened))
         claim(opened, home.id)
     for each in applied:
         report(f"Applied migration {each.version:04d} {each.name}")
-    return Ground(home, url, applied)
+    return PreparedHome(home, url, applied)
 
 
-def database_url(settings: Settings, home: Home, report: Progress = silent) -> str:
+def ensure_database(settings: Settings, home: Home, report: Progress = silent) -> str:
     """Give the address of the database: the configured one, or the embedded one, started if need be."""
     if settings.database_url is not None:
         return settings.database_url.get_secret_value()

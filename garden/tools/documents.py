@@ -8,9 +8,9 @@ from garden.events.pool import PoolBusyError
 from garden.files.errors import FileMissingError
 from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
-from garden.writing.documents import Standing
+from garden.writing.documents import GardenDocument
 from garden.writing.services import Services
-from garden.writing.settlement import NOTHING_HASH
+from garden.writing.settlement import EMPTY_HASH
 
 
 class FileGoneError(GardenError):
@@ -27,10 +27,10 @@ class FileGoneError(GardenError):
         )
 
 
-def read_document(services: Services, path: GardenPath) -> Standing:
+def read_document(services: Services, path: GardenPath) -> GardenDocument:
     """Read a document, or a copy in the history; where it is missing, say what the account has of it."""
     try:
-        return services.documents.standing(path, services.files.read(path))
+        return services.documents.parse_file(path, services.files.read(path))
     except FileMissingError:
         version = _version_held(services, path)
         if version is None:
@@ -42,6 +42,6 @@ def _version_held(services: Services, path: GardenPath) -> int | None:
     """Tell which version the account holds; none where it holds no text, or can't be asked."""
     with suppress(DatabaseUnavailableError, PoolBusyError):
         head = services.reader.head(path.user_id, path.text)
-        if head is not None and head.raw_hash not in {None, NOTHING_HASH}:
+        if head is not None and head.raw_hash not in {None, EMPTY_HASH}:
             return head.version
     return None

@@ -11,7 +11,7 @@ from garden.tools.declaration import Call, Edits, Reply
 from garden.tools.places import document_to_edit
 from garden.tools.wire import WriteRequest, payload_of
 from garden.writing.planner import Intent, Plan
-from garden.writing.write_path import Outcome, Preview
+from garden.writing.write_path import Preview, WriteOutcome
 
 Written = TypeVar("Written", bound=WriteRequest)
 
@@ -40,8 +40,8 @@ def editing(edits: Edits[Written]) -> Callable[[Call, Written], Reply]:
         intent = edits.intent(call, request)
         asked = request_of(call, intent.tool, intent.path, request)
         if request.dry_run:
-            return planned(call.services.writing.preview(call.caller, intent, asked), edits.answer)
-        return reply(call.services.writing.write(call.caller, intent, asked, edits.answer))
+            return planned(call.services.write_path.preview(call.caller, intent, asked), edits.answer)
+        return reply(call.services.write_path.write(call.caller, intent, asked, edits.answer))
 
     return handle
 
@@ -74,7 +74,7 @@ def planned(preview: Preview, answer: Callable[[Plan], Any]) -> Reply:
     )
 
 
-def reply(outcome: Outcome) -> Reply:
+def reply(outcome: WriteOutcome) -> Reply:
     """Say what an edit has done."""
     meta: dict[str, Any] = {}
     if outcome.event_id is not None:

@@ -118,8 +118,8 @@ def log(call: Call, request: LogRequest) -> Reply:
         key=request.idempotency_key,
         tool_call_id=call.caller.tool_call_id,
     )
-    logged = call.services.account.log(
-        call.caller, _statement(call, request, path), asked, check=call.services.room.check
+    logged = call.services.store.log(
+        call.caller, _statement(call, request, path), asked, check=call.services.disk_space.check
     )
     meta: dict[str, Any] = {"eventId": str(logged.event_id)}
     if logged.is_annotation:

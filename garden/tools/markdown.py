@@ -19,7 +19,7 @@ from garden.tools.places import document_to_edit, file_to_read
 from garden.tools.wire import Line, NewHash, Request, Words, WriteRequest, is_absent
 from garden.writing.documents import identity_for_new
 from garden.writing.planner import Intent, Plan
-from garden.writing.snapshots import SnapshotWish
+from garden.writing.snapshots import SnapshotIntent
 
 
 class ParticipantsError(GardenError):
@@ -218,7 +218,7 @@ def _planted(plan: Plan) -> dict[str, Any]:
 
 def snapshot_history(call: Call, request: SnapshotRequest) -> Reply:
     """Copy the current version of a document into its history."""
-    wish = SnapshotWish(
+    wish = SnapshotIntent(
         path=document_to_edit(call.caller, request.path),
         tool="md.snapshot_history",
         rationale=request.rationale,

@@ -48,7 +48,7 @@ def propose(call: Call, request: ProposeRequest) -> Reply:
     caller = correlated(call.caller, wanted)
     intent = tool.edits.intent(call, wanted)
     asked = request_of(replace(call, caller=caller), tool.name, intent.path, wanted)
-    preview = call.services.writing.preview(caller, intent, asked, may_exceed=True)
+    preview = call.services.write_path.preview(caller, intent, asked, may_exceed=True)
     plan = preview.plan
     diff = plan.applied.diff(intent.path.text)
     meta = {"documentHash": plan.after.document.hash, "linesAdded": diff.added, "linesRemoved": diff.removed}

@@ -13,7 +13,7 @@ from garden.tools.places import document_to_edit
 from garden.tools.wire import Line, WriteRequest
 from garden.writing.documents import identity_by_path
 from garden.writing.planner import Intent, Plan
-from garden.writing.whole_versions import last_whole_version, refuse_not_whole, version_meant
+from garden.writing.whole_versions import check_version_is_whole, last_whole_version, resolve_version
 
 _VERSION_MAX = 2**31 - 1
 _REPAIRED = "Put back what tools missed."
@@ -86,8 +86,8 @@ def _repaired(plan: Plan) -> dict[str, Any]:
 def _restore_intent(call: Call, request: RestoreRequest) -> Intent:
     path = document_to_edit(call.caller, request.path)
     reader = call.services.reader
-    version = version_meant(reader, path, version=request.version, at=request.at, event=request.event)
-    refuse_not_whole(reader, path, version)
+    version = resolve_version(reader, path, version=request.version, at=request.at, event=request.event)
+    check_version_is_whole(reader, path, version)
     edit = RestoreText(version, reader.text_at(path.user_id, path.text, version))
     why = request.rationale or f"Put version {version} back."
     return intent_of(call, "md.restore", request, edit, "restore", why)

@@ -83,13 +83,13 @@ def ensure_dir(call: Call, request: EnsureDirRequest) -> Reply:
         # Whoever made it may have died before it was durable.
         files.ensure_folders(path)
         return Reply(None, {"unchanged": True})
-    with call.services.account.document(call.caller, JOURNAL, asked) as journal:
+    with call.services.store.document(call.caller, JOURNAL, asked) as journal:
         if journal.earlier is not None:
             return Reply(None, {"eventId": str(journal.earlier.event_id), "replayed": True})
         if files.exists(path):
             files.ensure_folders(path)
             return Reply(None, {"unchanged": True})
-        call.services.room.check()
+        call.services.disk_space.check()
         # The folder comes first: one without an event is made again for nothing, an event without a folder is
         # untrue.
         files.ensure_folders(path)
@@ -141,7 +141,7 @@ def move(call: Call, request: FileMoveRequest) -> Reply:
         dry_run=request.dry_run,
     )
     asked = request_of(call, "fs.move", wanted.path, request)
-    answer = reply(call.services.moving.move(call.caller, wanted, asked))
+    answer = reply(call.services.mover.move(call.caller, wanted, asked))
     return Reply(answer.result, {**answer.meta, "dryRun": True}) if request.dry_run else answer
 
 

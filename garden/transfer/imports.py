@@ -80,7 +80,7 @@ def _imported(services: Services, path: GardenPath, text: str, actor: str) -> Ou
     try:
         if services.files.read(path).hash == raw_hash(text.encode()):
             # An import that was killed may have left the file, and its change without an end.
-            known = services.writing.acknowledge(caller, path)
+            known = services.write_path.settle_and_adopt(caller, path)
             if known.error is not None:
                 raise known.error
             return "unchanged"
@@ -97,7 +97,7 @@ def _imported(services: Services, path: GardenPath, text: str, actor: str) -> Ou
         override_rationale="It was imported as it was.",
         only_new=True,
     )
-    services.writing.write(caller, intent, None, lambda plan: {"newHash": plan.after.document.hash})
+    services.write_path.write(caller, intent, None, lambda plan: {"newHash": plan.after.document.hash})
     return "imported"
 
 

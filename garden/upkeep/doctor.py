@@ -15,10 +15,10 @@ from garden.grammar.errors import GardenError
 from garden.grammar.kinds.catalogue import load_kinds
 from garden.home.folder import Home, open_home
 from garden.home.keys import KeySource
-from garden.home.kinds import own_kinds
-from garden.home.settings import FILE_NAME, Loaded, load_settings, redacted
+from garden.home.kinds import read_own_kinds
+from garden.home.settings import FILE_NAME, LoadedSettings, load_settings, redacted
 from garden.home.settings_view import unknown_variables
-from garden.home.setup import database_url
+from garden.home.setup import ensure_database
 from garden.upkeep.broker import greet
 
 T = TypeVar("T")
@@ -54,14 +54,14 @@ class _Patient:
     """What the checks have learned so far; later ones build on it."""
 
     told_home: Path | None
-    settings_read: Loaded | None = None
+    settings_read: LoadedSettings | None = None
     home: Home | None = None
     url: str | None = None
     facts: ServerFacts | None = None
     known: set[str] = field(default_factory=set)
 
     @property
-    def loaded(self) -> Loaded:
+    def loaded(self) -> LoadedSettings:
         """The settings, once they were read."""
         return _required(self.settings_read)
 
@@ -132,7 +132,7 @@ def _permissions(patient: _Patient) -> str:
 
 
 def _kinds(patient: _Patient) -> str:
-    declarations = own_kinds(_required(patient.home))
+    declarations = read_own_kinds(_required(patient.home))
     kinds = load_kinds(declarations)
     number = len(declarations)
     own = f", with {number} declaration{'s' if number > 1 else ''} of the home's own" if number else ""
@@ -151,7 +151,7 @@ def _disk(patient: _Patient) -> str:
 
 
 def _database(patient: _Patient) -> str:
-    patient.url = database_url(patient.loaded.settings, _required(patient.home))
+    patient.url = ensure_database(patient.loaded.settings, _required(patient.home))
     with connection(patient.url) as opened:
         patient.facts = server_facts(opened)
     kind = "embedded" if patient.loaded.settings.database_url is None else redacted(patient.url)

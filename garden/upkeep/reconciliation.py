@@ -18,13 +18,13 @@ from garden.events.pool import PoolBusyError
 from garden.events.records import Caller, Event
 from garden.events.saga import Status
 from garden.events.verifier import Fault
-from garden.files.failpoints import Step, reach
+from garden.files.failpoints import Failpoint, reach
 from garden.files.paths import GardenPath, Place
 from garden.grammar.errors import GardenError
 from garden.upkeep.seen import Seen
 from garden.upkeep.status import DocumentStatus, State, status_of_user, why_given_up
 from garden.writing.services import Services
-from garden.writing.write_path import Acknowledged
+from garden.writing.write_path import SettledDocument
 
 Outcome = Literal[
     "would be opened",
@@ -93,7 +93,7 @@ def sweep(
         pause_seconds=pause_seconds,
         but_for=tried,
     ):
-        reach(Step.CLAIMED)
+        reach(Failpoint.CLAIMED)
         batch = _Batch(services, due)
         yield from batch.worked_on()
         tried += batch.left
@@ -121,7 +121,7 @@ def clear_strays(services: Services, user_id: str) -> Iterator[Reconciled]:
     unlisted: dict[GardenPath, GardenError] = {}
     for path in services.files.documents_with_strays(user_id, unlisted.__setitem__):
         try:
-            if services.recovering.clear_strays(_reconciler(user_id), path):
+            if services.recovery_path.clear_strays(_reconciler(user_id), path):
                 yield Reconciled(user_id, path.text, State.IN_STEP, "cleared")
         except (InProgressError, PoolBusyError):
             # It belongs to whoever is writing now.
@@ -217,7 +217,7 @@ class _Batch:
             return _of(attempt, "quarantined", message=message)
         caller = _reconciler(attempt.user_id)
         try:
-            known = self._services.recovering.acknowledge(caller, GardenPath(attempt.path))
+            known = self._services.recovery_path.settle_and_adopt(caller, GardenPath(attempt.path))
         except (InProgressError, PoolBusyError) as error:
             self._busy.append(attempt)
             return _of(attempt, "busy", message=error.message)
@@ -262,7 +262,7 @@ def _became(
 def _reconciled(services: Services, status: DocumentStatus) -> Reconciled:
     path = GardenPath(status.path)
     try:
-        known = services.recovering.acknowledge(_reconciler(path.user_id), path)
+        known = services.recovery_path.settle_and_adopt(_reconciler(path.user_id), path)
     except (InProgressError, PoolBusyError) as error:
         return _became(status, "busy", error.message)
     except DatabaseUnavailableError:
@@ -278,7 +278,7 @@ def _reconciled(services: Services, status: DocumentStatus) -> Reconciled:
     return _became(status, outcome, message, events)
 
 
-def _outcome(known: Acknowledged) -> tuple[Outcome, tuple[UUID, ...], str]:
+def _outcome(known: SettledDocument) -> tuple[Outcome, tuple[UUID, ...], str]:
     events = tuple(event.event_id for event in (known.settled, known.adopted) if event is not None)
     if known.error is not None:
         return "needs a person", events, known.error.message

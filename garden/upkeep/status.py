@@ -20,9 +20,9 @@ from garden.files.garden_files import FileText
 from garden.files.paths import GardenPath, PathNotAllowedError
 from garden.grammar.errors import GardenError
 from garden.upkeep.seen import Seen
-from garden.writing.adoption import damage_between
+from garden.writing.adoption import find_damage
 from garden.writing.services import Services
-from garden.writing.settlement import NOTHING_HASH
+from garden.writing.settlement import EMPTY_HASH
 
 _TRIES = 5
 # Troubles that say nothing of one document, and that would only be met again with the next.
@@ -158,7 +158,7 @@ def _checked(services: Services, status: DocumentStatus) -> DocumentStatus:
         return status
     path = GardenPath(status.path)
     try:
-        reasons = services.documents.standing(path, services.files.read(path)).report.blocked_reasons
+        reasons = services.documents.parse_file(path, services.files.read(path)).report.blocked_reasons
     except GardenError:
         return status
     if not reasons:
@@ -188,7 +188,7 @@ def _head(services: Services, path: GardenPath) -> Mapping[str, Any] | None:
 def _judged(services: Services, path: GardenPath, head: Mapping[str, Any] | None) -> DocumentStatus | None:
     head = head or {"version": 0, "raw_hash": None, "open_event_id": None, "damage": None, "updated_at": None}
     file, problem = _file(services, path)
-    is_nothing = file is None and problem is None and head["raw_hash"] in {None, NOTHING_HASH}
+    is_nothing = file is None and problem is None and head["raw_hash"] in {None, EMPTY_HASH}
     if is_nothing and head["open_event_id"] is None:
         return None
     try:
@@ -227,7 +227,7 @@ def _state(
         missed = head["damage"]
     else:
         old = services.reader.text_at(path.user_id, path.text, head["version"]) if head["version"] else None
-        missed = damage_between(old, services.documents.standing(path, file), head["damage"])
+        missed = find_damage(old, services.documents.parse_file(path, file), head["damage"])
     if missed:
         return State.DAMAGED, f"Tools miss {_shown(missed)} in it. 'garden repair' mends that."
     if file.hash == head["raw_hash"]:

@@ -11,7 +11,7 @@ from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
 from garden.home.keys import KeySource
 from garden.home.settings import Settings
-from garden.home.setup import prepare
+from garden.home.setup import prepare_home
 
 
 class UserUnknownError(GardenError):
@@ -22,7 +22,7 @@ class UserUnknownError(GardenError):
 
 def verify_accounts(settings: Settings, user_id: str | None = None) -> Iterator[tuple[str, Verdict]]:
     """Check one user's account, or every user's, each with its verdict as soon as there is one."""
-    ground = prepare(settings)
+    ground = prepare_home(settings)
     with Pool(ground.database_url) as pool:
         verifier = Verifier(EventReader(pool), KeySource(settings, ground.home))
         users = Maintenance(pool).users()

@@ -21,16 +21,16 @@ from garden.grammar.frontmatter_block import IDENTITY_KEYS
 from garden.grammar.parser import parse
 from garden.grammar.splice import Splice, splice_between
 from garden.writing.callers import EXTERNAL
-from garden.writing.documents import Documents, Standing, identity_by_path
+from garden.writing.documents import Documents, GardenDocument, identity_by_path
 from garden.writing.planner import MOVE_OP, entity_of
-from garden.writing.settlement import NOTHING_HASH
+from garden.writing.settlement import EMPTY_HASH
 
 ADOPTED_TYPE = "external_edit"
 _RECENT_EVENTS = 20
 _ABSENT = object()
 
 
-class Adoption:
+class DriftAdopter:
     """Takes edits from outside into the account."""
 
     def __init__(self, reader: EventReader, documents: Documents, files: GardenFiles) -> None:
@@ -45,9 +45,9 @@ class Adoption:
             return None
         user_id = path.user_id
         old = self.known_text(stream, path)
-        standing = self._documents.standing(path, file)
+        standing = self._documents.parse_file(path, file)
         failed = self._failed_with(user_id, path, file.hash)
-        damage = damage_between(old, standing, stream.damage)
+        damage = find_damage(old, standing, stream.damage)
         statement = Statement(
             type=ADOPTED_TYPE,
             op=ADOPTED_TYPE,
@@ -94,7 +94,7 @@ class Adoption:
             before_hash=stream.head.content_hash,
             before_raw_hash=stream.head.raw_hash,
             intended_hash=content_hash(""),
-            intended_raw_hash=NOTHING_HASH,
+            intended_raw_hash=EMPTY_HASH,
             sealed_text=canonical(""),
         )
         stream.damage = None
@@ -120,8 +120,8 @@ class Adoption:
         """Tell what tools would miss in a file, and record nothing."""
         if file.hash == stream.head.raw_hash:
             return stream.damage
-        return damage_between(
-            self.known_text(stream, path), self._documents.standing(path, file), stream.damage
+        return find_damage(
+            self.known_text(stream, path), self._documents.parse_file(path, file), stream.damage
         )
 
     def known_text(self, stream: LockedStream, path: GardenPath) -> str | None:
@@ -142,8 +142,8 @@ class Adoption:
         )
 
 
-def damage_between(
-    old: str | None, after: Standing, known: Mapping[str, Any] | None
+def find_damage(
+    old: str | None, after: GardenDocument, known: Mapping[str, Any] | None
 ) -> dict[str, Any] | None:
     """Tell which anchors and identity values are gone; what was gone already stays so until it is back."""
     known = known or {}

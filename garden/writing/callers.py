@@ -45,7 +45,7 @@ def check_caller(user_id: str, actor: str, role: str) -> None:
         raise InvalidCallerError(f"There is no role {role!r}.", hint=f"There are: {', '.join(Role)}.")
 
 
-def checked_caller(
+def make_caller(
     user_id: str,
     actor: str,
     role: str,

@@ -21,7 +21,7 @@ _RULE_OF_CHANGE = "MG405"
 
 
 @dataclass(frozen=True)
-class Standing:
+class GardenDocument:
     """A document as it stands: its text, its place among the kinds, and what lint says of it."""
 
     path: GardenPath
@@ -37,11 +37,11 @@ class Standing:
         return lint(self.document, self.kind, identity=identity, previous=self.previous)
 
     @property
-    def by_itself(self) -> "Standing":
+    def by_itself(self) -> "GardenDocument":
         """The same document without the text that it came from."""
         if all(finding.rule != _RULE_OF_CHANGE for finding in self.report.findings):
             return self
-        return Standing(self.path, self.raw_hash, self.document, self.kind)
+        return GardenDocument(self.path, self.raw_hash, self.document, self.kind)
 
     @property
     def text(self) -> str:
@@ -54,7 +54,7 @@ class Documents:
 
     def __init__(self, kinds: Mapping[str, Kind]) -> None:
         self.kinds = kinds
-        self._kept: OrderedDict[tuple[str, str], Standing] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str], GardenDocument] = OrderedDict()
         self._characters = 0
         self._guard = threading.Lock()
 
@@ -62,22 +62,22 @@ class Documents:
         """Give the kind that a document has by its path."""
         return self.kinds.get(path.kind) if path.kind else None
 
-    def standing(self, path: GardenPath, file: FileText) -> Standing:
+    def parse_file(self, path: GardenPath, file: FileText) -> GardenDocument:
         """Give the document that a file holds."""
         key = path.text, file.hash
         with self._guard:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        standing = Standing(path, file.hash, parse(file.text), self.kind_of(path))
-        self.keep(standing)
+        standing = GardenDocument(path, file.hash, parse(file.text), self.kind_of(path))
+        self.remember(standing)
         return standing
 
-    def parsed(self, path: GardenPath, text: str) -> Standing:
+    def parse_text(self, path: GardenPath, text: str) -> GardenDocument:
         """Give the document that a text would be at this path, and don't remember it."""
-        return Standing(path, raw_hash(text.encode()), parse(text), self.kind_of(path))
+        return GardenDocument(path, raw_hash(text.encode()), parse(text), self.kind_of(path))
 
-    def keep(self, standing: Standing) -> None:
+    def remember(self, standing: GardenDocument) -> None:
         """Remember a document that was just written, for whoever comes next."""
         key = standing.path.text, standing.raw_hash
         with self._guard:

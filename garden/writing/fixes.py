@@ -8,7 +8,7 @@ from garden.files.garden_files import FileText
 from garden.files.paths import GardenPath
 from garden.grammar.diffs import Diff, unified_diff
 from garden.lint.fixes import fix
-from garden.writing.documents import Documents, Standing
+from garden.writing.documents import Documents, GardenDocument
 
 
 @dataclass(frozen=True)
@@ -28,16 +28,16 @@ class Mending:
 
 def mending(documents: Documents, path: GardenPath, file: FileText) -> Mending | None:
     """Give what the cures make of a document; None where there is nothing to cure."""
-    before = documents.standing(path, file)
+    before = documents.parse_file(path, file)
     text = fix(before.document, before.kind)
     if text == before.text:
         return None
-    after = documents.parsed(path, text)
+    after = documents.parse_text(path, text)
     cured = _fixable(before) - _fixable(after)
     return Mending(text, before.document.hash, cured, unified_diff(before.text, text, path.text))
 
 
-def _fixable(standing: Standing) -> Counter[str]:
+def _fixable(standing: GardenDocument) -> Counter[str]:
     return Counter(
         f"{finding.rule} {finding.name}" for finding in standing.report.findings if finding.fixable
     )

@@ -12,14 +12,14 @@ from garden.events.records import Caller, Change, Statement
 from garden.events.store import EventStore
 from garden.events.stream import LockedStream
 from garden.files.errors import FileExistsAlreadyError, FileMissingError
-from garden.files.failpoints import Step, reach
+from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
 from garden.grammar.canonical import canonical, content_hash
 from garden.grammar.errors import GardenError
 from garden.grammar.splice import Splice
-from garden.home.disk_space import Room
-from garden.writing.documents import Documents, Standing
+from garden.home.disk_space import DiskSpace
+from garden.writing.documents import Documents, GardenDocument
 from garden.writing.planner import (
     MOVE_OP,
     check_precondition,
@@ -28,8 +28,15 @@ from garden.writing.planner import (
     refuse_broken,
     refuse_new_damage,
 )
-from garden.writing.settlement import NOTHING_HASH
-from garden.writing.write_path import Outcome, WritePath, as_response, failing, replayed, saying_what_is_known
+from garden.writing.settlement import EMPTY_HASH
+from garden.writing.write_path import (
+    WriteOutcome,
+    WritePath,
+    record_failure,
+    replay_outcome,
+    report_unknown_outcome,
+    stored_response,
+)
 
 _NOTHING = content_hash("")
 
@@ -53,24 +60,24 @@ class Move:
     dry_run: bool = False
 
 
-class Moving:
+class Mover:
     """Carries moves out, under the locks of both paths."""
 
     def __init__(
         self,
-        account: EventStore,
+        store: EventStore,
         files: GardenFiles,
         documents: Documents,
-        writing: WritePath,
-        room: Room,
+        write_path: WritePath,
+        disk_space: DiskSpace,
     ) -> None:
-        self._account = account
+        self._store = store
         self._files = files
         self._documents = documents
-        self._writing = writing
-        self._room = room
+        self._write_path = write_path
+        self._disk_space = disk_space
 
-    def move(self, caller: Caller, move: Move, request: Request | None) -> Outcome:
+    def move(self, caller: Caller, move: Move, request: Request | None) -> WriteOutcome:
         """Carry a move out; the history stays where it is."""
         if move.path == move.new_path:
             raise FileExistsAlreadyError
@@ -78,56 +85,56 @@ class Moving:
         # Always in the same order, or two moves in opposite directions would wait for each other.
         first, second = sorted((move.path.text, move.new_path.text))
         with (
-            self._account.document(caller, first, asked.get(first)) as held,
-            self._account.beside(held, second, asked.get(second)) as other,
+            self._store.document(caller, first, asked.get(first)) as held,
+            self._store.beside(held, second, asked.get(second)) as other,
         ):
-            reach(Step.LOCKED)
+            reach(Failpoint.LOCKED)
             source, target = (held, other) if first == move.path.text else (other, held)
             return self._moved(source, target, move)
 
-    def _moved(self, source: LockedStream, target: LockedStream, move: Move) -> Outcome:
+    def _moved(self, source: LockedStream, target: LockedStream, move: Move) -> WriteOutcome:
         if not move.dry_run:
-            earlier = self._writing.settled(source, move.path)
-            self._writing.settled(target, move.new_path)
+            earlier = self._write_path.settle(source, move.path)
+            self._write_path.settle(target, move.new_path)
             if earlier is not None:
-                return replayed(earlier, None)
+                return replay_outcome(earlier, None)
         leaving = self._checked(source, target, move)
-        arriving = Standing(
+        arriving = GardenDocument(
             move.new_path, leaving.raw_hash, leaving.document, self._documents.kind_of(move.new_path)
         )
         refuse_new_damage(arriving)
-        outcome = Outcome({"ok": True}, also={"documentHash": leaving.document.hash})
+        outcome = WriteOutcome({"ok": True}, also={"documentHash": leaving.document.hash})
         if move.dry_run:
             return outcome
-        self._room.check()
-        response = as_response(outcome, NOTHING_HASH)
+        self._disk_space.check()
+        response = stored_response(outcome, EMPTY_HASH)
         arrival = target.begin(
             _said(move, move.new_path, {"from": move.path.text}), _arriving(arriving, target)
         )
-        with failing(target, arrival):
-            reach(Step.HALF_BEGUN)
+        with record_failure(target, arrival):
+            reach(Failpoint.HALF_BEGUN)
             departure = source.begin(
                 _said(move, move.path, {"to": move.new_path.text}, answer=response), _leaving(leaving)
             )
-            with failing(source, departure):
-                reach(Step.BEGUN)
+            with record_failure(source, departure):
+                reach(Failpoint.BEGUN)
                 self._files.move(move.path, move.new_path, expected=leaving.raw_hash)
-        reach(Step.WRITTEN)
-        with saying_what_is_known(departure):
+        reach(Failpoint.WRITTEN)
+        with report_unknown_outcome(departure):
             target.finish(arrival, {})
-            reach(Step.HALF_SEALED)
+            reach(Failpoint.HALF_SEALED)
             source.finish(departure, {**response, "eventId": str(departure.event_id)})
-        reach(Step.SEALED)
+        reach(Failpoint.SEALED)
         return replace(outcome, event_id=departure.event_id)
 
-    def _checked(self, source: LockedStream, target: LockedStream, move: Move) -> Standing:
-        opened = self._writing.looked_at if move.dry_run else self._writing.opened
-        leaving = opened(source, move.path).standing
+    def _checked(self, source: LockedStream, target: LockedStream, move: Move) -> GardenDocument:
+        opened = self._write_path.open_without_adopting if move.dry_run else self._write_path.open_and_adopt
+        leaving = opened(source, move.path).current
         if leaving is None:
             raise FileMissingError
         refuse_broken(leaving, source.damage, but_for_place=True)
         check_precondition(move.if_match, leaving)
-        if opened(target, move.new_path).standing is not None:
+        if opened(target, move.new_path).current is not None:
             raise FileExistsAlreadyError
         if move.path.kind != move.new_path.kind:
             raise AnotherKindError(
@@ -152,7 +159,7 @@ def _said(
     )
 
 
-def _arriving(standing: Standing, target: LockedStream) -> Change:
+def _arriving(standing: GardenDocument, target: LockedStream) -> Change:
     return Change(
         splice=Splice(0, "", standing.text),
         before_hash=target.head.content_hash,
@@ -163,12 +170,12 @@ def _arriving(standing: Standing, target: LockedStream) -> Change:
     )
 
 
-def _leaving(standing: Standing) -> Change:
+def _leaving(standing: GardenDocument) -> Change:
     return Change(
         splice=Splice(0, standing.text, ""),
         before_hash=standing.document.hash,
         before_raw_hash=standing.raw_hash,
         intended_hash=_NOTHING,
-        intended_raw_hash=NOTHING_HASH,
+        intended_raw_hash=EMPTY_HASH,
         sealed_text=canonical(""),
     )

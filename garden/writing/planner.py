@@ -33,7 +33,7 @@ from garden.grammar.lookup import find_section
 from garden.lint.comparison import Comparison, compare
 from garden.lint.finding import Finding, Severity
 from garden.lint.report import Report
-from garden.writing.documents import Documents, Standing
+from garden.writing.documents import Documents, GardenDocument
 
 MOVE_OP = "move"
 FILE_WAS_MISSING = "fileWasMissing"
@@ -125,9 +125,9 @@ class Plan:
     """
 
     intent: Intent
-    before: Standing | None
+    before: GardenDocument | None
     applied: Applied
-    after: Standing
+    after: GardenDocument
     comparison: Comparison
     missing: bool = False
 
@@ -198,7 +198,7 @@ class Plan:
             sealed_text=canonical(section.text if section else self.after.text),
         )
 
-    def _section(self, standing: Standing | None) -> Section | None:
+    def _section(self, standing: GardenDocument | None) -> Section | None:
         name = self.applied.section
         return find_section(standing.document, name) if standing and name is not None else None
 
@@ -213,7 +213,7 @@ class Planner:
     def plan(
         self,
         intent: Intent,
-        before: Standing | None,
+        before: GardenDocument | None,
         name: EventName,
         damage: Mapping[str, Any] | None = None,
         *,
@@ -238,7 +238,7 @@ class Planner:
         applied = apply(document, intent.edit, kind=kind, entry=_entry(intent, before, name))
         content = _encoded(applied.text)
         check_content(content, self._bytes_max)
-        after = Standing(intent.path, raw_hash(content), applied.after, kind, previous=document)
+        after = GardenDocument(intent.path, raw_hash(content), applied.after, kind, previous=document)
         comparison = compare(before.report if before else _NOTHING, after.report)
         plan = Plan(intent, before, applied, after, comparison, missing)
         if intent.recovers:
@@ -317,7 +317,7 @@ def lint_summary(report: Report, comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _entry(intent: Intent, before: Standing | None, name: EventName) -> str | None:
+def _entry(intent: Intent, before: GardenDocument | None, name: EventName) -> str | None:
     """Write the Change Log line of a material edit; notes and new documents get none."""
     if before is None or intent.path.document_name == "notes":
         return None
@@ -335,7 +335,7 @@ def _entry(intent: Intent, before: Standing | None, name: EventName) -> str | No
     )
 
 
-def check_precondition(if_match: str | None, before: Standing | None, edit: Edit | None = None) -> None:
+def check_precondition(if_match: str | None, before: GardenDocument | None, edit: Edit | None = None) -> None:
     """Refuse where the hash that a caller knows is neither the document's nor the edited section's."""
     if if_match is None:
         return
@@ -363,7 +363,9 @@ def check_precondition(if_match: str | None, before: Standing | None, edit: Edit
         )
 
 
-def refuse_broken(before: Standing, damage: Mapping[str, Any] | None, *, but_for_place: bool = False) -> None:
+def refuse_broken(
+    before: GardenDocument, damage: Mapping[str, Any] | None, *, but_for_place: bool = False
+) -> None:
     """Refuse to work on what lacks the things that tools hold on to; a move may mend a wrong place."""
     refuse_malformed(before.document)
     findings = before.report.of(Severity.BLOCK)
@@ -378,7 +380,7 @@ def refuse_broken(before: Standing, damage: Mapping[str, Any] | None, *, but_for
         )
 
 
-def refuse_still_broken(intent: Intent, after: Standing) -> None:
+def refuse_still_broken(intent: Intent, after: GardenDocument) -> None:
     """Refuse a recovery after which tools would still leave the document alone."""
     reasons = list(after.report.blocked_reasons)
     if not reasons:
@@ -402,7 +404,7 @@ def _said(damage: Mapping[str, Any] | None) -> list[str]:
     return gone + other
 
 
-def refuse_new_damage(after: Standing) -> None:
+def refuse_new_damage(after: GardenDocument) -> None:
     """Refuse a text that tools could not work on any more."""
     if not after.report.blocked:
         return

@@ -9,10 +9,10 @@ from garden.events.reader import EventReader
 from garden.events.store import EventStore
 from garden.events.verifier import Verifier
 from garden.files.garden_files import GardenFiles
-from garden.home.disk_space import Room
+from garden.home.disk_space import DiskSpace
 from garden.home.settings import Limits, Upkeep
 from garden.writing.documents import Documents
-from garden.writing.moves import Moving
+from garden.writing.moves import Mover
 from garden.writing.snapshots import Snapshots
 from garden.writing.write_path import WritePath
 
@@ -23,16 +23,16 @@ class Services:
 
     files: GardenFiles
     documents: Documents
-    account: EventStore
+    store: EventStore
     reader: EventReader
     verifier: Verifier
     maintenance: Maintenance
     recoveries: Recoveries
     heads: HeadBuilder
-    writing: WritePath
-    recovering: WritePath
-    moving: Moving
+    write_path: WritePath
+    recovery_path: WritePath
+    mover: Mover
     snapshots: Snapshots
-    room: Room
+    disk_space: DiskSpace
     limits: Limits
     upkeep: Upkeep

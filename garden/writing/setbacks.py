@@ -17,14 +17,14 @@ from garden.events.stream import LockedStream
 from garden.files.errors import FileMissingError
 from garden.files.garden_files import FileText, GardenFiles
 from garden.files.paths import GardenPath
-from garden.writing.settlement import NOTHING_HASH
+from garden.writing.settlement import EMPTY_HASH
 
 _RECENT_EVENTS = 200
 # The clock by which files are touched may lag behind the one of events.
 _COARSE = timedelta(milliseconds=20)
 
 
-class SetBacks:
+class LostWrites:
     """Makes such files again, from the account."""
 
     def __init__(self, reader: EventReader, files: GardenFiles) -> None:
@@ -35,7 +35,7 @@ class SetBacks:
         """Put the newest version in the file's place, if the disk has set it back."""
         if stream.head.version < 2 or file.hash == stream.head.raw_hash:
             return None
-        if stream.head.raw_hash == NOTHING_HASH:
+        if stream.head.raw_hash == EMPTY_HASH:
             # It went away with a move, and what is back is all that there is of it, if the new path lost it.
             return None
         lost = self._next_after(path, file.hash)

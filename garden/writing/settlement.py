@@ -15,14 +15,14 @@ from garden.events.saga import StaleStateError, Status
 from garden.events.store import EventStore
 from garden.events.stream import LockedStream
 from garden.files.errors import FileMissingError
-from garden.files.failpoints import Step, reach
+from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import FileText, GardenFiles
 from garden.files.paths import GardenPath
 from garden.files.plain_files import raw_hash
 from garden.grammar.splice import apply_splice
 from garden.writing.planner import FILE_WAS_MISSING, MOVE_OP, keeps_copy
 
-NOTHING_HASH = raw_hash(b"")
+EMPTY_HASH = raw_hash(b"")
 
 _RECENT_EVENTS = 20
 
@@ -36,11 +36,11 @@ CONFLICT = {
 }
 
 
-class Settlement:
+class SagaSettler:
     """Ends open changes, forward where the file holds the new text, backward where it holds the old one."""
 
-    def __init__(self, account: EventStore, reader: EventReader, files: GardenFiles) -> None:
-        self._account = account
+    def __init__(self, store: EventStore, reader: EventReader, files: GardenFiles) -> None:
+        self._store = store
         self._reader = reader
         self._files = files
 
@@ -54,11 +54,11 @@ class Settlement:
             raise StaleStateError(
                 f"Event {open_event_id} is open and can't be found.", hint="Run 'garden keys verify'."
             )
-        reach(Step.STALLED_READ)
+        reach(Failpoint.STALLED_READ)
         self._files.remove_strays(path)
         self._undo_half_move(stream, path, event)
         ended = self._ended(stream, path, event)
-        reach(Step.SETTLED)
+        reach(Failpoint.SETTLED)
         _answer_again(stream, ended)
         return ended
 
@@ -68,9 +68,9 @@ class Settlement:
         if written is not None:
             # Who began may have been stopped by a disk that did not confirm, or before it could.
             self._files.make_durable(path)
-            reach(Step.CONFIRMED)
+            reach(Failpoint.CONFIRMED)
             self._complete_history(path, event, written)
-            reach(Step.COPIED)
+            reach(Failpoint.COPIED)
             response = intended_response(event)
             if event.status is Status.PENDING:
                 return stream.finish(event, response, keep=True)
@@ -94,7 +94,7 @@ class Settlement:
         self._files.confirm_name(new)
         with suppress(FileMissingError):
             if self._files.are_one(old, new):
-                with self._account.beside(stream, new.text):
+                with self._store.beside(stream, new.text):
                     self._files.drop_second_name(new, old)
 
     def _written(self, path: GardenPath, event: Event, file: FileText | None) -> str | None:
@@ -184,7 +184,7 @@ def _holds(text: str, before: str, after: str) -> bool:
 
 def _alike(raw: str | None) -> set[str | None]:
     """Give what a file may hash to that should have this hash: one that is moved away leaves nothing."""
-    return {raw, None, NOTHING_HASH} if raw in {None, NOTHING_HASH} else {raw}
+    return {raw, None, EMPTY_HASH} if raw in {None, EMPTY_HASH} else {raw}
 
 
 def _answer_again(stream: LockedStream, ended: Event) -> None:

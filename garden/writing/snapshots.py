@@ -12,8 +12,8 @@ from garden.events.stream import LockedStream
 from garden.files.errors import FileMissingError
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
-from garden.home.disk_space import Room
-from garden.writing.documents import Standing
+from garden.home.disk_space import DiskSpace
+from garden.writing.documents import GardenDocument
 from garden.writing.planner import check_precondition, entity_of
 from garden.writing.write_path import WritePath
 
@@ -22,7 +22,7 @@ _RECENT_EVENTS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class SnapshotWish:
+class SnapshotIntent:
     """Of what a copy is wanted, and why."""
 
     path: GardenPath
@@ -34,7 +34,7 @@ class SnapshotWish:
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class HistorySnapshot:
     """Where the copy is, and which event tells of it; none where nothing was recorded."""
 
     history_path: str
@@ -48,23 +48,23 @@ class Snapshots:
 
     def __init__(
         self,
-        account: EventStore,
+        store: EventStore,
         reader: EventReader,
         files: GardenFiles,
-        writing: WritePath,
-        room: Room,
+        write_path: WritePath,
+        disk_space: DiskSpace,
     ) -> None:
-        self._account = account
+        self._store = store
         self._reader = reader
         self._files = files
-        self._writing = writing
-        self._room = room
+        self._write_path = write_path
+        self._disk_space = disk_space
 
-    def take(self, caller: Caller, wish: SnapshotWish, request: Request | None) -> Snapshot:
+    def take(self, caller: Caller, wish: SnapshotIntent, request: Request | None) -> HistorySnapshot:
         """Copy the current version; a request is only remembered under a key of the caller's own."""
         with (
-            self._account.document(caller, wish.path.text) as stream,
-            self._account.beside(stream, JOURNAL, request) as journal,
+            self._store.document(caller, wish.path.text) as stream,
+            self._store.beside(stream, JOURNAL, request) as journal,
         ):
             if journal.earlier is not None:
                 return self._remembered(caller, journal.earlier.event_id)
@@ -75,27 +75,29 @@ class Snapshots:
             name = journal.next_name()
             copy = wish.path.copy_of(name.at, name.event_id)
             if wish.dry_run:
-                return Snapshot(copy.text, None, is_new=True)
-            self._room.check()
+                return HistorySnapshot(copy.text, None, is_new=True)
+            self._disk_space.check()
             # No event tells of a snapshot that was cut off, so whoever takes the next one clears up after it.
             self._files.remove_strays(wish.path)
             # The copy comes first: one without an event is only a copy too many.
             self._files.write_history_copy(copy, standing.text.encode())
             event = journal.record(_said(wish, copy, standing), name=name)
-            return Snapshot(copy.text, event.event_id, is_new=True)
+            return HistorySnapshot(copy.text, event.event_id, is_new=True)
 
-    def _current(self, stream: LockedStream, wish: SnapshotWish) -> Standing:
+    def _current(self, stream: LockedStream, wish: SnapshotIntent) -> GardenDocument:
         if wish.dry_run:
-            opened = self._writing.looked_at(stream, wish.path)
+            opened = self._write_path.open_without_adopting(stream, wish.path)
         else:
-            self._writing.settled(stream, wish.path)
-            opened = self._writing.opened(stream, wish.path)
-        if opened.standing is None:
+            self._write_path.settle(stream, wish.path)
+            opened = self._write_path.open_and_adopt(stream, wish.path)
+        if opened.current is None:
             raise FileMissingError
-        check_precondition(wish.if_match, opened.standing)
-        return opened.standing
+        check_precondition(wish.if_match, opened.current)
+        return opened.current
 
-    def _known(self, caller: Caller, path: GardenPath, tool: str, standing: Standing) -> Snapshot | None:
+    def _known(
+        self, caller: Caller, path: GardenPath, tool: str, standing: GardenDocument
+    ) -> HistorySnapshot | None:
         found = self._reader.query(caller.user_id, Query(path=path.text, op=OP, limit=_RECENT_EVENTS)).events
         # What was only said, with events.log, may bear the same op.
         newest = [event for event in found if event.statement.tool == tool]
@@ -106,15 +108,15 @@ class Snapshots:
             GardenPath(told["historyPath"])
         ):
             return None
-        return Snapshot(told["historyPath"], newest[0].event_id, is_new=False)
+        return HistorySnapshot(told["historyPath"], newest[0].event_id, is_new=False)
 
-    def _remembered(self, caller: Caller, event_id: UUID) -> Snapshot:
+    def _remembered(self, caller: Caller, event_id: UUID) -> HistorySnapshot:
         event = self._reader.event(caller.user_id, event_id)
         told = _told(event.statement) if event else {}
-        return Snapshot(told.get("historyPath", ""), event_id, is_new=False, replayed=True)
+        return HistorySnapshot(told.get("historyPath", ""), event_id, is_new=False, replayed=True)
 
 
-def _said(wish: SnapshotWish, copy: GardenPath, standing: Standing) -> Statement:
+def _said(wish: SnapshotIntent, copy: GardenPath, standing: GardenDocument) -> Statement:
     return Statement(
         type="snapshot",
         op=OP,

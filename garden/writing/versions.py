@@ -53,7 +53,7 @@ def versions_of(reader: EventReader, path: GardenPath, until: datetime | None = 
             yield event
 
 
-def event_named(reader: EventReader, user_id: str, name: str) -> Event:
+def find_event(reader: EventReader, user_id: str, name: str) -> Event:
     """Find an event by its id, or by the last signs of it among all that there are."""
     event: Event | None
     try:

@@ -11,8 +11,8 @@ from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
 from garden.writing.adoption import ADOPTED_TYPE
 from garden.writing.planner import DocumentDamagedError
-from garden.writing.settlement import NOTHING_HASH
-from garden.writing.versions import event_named, version_at, versions_of
+from garden.writing.settlement import EMPTY_HASH
+from garden.writing.versions import find_event, version_at, versions_of
 
 _LISTED_MAX = 10
 
@@ -32,7 +32,7 @@ def last_whole_version(reader: EventReader, path: GardenPath, newest: int) -> in
     return 0
 
 
-def refuse_not_whole(reader: EventReader, path: GardenPath, version: int) -> None:
+def check_version_is_whole(reader: EventReader, path: GardenPath, version: int) -> None:
     """Refuse to put back a version on which no tool could work, and name those that are whole."""
     meant = next((event for event in versions_of(reader, path) if event.document_version == version), None)
     if meant is None or _is_whole(meant):
@@ -48,7 +48,7 @@ def refuse_not_whole(reader: EventReader, path: GardenPath, version: int) -> Non
     )
 
 
-def version_meant(
+def resolve_version(
     reader: EventReader, path: GardenPath, *, version: int | None, at: datetime | None, event: str | None
 ) -> int:
     """Tell which version is meant by its number, by a time, or by the event that left it."""
@@ -56,7 +56,7 @@ def version_meant(
         return version
     if at is not None:
         return version_at(reader, path, at)
-    found = event_named(reader, path.user_id, event or "")
+    found = find_event(reader, path.user_id, event or "")
     is_of_this = found.statement.path == path.text and found.status is Status.COMMITTED
     if not is_of_this or found.document_version is None:
         raise NotAVersionError(
@@ -71,4 +71,4 @@ def _is_whole(event: Event) -> bool:
     """Tell whether an event left a document whole; tools leave none that is not."""
     lint = event.statement.lint or {}
     is_damaged = event.statement.type == ADOPTED_TYPE and bool(lint.get("damage") or lint.get("blocked"))
-    return not is_damaged and event.intended_raw_hash != NOTHING_HASH
+    return not is_damaged and event.intended_raw_hash != EMPTY_HASH

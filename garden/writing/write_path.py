@@ -22,16 +22,16 @@ from garden.events.records import Caller, Event
 from garden.events.store import EventStore
 from garden.events.stream import EventName, LockedStream
 from garden.files.errors import CopyLeftError, FileMissingError, StorageError, SyncFailedError
-from garden.files.failpoints import Step, reach
+from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import FileText, GardenFiles, Replacement
 from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
-from garden.home.disk_space import Room
-from garden.writing.adoption import Adoption
-from garden.writing.documents import Documents, Standing
+from garden.home.disk_space import DiskSpace
+from garden.writing.adoption import DriftAdopter
+from garden.writing.documents import Documents, GardenDocument
 from garden.writing.planner import DocumentDamagedError, Intent, Plan, Planner
-from garden.writing.setbacks import SetBacks
-from garden.writing.settlement import NOTHING_HASH, Settlement
+from garden.writing.setbacks import LostWrites
+from garden.writing.settlement import EMPTY_HASH, SagaSettler
 
 Answer = Callable[[Plan], Any]
 
@@ -54,7 +54,7 @@ class OutcomeUnknownError(GardenError):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class WriteOutcome:
     """What became of an intent: the answer for its caller, and what else there is to tell."""
 
     result: Any
@@ -67,20 +67,20 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Opened:
-    """A document under its lock; `standing` is None where there is no file.
+class LockedDocument:
+    """A document under its lock; `current` is None where there is no file.
 
     Where the file is `missing`, and that is to be mended, it is what the account says of it.
     """
 
-    standing: Standing | None
+    current: GardenDocument | None
     adopted: Event | None
     remade: bool = False
     missing: bool = False
 
 
 @dataclass(frozen=True)
-class Acknowledged:
+class SettledDocument:
     """What was done to bring the account and a file together, and what tools hold on to and miss in it.
 
     `error` says why the file itself could not be read; a change that had been left open was ended before.
@@ -107,63 +107,63 @@ class WritePath:
 
     def __init__(
         self,
-        account: EventStore,
+        store: EventStore,
         files: GardenFiles,
         documents: Documents,
         planner: Planner,
-        settlement: Settlement,
-        adoption: Adoption,
-        set_backs: SetBacks,
-        room: Room,
+        settlement: SagaSettler,
+        adoption: DriftAdopter,
+        set_backs: LostWrites,
+        disk_space: DiskSpace,
     ) -> None:
-        self._account = account
+        self._store = store
         self._files = files
         self._documents = documents
         self._planner = planner
         self._settlement = settlement
         self._adoption = adoption
         self._set_backs = set_backs
-        self._room = room
+        self._disk_space = disk_space
 
-    def write(self, caller: Caller, intent: Intent, request: Request | None, answer: Answer) -> Outcome:
+    def write(self, caller: Caller, intent: Intent, request: Request | None, answer: Answer) -> WriteOutcome:
         """Carry an intent through all steps; success means that it survives whatever happens next."""
-        with self._account.document(caller, intent.path.text, request) as stream:
-            reach(Step.LOCKED)
-            earlier = self.settled(stream, intent.path)
+        with self._store.document(caller, intent.path.text, request) as stream:
+            reach(Failpoint.LOCKED)
+            earlier = self.settle(stream, intent.path)
             if earlier is not None:
-                return replayed(earlier, self._settlement.raw_hash_of(intent.path))
-            opened = self.opened(stream, intent.path, recreates=intent.recreates)
+                return replay_outcome(earlier, self._settlement.raw_hash_of(intent.path))
+            opened = self.open_and_adopt(stream, intent.path, recreates=intent.recreates)
             name = stream.next_name()
             plan = self._planned(stream, intent, opened, name)
-            reach(Step.PLANNED)
+            reach(Failpoint.PLANNED)
             outcome = _outcome(plan, answer(plan), opened.adopted)
             if plan.unchanged:
                 return replace(outcome, unchanged=True)
-            self._room.check()
-            response = as_response(outcome, plan.after.raw_hash)
+            self._disk_space.check()
+            response = stored_response(outcome, plan.after.raw_hash)
             statement = plan.statement
             statement = replace(statement, edit={**(statement.edit or {}), "answer": response})
             with self._prepared(plan, name) as replacement:
-                reach(Step.PREPARED)
+                reach(Failpoint.PREPARED)
                 event = stream.begin(statement, plan.change(stream.head), name)
-                with failing(stream, event):
-                    reach(Step.BEGUN)
+                with record_failure(stream, event):
+                    reach(Failpoint.BEGUN)
                     replacement.put()
                 # Where this fails, whoever opens the document next does it and ends the change.
                 self._keep_missing(plan, name)
-            reach(Step.WRITTEN)
-            with saying_what_is_known(event):
+            reach(Failpoint.WRITTEN)
+            with report_unknown_outcome(event):
                 stream.finish(event, {**response, "eventId": str(event.event_id)})
-            reach(Step.SEALED)
-        self._documents.keep(plan.after)
+            reach(Failpoint.SEALED)
+        self._documents.remember(plan.after)
         return replace(outcome, event_id=event.event_id)
 
     def preview(
         self, caller: Caller, intent: Intent, request: Request, *, may_exceed: bool = False
     ) -> Preview:
         """Take the first half of the way: plan, and record nothing."""
-        with self._account.document(caller, intent.path.text, request) as stream:
-            opened = self.looked_at(stream, intent.path, recreates=intent.recreates)
+        with self._store.document(caller, intent.path.text, request) as stream:
+            opened = self.open_without_adopting(stream, intent.path, recreates=intent.recreates)
             plan = self._planned(stream, intent, opened, stream.next_name(), may_exceed=may_exceed)
             known = stream.earlier is not None and stream.earlier.response is not None
         return Preview(plan, (*((_WOULD_REPLAY,) if known else ()), *plan.warnings))
@@ -172,7 +172,7 @@ class WritePath:
         self,
         stream: LockedStream,
         intent: Intent,
-        opened: Opened,
+        opened: LockedDocument,
         name: EventName,
         *,
         may_exceed: bool = False,
@@ -180,26 +180,26 @@ class WritePath:
         if intent.under_lock is not None:
             intent = replace(intent, edit=intent.under_lock(stream.head.version))
         return self._planner.plan(
-            intent, opened.standing, name, stream.damage, may_exceed=may_exceed, missing=opened.missing
+            intent, opened.current, name, stream.damage, may_exceed=may_exceed, missing=opened.missing
         )
 
-    def acknowledge(self, caller: Caller, path: GardenPath) -> Acknowledged:
+    def settle_and_adopt(self, caller: Caller, path: GardenPath) -> SettledDocument:
         """Bring the account up to what stands in the file, and change nothing of it."""
-        with self._account.document(caller, path.text) as stream:
-            reach(Step.LOCKED)
+        with self._store.document(caller, path.text) as stream:
+            reach(Failpoint.LOCKED)
             settled = self._settlement.settle(stream, path)
             try:
-                opened = self.opened(stream, path)
+                opened = self.open_and_adopt(stream, path)
             except GardenError as error:
-                return Acknowledged(settled, None, stream.damage, error=error)
-            return Acknowledged(settled, opened.adopted, stream.damage, remade=opened.remade)
+                return SettledDocument(settled, None, stream.damage, error=error)
+            return SettledDocument(settled, opened.adopted, stream.damage, remade=opened.remade)
 
     def clear_strays(self, caller: Caller, path: GardenPath) -> int:
         """Remove what killed writers of a document left beside it; whoever writes it now has the lock."""
-        with self._account.document(caller, path.text):
+        with self._store.document(caller, path.text):
             return self._files.remove_strays(path)
 
-    def settled(self, stream: LockedStream, path: GardenPath) -> Earlier | None:
+    def settle(self, stream: LockedStream, path: GardenPath) -> Earlier | None:
         """End what a crash left open; gives the earlier request of the same key that has an answer."""
         self._settlement.settle(stream, path)
         if stream.earlier is not None and stream.earlier.response is None:
@@ -208,7 +208,9 @@ class WritePath:
             )
         return stream.earlier
 
-    def opened(self, stream: LockedStream, path: GardenPath, *, recreates: bool = False) -> Opened:
+    def open_and_adopt(
+        self, stream: LockedStream, path: GardenPath, *, recreates: bool = False
+    ) -> LockedDocument:
         """Read a document under its lock, and take into the account what was edited outside.
 
         A missing file is a refusal, but for an edit that `recreates` it.
@@ -219,15 +221,17 @@ class WritePath:
         remade = self._set_backs.remade(stream, path, file)
         file = remade or file
         adopted = self._adoption.adopt(stream, path, file)
-        return Opened(self._documents.standing(path, file), adopted, remade is not None)
+        return LockedDocument(self._documents.parse_file(path, file), adopted, remade is not None)
 
-    def looked_at(self, stream: LockedStream, path: GardenPath, *, recreates: bool = False) -> Opened:
+    def open_without_adopting(
+        self, stream: LockedStream, path: GardenPath, *, recreates: bool = False
+    ) -> LockedDocument:
         """Read a document under its lock, and record nothing."""
         file = self._read(path)
         if file is None:
             return self._without_file(stream, path, recreates=recreates, records=False)
         stream.damage = self._adoption.damage(stream, path, file)
-        return Opened(self._documents.standing(path, file), None)
+        return LockedDocument(self._documents.parse_file(path, file), None)
 
     def _read(self, path: GardenPath) -> FileText | None:
         try:
@@ -237,15 +241,17 @@ class WritePath:
 
     def _without_file(
         self, stream: LockedStream, path: GardenPath, *, recreates: bool, records: bool
-    ) -> Opened:
-        if stream.head.raw_hash in {None, NOTHING_HASH}:
-            return Opened(None, None)
+    ) -> LockedDocument:
+        if stream.head.raw_hash in {None, EMPTY_HASH}:
+            return LockedDocument(None, None)
         if recreates:
             text = self._adoption.known_text(stream, path) or ""
-            return Opened(self._documents.parsed(path, text), None, missing=True)
+            return LockedDocument(self._documents.parse_text(path, text), None, missing=True)
         gone = self._adoption.departure(stream, path)
         if gone is not None:
-            return Opened(None, self._adoption.adopt_departure(stream, path, gone) if records else None)
+            return LockedDocument(
+                None, self._adoption.adopt_departure(stream, path, gone) if records else None
+            )
         raise DocumentDamagedError(
             f"The file of this document is missing, and the account holds version {stream.head.version} "
             "of it.",
@@ -276,7 +282,7 @@ class WritePath:
 
 
 @contextmanager
-def failing(stream: LockedStream, *events: Event) -> Iterator[None]:
+def record_failure(stream: LockedStream, *events: Event) -> Iterator[None]:
     """Say that a change did not happen where the files refuse it.
 
     One that stands in its place, and that the disk did not confirm, has not come to its end: the document is
@@ -296,7 +302,7 @@ def failing(stream: LockedStream, *events: Event) -> Iterator[None]:
 
 
 @contextmanager
-def saying_what_is_known(event: Event) -> Iterator[None]:
+def report_unknown_outcome(event: Event) -> Iterator[None]:
     """Tell a caller who can't be told more that the change is safe, and how to learn the rest."""
     try:
         yield
@@ -309,20 +315,20 @@ def saying_what_is_known(event: Event) -> Iterator[None]:
         ) from None
 
 
-def as_response(outcome: Outcome, raw_hash: str) -> dict[str, Any]:
+def stored_response(outcome: WriteOutcome, raw_hash: str) -> dict[str, Any]:
     """Write an outcome as it is remembered for a request that comes again."""
     return {"result": outcome.result, "warnings": list(outcome.warnings), "rawHash": raw_hash}
 
 
-def replayed(earlier: Earlier, raw_hash: str | None) -> Outcome:
+def replay_outcome(earlier: Earlier, raw_hash: str | None) -> WriteOutcome:
     """Answer a request that was carried out before, and say so; `raw_hash` is what the file has now."""
     response = earlier.response or {}
     warnings = list(response.get("warnings", []))
-    if raw_hash is None and response.get("rawHash") != NOTHING_HASH:
+    if raw_hash is None and response.get("rawHash") != EMPTY_HASH:
         warnings.insert(0, _MISSING_SINCE)
     elif raw_hash is not None and raw_hash != response.get("rawHash"):
         warnings.insert(0, _CHANGED_SINCE)
-    return Outcome(
+    return WriteOutcome(
         response.get("result"),
         earlier.event_id,
         replayed=True,
@@ -331,7 +337,7 @@ def replayed(earlier: Earlier, raw_hash: str | None) -> Outcome:
     )
 
 
-def _outcome(plan: Plan, result: Any, adopted: Event | None) -> Outcome:
+def _outcome(plan: Plan, result: Any, adopted: Event | None) -> WriteOutcome:
     warnings = list(plan.warnings)
     also: dict[str, Any] = {"documentHash": plan.after.document.hash}
     if adopted is not None:
@@ -339,4 +345,4 @@ def _outcome(plan: Plan, result: Any, adopted: Event | None) -> Outcome:
             0, "The file had been edited outside the tools; that edit is now part of the account."
         )
         also["adoptedEventId"] = str(adopted.event_id)
-    return Outcome(result, warnings=tuple(warnings), also=also)
+    return WriteOutcome(result, warnings=tuple(warnings), also=also)

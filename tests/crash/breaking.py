@@ -72,7 +72,7 @@ def errors_that_are_not_translated() -> AbstractContextManager[Any]:
 
 
 def a_copy_that_nobody_makes_again() -> AbstractContextManager[Any]:
-    return mock.patch.object(settlement.Settlement, "_complete_history")
+    return mock.patch.object(settlement.SagaSettler, "_complete_history")
 
 
 class Proof(NamedTuple):

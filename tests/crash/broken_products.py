@@ -13,7 +13,7 @@ from unittest import mock
 
 from garden.access.dispatcher import Dispatcher
 from garden.files.garden_files import Replacement
-from garden.writing.settlement import STALLED, Settlement
+from garden.writing.settlement import STALLED, SagaSettler
 
 _WIDE_SECONDS = 0.03
 _LOST = 0.3
@@ -44,7 +44,7 @@ def _answers_early() -> Mapping[str, Any]:
         threading.Thread(target=later, daemon=True).start()
         return {"ok": True, "result": {"newSize": 1}, "meta": {"unchanged": False}}
 
-    return {"garden.tools.dispatching.Dispatcher.call": early}
+    return {"garden.access.dispatcher.Dispatcher.call": early}
 
 
 def _undoes_what_was_written() -> Mapping[str, Any]:
@@ -55,10 +55,13 @@ def _undoes_what_was_written() -> Mapping[str, Any]:
         put(self)
         time.sleep(_WIDE_SECONDS)
 
-    def undone(_self: Settlement, stream: Any, _path: Any, event: Any) -> Any:
+    def undone(_self: SagaSettler, stream: Any, _path: Any, event: Any) -> Any:
         return stream.fail(event, STALLED, keep=True)
 
-    return {"garden.files.Replacement.put": slowly, "garden.settling.Settlement._ended": undone}
+    return {
+        "garden.files.garden_files.Replacement.put": slowly,
+        "garden.writing.settlement.SagaSettler._ended": undone,
+    }
 
 
 def _loses_what_it_acknowledged() -> Mapping[str, Any]:
@@ -79,12 +82,12 @@ def _loses_what_it_acknowledged() -> Mapping[str, Any]:
             return answer
         return call(self, caller, tool, args, pace)
 
-    return {"garden.tools.dispatching.Dispatcher.call": losing}
+    return {"garden.access.dispatcher.Dispatcher.call": losing}
 
 
 def _takes_an_undo_for_a_fault_of_the_disk() -> Mapping[str, Any]:
     """Make every file again that holds an older version, whoever has put that there."""
-    return {"garden.files.touched_at": lambda _status: datetime.fromtimestamp(0, UTC)}
+    return {"garden.files.garden_files.touched_at": lambda _status: datetime.fromtimestamp(0, UTC)}
 
 
 BREAKAGES: Mapping[str, Callable[[], Mapping[str, Any]]] = {

@@ -24,7 +24,7 @@ from garden.access.dispatcher import refusal
 from garden.application import Garden
 from garden.grammar.errors import GardenError
 from garden.home.settings import Settings, load_settings
-from garden.home.setup import Ground, prepare
+from garden.home.setup import PreparedHome, prepare_home
 from garden.upkeep.reconciliation import reconcile
 from tests.crash.breaking import BREAKAGES
 from tests.crash.sorts import RECONCILE, SORTS
@@ -118,7 +118,7 @@ def subjects_of(home: Path) -> Iterator[Subjects]:
 
 def main(home: str, address: str) -> None:
     settings = load_settings(Path(home)).settings
-    ground = prepare(settings)
+    ground = prepare_home(settings)
     _warm_up(settings, ground)
     gc.collect()
     gc.freeze()
@@ -131,7 +131,7 @@ def main(home: str, address: str) -> None:
                 os._exit(1)
 
 
-def _warm_up(settings: Settings, ground: Ground) -> None:
+def _warm_up(settings: Settings, ground: PreparedHome) -> None:
     """Do once what imports or compiles something when it is done for the first time."""
     with Garden(settings, ground) as garden:
         for number, sort in enumerate(SORTS.values()):
@@ -143,7 +143,7 @@ def _warm_up(settings: Settings, ground: Ground) -> None:
                 assert answer["ok"], answer
 
 
-def _work(settings: Settings, ground: Ground, job: dict[str, Any], address: str) -> None:
+def _work(settings: Settings, ground: PreparedHome, job: dict[str, Any], address: str) -> None:
     log = os.open(job["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(log, 1)
     os.dup2(log, 2)

@@ -12,7 +12,7 @@ from garden.application import Garden
 from garden.events.stream import LockedStream
 from garden.files.paths import GardenPath
 from garden.upkeep.reconciliation import reconcile
-from garden.writing.adoption import Adoption
+from garden.writing.adoption import DriftAdopter
 from tests.crash.editing import on_the_way, put_back
 from tests.crash.ledger import Ledger, Save, Told, Wish, hash_of
 from tests.crash.verdict import judge
@@ -174,7 +174,7 @@ def undone_by_hand_and_made_again(garden: Garden, ledger: Ledger) -> None:
 
 def names_another_failed_change(garden: Garden, ledger: Ledger) -> None:
     """A loss that the account blames on a change that was to write something else."""
-    with mock.patch.object(Adoption, "_failed_with", return_value=UUID(int=7)):
+    with mock.patch.object(DriftAdopter, "_failed_with", return_value=UUID(int=7)):
         put_back_by_nobody(garden, ledger)
 
 

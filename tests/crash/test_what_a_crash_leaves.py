@@ -21,7 +21,7 @@ from garden.tools.edits import request_of
 from garden.tools.registry import REGISTRY
 from garden.tools.requests import understood
 from garden.writing.settlement import intended_response
-from garden.writing.write_path import _outcome, as_response
+from garden.writing.write_path import _outcome, stored_response
 from tests.support.crowd import Asked
 from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, patching, plant
 from tests.support.promises import broken_promises, text_of, told
@@ -67,11 +67,11 @@ class Abandoned:
         assert edits is not None
         intent = edits.intent(self._call, self.request)
         asked = request_of(self._call, intent.tool, intent.path, self.request)
-        with services.account.document(self._call.caller, self.path.text, asked) as stream:
-            standing = services.writing.opened(stream, self.path).standing
+        with services.store.document(self._call.caller, self.path.text, asked) as stream:
+            standing = services.write_path.open_and_adopt(stream, self.path).current
             name = stream.next_name()
-            plan = services.writing._planner.plan(intent, standing, name)
-            answer = as_response(_outcome(plan, edits.answer(plan), None), plan.after.document.hash)
+            plan = services.write_path._planner.plan(intent, standing, name)
+            answer = stored_response(_outcome(plan, edits.answer(plan), None), plan.after.document.hash)
             statement = plan.statement
             edit: dict[str, Any] = {**(statement.edit or {}), "answer": answer}
             self.event = stream.begin(replace(statement, edit=edit), plan.change(stream.head), name)

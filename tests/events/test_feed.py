@@ -19,7 +19,7 @@ from garden.events.reader import Query
 from garden.home.embedded import EmbeddedPostgres
 from garden.home.folder import Home
 from garden.home.settings import load_settings
-from garden.home.setup import prepare
+from garden.home.setup import prepare_home
 from tests.support import permissions
 from tests.support.accounts import ADA, BEN, NOTES, Account, account_on, fresh_text
 from tests.support.named_sql import named_sql
@@ -214,7 +214,7 @@ def test_a_batch_has_a_bound(feed: FeedReader, limit: int) -> None:
 
 def test_what_was_told_survives_a_crash_of_the_server(home: Home) -> None:
     """The last step of a change doesn't wait for the disk, so the reader has to."""
-    prepare(load_settings(home.path).settings)
+    prepare_home(load_settings(home.path).settings)
     embedded = EmbeddedPostgres(home)
     with connection(embedded.ensure_running()) as opened:
         # What nobody waits for is brought to the disk as late as can be.

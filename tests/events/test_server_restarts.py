@@ -15,7 +15,7 @@ from garden.events.saga import Status
 from garden.home.embedded import EmbeddedPostgres
 from garden.home.folder import Home
 from garden.home.settings import load_settings
-from garden.home.setup import prepare
+from garden.home.setup import prepare_home
 from tests.support.accounts import ADA, NOTES, Account, account_on, asking, fresh_text
 
 RESTARTS = int(os.environ.get("GARDEN_TEST_RESTARTS", "5"))
@@ -23,7 +23,7 @@ RESTARTS = int(os.environ.get("GARDEN_TEST_RESTARTS", "5"))
 
 @pytest.fixture
 def embedded(home: Home) -> EmbeddedPostgres:
-    prepare(load_settings(home.path).settings)
+    prepare_home(load_settings(home.path).settings)
     return EmbeddedPostgres(home)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from garden.application import Garden
-from garden.home.disk_space import NoRoomError, Room
+from garden.home.disk_space import DiskFullError, DiskSpace
 from garden.session import Session
 from garden.tools.registry import REGISTRY
 from tests.support.gardens import CRITIC, NOTES, OVERVIEW, edit_outside, ok, plant, refused, rows
@@ -32,7 +32,7 @@ def disk(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> _Disk:
     plant(ada(garden), NOTES, CRITIC)
     ok(ada(garden), "fs.append", path=NOTES, text="slept well")
     disk = _Disk()
-    monkeypatch.setattr(Room, "free_bytes", property(lambda _: disk.free))
+    monkeypatch.setattr(DiskSpace, "free_bytes", property(lambda _: disk.free))
     return disk
 
 
@@ -113,7 +113,7 @@ def test_it_ends_by_itself(session: Session, disk: _Disk) -> None:
 
 
 def test_the_room_is_that_of_the_homes_disk(garden: Garden) -> None:
-    assert Room(garden.home.path, 1).free_bytes > 1
-    Room(garden.home.path, 1).check()
-    with pytest.raises(NoRoomError):
-        Room(garden.home.path, 2**62).check()
+    assert DiskSpace(garden.home.path, 1).free_bytes > 1
+    DiskSpace(garden.home.path, 1).check()
+    with pytest.raises(DiskFullError):
+        DiskSpace(garden.home.path, 2**62).check()

@@ -3,11 +3,11 @@ from pathlib import Path
 import pytest
 
 from garden.events.keyring import Keyring
-from garden.home.settings import Loaded, SettingsError, load_settings, redacted
+from garden.home.settings import LoadedSettings, SettingsError, load_settings, redacted
 from garden.home.settings_view import SettingRow, setting_rows, unknown_variables
 
 
-def rows(loaded: Loaded) -> dict[str, SettingRow]:
+def rows(loaded: LoadedSettings) -> dict[str, SettingRow]:
     return {row.name: row for row in setting_rows(loaded)}
 
 

@@ -13,9 +13,9 @@ from garden.events.verifier import Verifier, raw_hash
 from garden.files.paths import GardenPath
 from garden.grammar.splice import apply_splice
 from garden.home.keys import KeySource
-from garden.writing.documents import Standing
+from garden.writing.documents import GardenDocument
 from garden.writing.planner import keeps_copy
-from garden.writing.settlement import NOTHING_HASH
+from garden.writing.settlement import EMPTY_HASH
 
 ADOPTED = "external_edit"
 
@@ -50,7 +50,7 @@ class Told:
             for event in self.committed
             if (version := event.document_version) is not None
             and event.statement.type != ADOPTED
-            and event.before_raw_hash not in {None, NOTHING_HASH}
+            and event.before_raw_hash not in {None, EMPTY_HASH}
             and keeps_copy(self.path, event.statement.op)
         }
 
@@ -95,9 +95,9 @@ def text_of(garden: Garden, path: str) -> str:
     return (garden.home.path / path).read_bytes().decode()
 
 
-def standing_of(garden: Garden, path: str) -> Standing:
+def standing_of(garden: Garden, path: str) -> GardenDocument:
     services = garden.services
-    return services.documents.standing(GardenPath(path), services.files.read(GardenPath(path)))
+    return services.documents.parse_file(GardenPath(path), services.files.read(GardenPath(path)))
 
 
 def _told(snapshot: Snapshot, path: str) -> Told:

@@ -166,7 +166,7 @@ def test_a_killed_import_is_taken_up_again(garden: Garden, ada: Session, source:
     names = [f"ada/parts/p{number:03}/notes.md" for number in range(40)]
     _lay_out(source, {name: NOTE.encode() for name in names})
     # Whoever comes to this document has to wait, so that the import is half done when it is killed.
-    with garden.services.account.document(ada.caller, f"users/{names[20]}"):
+    with garden.services.store.document(ada.caller, f"users/{names[20]}"):
         process = spawn_garden("import", source, home=garden.home.path)
         while len(rows(ada, status="committed")) < 20:
             assert process.poll() is None, process.communicate()

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from garden.events.database import connection
-from garden.files.failpoints import Step, watched_by
+from garden.files.failpoints import Failpoint, watch_failpoints
 
 _SECONDS_MAX = 60
 
@@ -14,7 +14,7 @@ _SECONDS_MAX = 60
 class Actor(threading.Thread):
     """Somebody who does one thing, and stops at a step on the way if they come by it."""
 
-    def __init__(self, work: Callable[[], Any], stops_at: Step | None = None) -> None:
+    def __init__(self, work: Callable[[], Any], stops_at: Failpoint | None = None) -> None:
         super().__init__(daemon=True)
         self.result: Any = None
         self.error: BaseException | None = None
@@ -46,13 +46,13 @@ class Actor(threading.Thread):
             raise self.error
         return self.result
 
-    def pass_by(self, step: Step) -> None:
+    def pass_by(self, step: Failpoint) -> None:
         if step is self._stops_at and not self._waiting.is_set():
             self._waiting.set()
             assert self._go.wait(_SECONDS_MAX)
 
 
-def _seen(step: Step) -> None:
+def _seen(step: Failpoint) -> None:
     actor = threading.current_thread()
     if isinstance(actor, Actor):
         actor.pass_by(step)
@@ -61,7 +61,7 @@ def _seen(step: Step) -> None:
 @contextmanager
 def staged() -> Iterator[None]:
     """Have every actor seen."""
-    with watched_by(_seen):
+    with watch_failpoints(_seen):
         yield
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from unittest import mock
 
-from garden.files.failpoints import Step, watched_by
+from garden.files.failpoints import Failpoint, watch_failpoints
 from garden.surfaces.cli.main import main
 from garden.upkeep import worker
 from garden.upkeep.tasks import Job, Report, run_job
@@ -24,12 +24,12 @@ def held(job: Job, services: Services, go_on: Callable[[], bool]) -> Report:
     """Run a job, and stay at a document for as long as the job may go on."""
     documents = itertools.count()
 
-    def hold(step: Step) -> None:
-        if step is Step.LOCKED and next(documents) == DONE_BEFORE:
+    def hold(step: Failpoint) -> None:
+        if step is Failpoint.LOCKED and next(documents) == DONE_BEFORE:
             while go_on():
                 time.sleep(_LOOK_SECONDS)
 
-    with watched_by(hold):
+    with watch_failpoints(hold):
         return run_job(job, services, go_on)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from garden.application import Garden
-from garden.files.failpoints import Step
+from garden.files.failpoints import Failpoint
 from garden.home.folder import Home
 from garden.upkeep.reconciliation import adopt, clear_strays, sweep
 from tests.support.crowd import Asked
@@ -23,13 +23,15 @@ from tests.support.stalled import leave_open
 from tests.upkeep.actors import Actor, cut_off, staged
 
 OF_A_WRITER = [
-    Step.LOCKED, Step.PLANNED, Step.PREPARED, Step.BEGUN, Step.KEPT, Step.REPLACED, Step.WRITTEN, Step.SEALED,
+    Failpoint.LOCKED, Failpoint.PLANNED, Failpoint.PREPARED, Failpoint.BEGUN, Failpoint.KEPT,
+    Failpoint.REPLACED, Failpoint.WRITTEN, Failpoint.SEALED,
 ]  # fmt: skip
 OF_RECOVERY = [
-    Step.CLAIMED, Step.LOCKED, Step.STALLED_READ, Step.REPLACED, Step.CONFIRMED, Step.COPIED, Step.SETTLED,
+    Failpoint.CLAIMED, Failpoint.LOCKED, Failpoint.STALLED_READ, Failpoint.REPLACED, Failpoint.CONFIRMED,
+    Failpoint.COPIED, Failpoint.SETTLED,
 ]  # fmt: skip
-BEFORE_THE_FILE = {Step.BEGUN, Step.KEPT}
-AFTER_THE_FILE = {Step.REPLACED, Step.WRITTEN, Step.SEALED}
+BEFORE_THE_FILE = {Failpoint.BEGUN, Failpoint.KEPT}
+AFTER_THE_FILE = {Failpoint.REPLACED, Failpoint.WRITTEN, Failpoint.SEALED}
 NOW = timedelta(0)
 
 
@@ -75,7 +77,7 @@ def effects(garden: Garden, path: str, number: int) -> int:
 @pytest.mark.parametrize("stops_at", OF_A_WRITER)
 @pytest.mark.parametrize("wakes_up_late", [False, True], ids=["alive", "wakes up late"])
 def test_a_writer_and_two_who_recover_come_to_one_end(
-    garden: Garden, database: str, asking: Callable[[int], Asked], stops_at: Step, wakes_up_late: bool
+    garden: Garden, database: str, asking: Callable[[int], Asked], stops_at: Failpoint, wakes_up_late: bool
 ) -> None:
     numbers = count()
     # Whoever recovers waits for a writer who is alive.
@@ -115,11 +117,19 @@ def test_a_writer_and_two_who_recover_come_to_one_end(
 
 @pytest.mark.parametrize(
     "stops_at",
-    [Step.LOCKED, Step.HALF_BEGUN, Step.BEGUN, Step.REPLACED, Step.WRITTEN, Step.HALF_SEALED, Step.SEALED],
+    [
+        Failpoint.LOCKED,
+        Failpoint.HALF_BEGUN,
+        Failpoint.BEGUN,
+        Failpoint.REPLACED,
+        Failpoint.WRITTEN,
+        Failpoint.HALF_SEALED,
+        Failpoint.SEALED,
+    ],
 )
 @pytest.mark.parametrize("wakes_up_late", [False, True], ids=["alive", "wakes up late"])
 def test_a_move_and_two_who_recover_come_to_one_end(
-    garden: Garden, database: str, stops_at: Step, wakes_up_late: bool
+    garden: Garden, database: str, stops_at: Failpoint, wakes_up_late: bool
 ) -> None:
     here, there = NOTES, "users/ada/parts/critic/notes.md"
     for number, meanwhile in enumerate(OF_RECOVERY):
@@ -150,7 +160,7 @@ def test_clocks_that_jump_confuse_nobody(garden: Garden, monkeypatch: pytest.Mon
     def jumping() -> datetime:
         return datetime.now(UTC) + timedelta(hours=chance.uniform(-20, 20))
 
-    for account in (garden.services.account, garden.services.recovering._account):
+    for account in (garden.services.store, garden.services.recovery_path._store):
         monkeypatch.setattr(account, "_now", jumping)
     monkeypatch.setattr(garden.services.recoveries, "_now", jumping)
     for number in range(60):

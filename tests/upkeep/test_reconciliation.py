@@ -11,7 +11,7 @@ import pytest
 
 from garden.application import Garden
 from garden.events.database import DatabaseUnavailableError
-from garden.files.failpoints import Step, watched_by
+from garden.files.failpoints import Failpoint, watch_failpoints
 from garden.files.paths import GardenPath
 from garden.session import Session
 from garden.upkeep.reconciliation import Reconciled, clear_strays, forget_expired, reconcile, sweep
@@ -74,7 +74,7 @@ def test_more_than_a_batch_is_swept(
 def test_a_document_that_somebody_alive_holds_is_passed_over_and_not_counted(garden: Garden) -> None:
     leave_open(garden, NOTES, "more")
     leave_open(garden, OTHERS[0], "more")
-    with garden.services.account.document(ada(garden).caller, NOTES):
+    with garden.services.store.document(ada(garden).caller, NOTES):
         for _ in range(garden.settings.upkeep.attempts + 1):
             found = {each.path: each.outcome for each in swept(garden)}
             assert found.pop(NOTES) == "busy"
@@ -114,11 +114,11 @@ def test_what_can_not_be_ended_is_given_up_with_an_account_of_why(garden: Garden
 def test_what_takes_whoever_tries_it_down_is_not_tried_for_ever(garden: Garden) -> None:
     leave_open(garden, NOTES, "more")
 
-    def die(step: Step) -> None:
-        if step is Step.STALLED_READ:
+    def die(step: Failpoint) -> None:
+        if step is Failpoint.STALLED_READ:
             raise SystemExit
 
-    with watched_by(die):
+    with watch_failpoints(die):
         for _ in range(garden.settings.upkeep.attempts):
             with pytest.raises(SystemExit):
                 swept(garden)
@@ -168,7 +168,7 @@ def test_a_database_that_breaks_off_gives_the_attempts_back_and_ends_the_sweep(
         raise DatabaseUnavailableError("The database is not available.")
 
     with monkeypatch.context() as patched:
-        patched.setattr(WritePath, "acknowledge", gone)
+        patched.setattr(WritePath, "settle_and_adopt", gone)
         for _ in range(sweeps):
             with pytest.raises(DatabaseUnavailableError):
                 swept(garden)
@@ -205,11 +205,11 @@ def test_many_sweeps_at_once_end_each_change_once(garden: Garden, session: Sessi
 def test_both_halves_of_a_move_are_ended(garden: Garden, session: Session) -> None:
     new = "users/ada/parts/moved/notes.md"
 
-    def die(step: Step) -> None:
-        if step is Step.REPLACED:
+    def die(step: Failpoint) -> None:
+        if step is Failpoint.REPLACED:
             raise SystemExit
 
-    with watched_by(die), pytest.raises(SystemExit):
+    with watch_failpoints(die), pytest.raises(SystemExit):
         session.call("fs.move", {"path": NOTES, "newPath": new})
     assert {each.path: each.outcome for each in swept(garden)} == {NOTES: "finished", new: "finished"}
     assert out_of_step(garden) == []
@@ -236,13 +236,13 @@ def test_temporary_files_of_killed_writers_are_removed(garden: Garden) -> None:
 def test_the_temporary_file_of_a_living_writer_stays(garden: Garden) -> None:
     seen: list[Any] = []
 
-    def look(step: Step) -> None:
-        if step is Step.PREPARED:
+    def look(step: Failpoint) -> None:
+        if step is Failpoint.PREPARED:
             # In another thread, as a reconciler would be: this one holds the lock.
             with ThreadPoolExecutor(1) as thread:
                 seen.append(thread.submit(lambda: list(clear_strays(garden.services, "ada"))).result())
 
-    with watched_by(look):
+    with watch_failpoints(look):
         ok(ada(garden), "fs.append", path=NOTES, text="more")
     assert seen == [[]]
     assert broken_promises(garden) == []

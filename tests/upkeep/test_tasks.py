@@ -241,7 +241,7 @@ def test_a_database_that_goes_away_ends_the_search_at_once(
         asked.append((caller.user_id, path.text))
         raise DatabaseUnavailableError("The database is not available.")
 
-    monkeypatch.setattr(WritePath, "acknowledge", gone)
+    monkeypatch.setattr(WritePath, "settle_and_adopt", gone)
     for user in ("ada", "bob"):
         edit_outside(garden, f"users/{user}/notes.md", "# Notes", "# Notes, by hand")
     assert run_job(jobs(AT_ONCE)["adopt"], garden.services) == Report(failed=1)

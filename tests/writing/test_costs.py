@@ -25,7 +25,7 @@ def call(garden: Garden, asked: Asked) -> Callable[[], object]:
 
 def round_trips(garden: Garden, work: Callable[[], object]) -> tuple[int, int]:
     """Count what is sent on the connection used last: Sync messages (round trips) and Parse messages."""
-    pool = garden.services.account._pool
+    pool = garden.services.store._pool
     with tempfile.TemporaryFile() as trace:
         with pool.connection() as connection:
             connection.pgconn.trace(trace.fileno())

@@ -12,7 +12,7 @@ from garden.application import Garden
 from garden.files import plain_files
 from garden.files.beneath import exchange
 from garden.files.errors import StorageError
-from garden.files.failpoints import Step, watched_by
+from garden.files.failpoints import Failpoint, watch_failpoints
 from garden.files.garden_files import GardenFiles
 from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, patching, plant
 from tests.support.promises import broken_promises, text_of, told
@@ -124,12 +124,12 @@ def test_what_a_program_writes_that_opens_the_file_at_the_last_moment_is_not_los
     asked = patching(path, "concerns v1" if path == PROFILE else "s3 v1", "said once;")
     with ExitStack() as programs:
 
-        def opening(step: Step) -> None:
-            if step is Step.BEGUN:
+        def opening(step: Failpoint) -> None:
+            if step is Failpoint.BEGUN:
                 writing = programs.enter_context((garden.home.path / path).open("a"))
                 programs.callback(writing.write, "\nby hand;\n")
 
-        with watched_by(opening):
+        with watch_failpoints(opening):
             assert code_of(ada(garden).call(*asked)) == "unavailable"
     ok(ada(garden).call(*asked))
     assert text_of(garden, path).count("by hand;") == text_of(garden, path).count("said once;") == 1

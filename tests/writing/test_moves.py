@@ -1,7 +1,7 @@
 import pytest
 
 from garden.application import Garden
-from garden.files.failpoints import Step, watched_by
+from garden.files.failpoints import Failpoint, watch_failpoints
 from garden.session import Session
 from garden.upkeep.reconciliation import reconcile
 from garden.upkeep.status import State, status_of_user
@@ -114,11 +114,11 @@ def test_a_document_that_was_deleted_while_its_move_was_given_up_is_told_as_miss
 ) -> None:
     asked = {"path": OLD, "newPath": NEW, "idempotencyKey": "the same"}
 
-    def gone(step: Step) -> None:
-        if step is Step.BEGUN:
+    def gone(step: Failpoint) -> None:
+        if step is Failpoint.BEGUN:
             raise _GoneError
 
-    with watched_by(gone), pytest.raises(_GoneError):
+    with watch_failpoints(gone), pytest.raises(_GoneError):
         operator.call("fs.move", asked)
     file_of(garden, OLD).unlink()
     list(reconcile(garden.services, ["ada"]))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from garden.application import Garden
-from garden.files.failpoints import Step, watched_by
+from garden.files.failpoints import Failpoint, watch_failpoints
 from garden.session import Session
 from garden.upkeep.reconciliation import adopt
 from tests.support.gardens import CRITIC, NOTES, events_of, file_of, ok, plant
@@ -38,7 +38,7 @@ def edited(session: Session, path: str, *texts: str) -> None:
 @pytest.fixture
 def _commits_lie_ahead(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever sets a file back here touches it now; what lies before a commit is what a disk left behind."""
-    for account in (garden.services.account, garden.services.recovering._account):
+    for account in (garden.services.store, garden.services.recovery_path._store):
         monkeypatch.setattr(account, "_now", lambda: datetime.now(UTC) + timedelta(hours=1))
 
 
@@ -97,18 +97,18 @@ def test_a_copy_that_a_person_moved_back_with_its_times_is_an_edit_from_outside(
 
 
 @pytest.mark.parametrize("path", [CRITIC, NOTES])
-@pytest.mark.parametrize("moment", [Step.REPLACED, Step.WRITTEN])
+@pytest.mark.parametrize("moment", [Failpoint.REPLACED, Failpoint.WRITTEN])
 def test_an_undo_made_before_a_change_was_sealed_is_a_persons(
-    garden: Garden, session: Session, path: str, moment: Step
+    garden: Garden, session: Session, path: str, moment: Failpoint
 ) -> None:
     file = file_of(garden, path)
     old = file.read_bytes()
 
-    def undo(step: Step) -> None:
+    def undo(step: Failpoint) -> None:
         if step is moment:
             put_back(file, old)
 
-    with watched_by(undo):
+    with watch_failpoints(undo):
         ok(session, "fs.append", path=path, text="regretted at once")
     [done] = adopt(garden.services, "ada")
     assert done.outcome == "adopted"
@@ -119,14 +119,14 @@ def test_a_file_that_was_touched_for_its_copy_and_set_back_then_is_made_again(
     garden: Garden, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, passed = file_of(garden, CRITIC), [timedelta(0)]
-    for account in (garden.services.account, garden.services.recovering._account):
+    for account in (garden.services.store, garden.services.recovery_path._store):
         monkeypatch.setattr(account, "_now", lambda: datetime.now(UTC) + passed[-1])
 
-    def lasting_long(step: Step) -> None:
-        if step is Step.WRITTEN:
+    def lasting_long(step: Failpoint) -> None:
+        if step is Failpoint.WRITTEN:
             passed.append(timedelta(hours=1))
 
-    with watched_by(lasting_long):
+    with watch_failpoints(lasting_long):
         edited(session, CRITIC, "first")
     newest = file.read_bytes()
     [copy] = (garden.home.path / "history/ada/parts/critic/profile").iterdir()
@@ -143,7 +143,7 @@ def test_a_persons_undo_stays_where_a_clock_was_ahead(
 ) -> None:
     file = file_of(garden, CRITIC)
     with monkeypatch.context() as wrong:
-        wrong.setattr(garden.services.account, "_now", lambda: datetime.now(UTC) + timedelta(hours=1))
+        wrong.setattr(garden.services.store, "_now", lambda: datetime.now(UTC) + timedelta(hours=1))
         if written_after:
             edited(session, CRITIC, "by a clock that is ahead")
         old = file.read_bytes()
@@ -153,7 +153,7 @@ def test_a_persons_undo_stays_where_a_clock_was_ahead(
         edited(session, CRITIC, "private")
         # By now the clock has come to where it had been set before.
         later = lambda: datetime.now(UTC) + timedelta(hours=2)  # noqa: E731
-        monkeypatch.setattr(garden.services.recovering._account, "_now", later)
+        monkeypatch.setattr(garden.services.recovery_path._store, "_now", later)
     put_back(file, old)
     [done] = adopt(garden.services, "ada")
     assert done.outcome == "adopted"

@@ -166,7 +166,7 @@ def test_patches_snapshots_moves_and_words_at_once_from_eight_processes(garden: 
 
 def test_a_second_lock_whose_taking_failed_halfway_is_not_left_behind(garden: Garden, database: str) -> None:
     begin_notes(garden, "z")
-    store = garden.services.account
+    store = garden.services.store
     with (
         connection(database) as blocking,
         store.document(ada(garden).caller, notes_of("z")) as held,

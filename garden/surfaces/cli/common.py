@@ -14,7 +14,7 @@ from garden.surfaces.cli.addresses import OF_A_USER, full_path, gardens_of
 if TYPE_CHECKING:
     from garden.access.dispatcher import Envelope
     from garden.application import Garden
-    from garden.home.settings import Loaded
+    from garden.home.settings import LoadedSettings
     from garden.session import Session
 
 USER_VARIABLE = "GARDEN_USER"
@@ -102,7 +102,7 @@ class Desk:
         return self.session.call(tool, {name: value for name, value in args.items() if value is not None})
 
 
-def load(context: typer.Context) -> "Loaded":
+def load(context: typer.Context) -> "LoadedSettings":
     """Read the settings, and set the logs up accordingly."""
     from garden.home.logs import configure_logs
     from garden.home.settings import load_settings
@@ -115,20 +115,20 @@ def load(context: typer.Context) -> "Loaded":
 def opened(context: typer.Context) -> "Garden":
     """Open the garden that the command is for."""
     from garden.application import Garden
-    from garden.home.setup import prepare
+    from garden.home.setup import prepare_home
     from garden.surfaces.cli.render import show_progress
 
     settings = load(context).settings
-    return Garden(settings, prepare(settings, show_progress))
+    return Garden(settings, prepare_home(settings, show_progress))
 
 
 @contextmanager
 def at_work(context: typer.Context, user: str | None, *paths: str, actor: str = "operator") -> Iterator[Desk]:
     """Open the garden of the user who was named, or who can be told from the paths or the home."""
-    from garden.writing.callers import checked_caller
+    from garden.writing.callers import make_caller
 
     whose = whose_garden(context, user, *paths)
-    checked_caller(whose, actor, ROLE)
+    make_caller(whose, actor, ROLE)
     with opened(context) as garden:
         yield Desk(garden, garden.session(whose, actor, role=ROLE), whose)
 

@@ -17,11 +17,11 @@ def start(context: typer.Context, as_json: AsJson = False) -> None:
 
     Example: garden database start
     """
-    from garden.home.setup import prepare
+    from garden.home.setup import prepare_home
     from garden.surfaces.cli.render import show_json, show_progress
 
     settings = load(context).settings
-    prepare(settings, show_progress)
+    prepare_home(settings, show_progress)
     if as_json:
         show_json({"ready": True, "embedded": settings.database_url is None})
 
@@ -54,11 +54,11 @@ def url(context: typer.Context, as_json: AsJson = False) -> None:
     Example: psql "$(garden database url)"
     """
     from garden.home.folder import open_home
-    from garden.home.setup import database_url
+    from garden.home.setup import ensure_database
     from garden.surfaces.cli.render import show_json, show_progress
 
     settings = load(context).settings
-    address = database_url(settings, open_home(settings.home), show_progress)
+    address = ensure_database(settings, open_home(settings.home), show_progress)
     if as_json:
         show_json({"url": address})
     else:

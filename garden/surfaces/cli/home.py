@@ -19,11 +19,11 @@ def init(context: typer.Context, as_json: AsJson = False) -> None:
     Example: garden --home ./my-garden init
     """
     from garden.home.keys import KeySource
-    from garden.home.setup import prepare
+    from garden.home.setup import prepare_home
     from garden.surfaces.cli.render import show_json, show_progress
 
     settings = load(context).settings
-    ground = prepare(settings, show_progress)
+    ground = prepare_home(settings, show_progress)
     # Keys are made with the home and never again: fresh ones could not verify what the lost ones sealed.
     KeySource(settings, ground.home)()
     if as_json:
@@ -87,18 +87,18 @@ def migrate(
         show_json({"sql": sql}) if as_json else print(sql)
         return
     if not status:
-        from garden.home.setup import prepare
+        from garden.home.setup import prepare_home
 
-        ground = prepare(settings, show_progress)
+        ground = prepare_home(settings, show_progress)
         if not as_json:
             print(f"{len(ground.applied)} applied; the database is up to date.")
             return
     from garden.events.database import connection
     from garden.events.migrations import status as read_status
     from garden.home.folder import open_home
-    from garden.home.setup import database_url
+    from garden.home.setup import ensure_database
 
-    with connection(database_url(settings, open_home(settings.home), show_progress)) as opened:
+    with connection(ensure_database(settings, open_home(settings.home), show_progress)) as opened:
         _show_migrations(read_status(opened), as_json=as_json)
 
 

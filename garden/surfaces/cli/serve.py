@@ -50,13 +50,11 @@ def serve(
     """
     from garden.serving import Address
     from garden.serving import serve as run
-    from garden.writing.callers import checked_caller
+    from garden.writing.callers import make_caller
 
     caller = None
     if user is not None:
-        caller = checked_caller(
-            user, "companion" if actor is None else actor, "agent" if role is None else role
-        )
+        caller = make_caller(user, "companion" if actor is None else actor, "agent" if role is None else role)
     elif role is not None or actor is not None:
         misused(context, "--role and --actor go with --user; without it, tokens say who calls.")
     with opened(context) as garden:

@@ -84,9 +84,9 @@ def call(
 
 
 def _checked(user: str, actor: str, role: str, arguments: str) -> Any:
-    from garden.writing.callers import checked_caller
+    from garden.writing.callers import make_caller
 
-    checked_caller(user, actor, role)
+    make_caller(user, actor, role)
     try:
         text = from_stdin().decode() if arguments == "-" else arguments
         return json.loads(text, parse_constant=_refuse)

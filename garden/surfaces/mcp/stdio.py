@@ -72,10 +72,10 @@ class Loading:
     def _load(self) -> "Handlers":
         from garden.access.threads import Workers
         from garden.surfaces.mcp.handlers import Handlers
-        from garden.writing.callers import checked_caller
+        from garden.writing.callers import make_caller
 
         actor, role = self._said
-        caller = checked_caller(self.user_id, actor, role)
+        caller = make_caller(self.user_id, actor, role)
         return Handlers(self._opening, Workers(), lambda _: caller)
 
 

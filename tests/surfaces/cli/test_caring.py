@@ -166,7 +166,7 @@ def test_a_garden_that_can_t_be_listed_is_named_among_the_others(run: Command, g
 
 
 def test_nobody_is_kept_waiting_by_a_look(run: Command, garden: Garden, ada: Session) -> None:
-    with garden.services.account.document(ada.caller, NOTES):
+    with garden.services.store.document(ada.caller, NOTES):
         assert _states(run) == {}
 
 

@@ -42,7 +42,7 @@ def _somebody_waits(database: str) -> bool:
 
 
 def test_ctrl_c_waits_for_the_write_that_was_begun(garden: Garden, ada: Session, database: str) -> None:
-    with garden.services.account.document(ada.caller, NOTES):
+    with garden.services.store.document(ada.caller, NOTES):
         writer = spawn_garden("append", "notes.md", "To the end.", home=garden.home.path, env=ADA)
         _wait_for(lambda: _somebody_waits(database))
         writer.send_signal(signal.SIGINT)
@@ -75,7 +75,7 @@ def test_ctrl_c_before_the_command_is_loaded_is_quiet(folder: Path) -> None:
 
 def test_a_second_ctrl_c_gives_up_what_never_began(garden: Garden, ada: Session, database: str) -> None:
     before = events_of(ada, NOTES)
-    with garden.services.account.document(ada.caller, NOTES):
+    with garden.services.store.document(ada.caller, NOTES):
         writer = spawn_garden("append", "notes.md", "Never.", home=garden.home.path, env=ADA)
         _wait_for(lambda: _somebody_waits(database))
         writer.send_signal(signal.SIGINT)
@@ -97,7 +97,7 @@ def test_an_interrupted_import_leaves_nothing_open_and_goes_on_later(
         part.mkdir(parents=True)
         (part / "notes.md").write_text(notes_text())
     home = garden.home.path
-    with garden.services.account.document(Caller("ada", "holder"), "users/ada/parts/p03/notes.md"):
+    with garden.services.store.document(Caller("ada", "holder"), "users/ada/parts/p03/notes.md"):
         importing = spawn_garden("import", source, home=home)
         _wait_for(lambda: _somebody_waits(database))
         importing.send_signal(signal.SIGINT)

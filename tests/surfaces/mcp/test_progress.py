@@ -104,7 +104,7 @@ def append(lines: Lines, path: str, text: str) -> int:
 def hold(garden: Garden, held: ExitStack, *paths: str) -> None:
     """Keep the locks of documents, so that whoever writes to them has to wait."""
     for path in paths:
-        held.enter_context(garden.services.account.document(Caller("ada", "holder"), path))
+        held.enter_context(garden.services.store.document(Caller("ada", "holder"), path))
 
 
 def wait_for_a_waiter(database: str) -> None:

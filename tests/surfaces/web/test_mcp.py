@@ -64,7 +64,7 @@ def test_its_calls_are_among_those_that_one_user_may_have_under_way(ready_home: 
 
 def held(service: Service, person: Person) -> AbstractContextManager[object]:
     """Keep the lock of somebody's notes."""
-    return service.garden.services.account.document(Caller(person.user_id, "holder"), person.notes)
+    return service.garden.services.store.document(Caller(person.user_id, "holder"), person.notes)
 
 
 def somebody_waits(database: str) -> bool:

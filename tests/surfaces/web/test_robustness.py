@@ -281,7 +281,7 @@ def test_more_calls_than_may_wait_are_told_to_come_back(patient: Service, cyd: P
             answers.append(client.post("/v1/tools/fs.append", json=said))
 
     threads = [threading.Thread(target=call, args=(number,)) for number in range(12)]
-    with patient.garden.services.account.document(Caller(cyd.user_id, "holder"), cyd.notes):
+    with patient.garden.services.store.document(Caller(cyd.user_id, "holder"), cyd.notes):
         for each in threads:
             each.start()
         until(lambda: len(answers) == 9)

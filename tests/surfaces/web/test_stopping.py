@@ -12,7 +12,7 @@ import pytest
 from garden.home.embedded import EmbeddedPostgres
 from garden.home.folder import Home
 from garden.home.settings import load_settings
-from garden.home.setup import prepare
+from garden.home.setup import prepare_home
 from tests.support.gardens import out_of_step
 from tests.support.planted import opened
 from tests.support.served import Person, Service, served
@@ -137,7 +137,7 @@ def test_a_service_that_is_killed_loses_nothing_that_it_acknowledged(ready_home:
 
 @pytest.fixture
 def own_server(home: Home) -> EmbeddedPostgres:
-    prepare(load_settings(home.path).settings)
+    prepare_home(load_settings(home.path).settings)
     return EmbeddedPostgres(home)
 
 
