@@ -69,15 +69,8 @@ package: .venv/ready ## Install the wheel and the sdist into empty environments,
 	@$(PY) -m tests.packaging.installation
 
 .PHONY: docs
-docs: .venv/ready ## Write the pages that are made from code
-	@$(PY) tools/cli_docs.py
-	@$(PY) tools/event_docs.py
-	@$(PY) tools/http_docs.py
-	@$(PY) tools/lint_docs.py
-	@$(PY) tools/python_api.py
-	@$(PY) tools/settings_docs.py
-	@$(PY) tools/tool_docs.py
-	@$(PY) tools/tool_schemas.py
+docs: .venv/ready ## Write everything that is generated from code, and list what changed
+	@$(PY) -m tools.docs
 
 .PHONY: site
 site: .venv/ready ## Build the documentation as a site, in build/site

@@ -8,7 +8,7 @@ from garden.lint.rule import Rule
 
 _INDEX_HEAD = """# The rules
 
-Made from the rules themselves by `tools/lint_docs.py`; change a rule's docstring, not these pages.
+Made from the rules themselves by `make docs`; change a rule's docstring, not these pages.
 
 Every rule looks at one document and reports findings. What a finding means depends on the rule's severity:
 

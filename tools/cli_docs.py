@@ -1,4 +1,4 @@
-"""Writes docs/cli.md from the commands themselves: `make docs`. A test checks that it was done."""
+"""docs/cli.md, generated from the commands."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +8,7 @@ import typer
 
 from garden.surfaces.cli.main import app
 
-FILE = Path(__file__).parents[1] / "docs" / "cli.md"
+TARGET = Path(__file__).parents[1] / "docs" / "cli.md"
 HEAD = """\
 # The command line
 
@@ -35,8 +35,12 @@ off), and plain columns elsewhere. Warnings, progress and errors go to standard 
 """
 
 
-def page() -> str:
-    """Write the page."""
+def files() -> dict[Path, str]:
+    """Text of the page."""
+    return {TARGET: _page()}
+
+
+def _page() -> str:
     command = typer.main.get_command(app)
     context = command.make_context("garden", [], resilient_parsing=True)
     parts = [HEAD, "## garden\n", *_parameters(command, context)]
@@ -84,7 +88,7 @@ def _cell(text: str) -> str:
 
 
 def _split(told: str) -> tuple[str, list[str]]:
-    """Tell the text from the examples that follow it."""
+    """Split a help text into its prose and its examples."""
     text, _, examples = told.partition("\n\nExample")
     lines = [line.strip() for line in examples.removeprefix("s").removeprefix(":").splitlines()]
     paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
@@ -92,14 +96,5 @@ def _split(told: str) -> tuple[str, list[str]]:
 
 
 def examples() -> list[str]:
-    """Give every example of every command, in the order of the page."""
-    return [line for block in page().split("```sh\n")[1:] for line in block.partition("```")[0].splitlines()]
-
-
-def main() -> None:
-    """Write the file."""
-    FILE.write_text(page(), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    """Every example of every command, in the order of the page."""
+    return [line for block in _page().split("```sh\n")[1:] for line in block.partition("```")[0].splitlines()]

@@ -1,4 +1,4 @@
-"""Writes docs/events.md, what every column of the account means: `make docs`. A test checks it was done."""
+"""docs/events.md, generated from the migrations: every column of the events and what it means."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -119,10 +119,10 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
 VIEWS: Mapping[str, type[BaseModel]] = {"events": EventView, "event_annotations": AnnotationView}
 
 
-def page() -> str:
-    """Write the page."""
+def files() -> dict[Path, str]:
+    """Text of the page."""
     sections = "\n".join("\n".join(_section(table, told)) + "\n" for table, told in TABLES.items())
-    return (HEAD + sections).rstrip() + "\n"
+    return {TARGET: (HEAD + sections).rstrip() + "\n"}
 
 
 def columns(table: str) -> dict[str, str]:
@@ -141,12 +141,13 @@ def _section(table: str, told: str) -> Iterator[str]:
     yield f"## garden.{table}\n\n{told}\n"
     yield "| column | type | on the wire | what it is |\n|---|---|---|---|"
     for name, kind in columns(table).items():
-        wire = _wire_name(table, name)
+        wire = wire_name(table, name)
         shown = kind.removeprefix("garden.")
         yield f"| `{name}` | `{shown}` | {f'`{wire}`' if wire else '-'} | {MEANINGS[table][name]} |"
 
 
-def _wire_name(table: str, column: str) -> str | None:
+def wire_name(table: str, column: str) -> str | None:
+    """Name of a column in the JSON of an event, or None if it is not sent."""
     view = VIEWS.get(table)
     if view is None:
         return None
@@ -156,12 +157,3 @@ def _wire_name(table: str, column: str) -> str | None:
     if known not in view.model_fields:
         return None
     return f"splice.{rest}" if nested else to_camel(column)
-
-
-def main() -> None:
-    """Write the file."""
-    TARGET.write_text(page(), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,22 +1,25 @@
-"""Writes docs/http-api.md from what `garden serve` says of itself: `make docs`. A test checks it was done."""
+"""docs/http-api.md, generated from the service's OpenAPI document."""
 
-import json
-import os
-import subprocess
-import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from garden.demo.throw_away import throw_away_home
+from garden.access.threads import Workers
+from garden.application import Garden
+from garden.events.records import Caller
+from garden.home.folder import ensure_home
+from garden.home.settings import Settings
+from garden.home.setup import Ground
+from garden.surfaces.web import openapi
+from garden.surfaces.web.application import WebService
+from garden.surfaces.web.authentication import OneUserDoor
+from garden.upkeep.tasks import Timer
 
 TARGET = Path(__file__).parents[1] / "docs" / "http-api.md"
 TOOLS = "/v1/tools/"
 _TAKEN_BY_ALL = "X-Request-Id"
-SERVED = [sys.executable, "-m", "garden", "serve", "--user", "ada", "--port", "0"]
 HEAD = """\
 # HTTP routes
 
@@ -37,8 +40,26 @@ Every route may refuse with these, as `application/problem+json`:
 Described = Mapping[str, Any]
 
 
-def page(document: Described) -> str:
-    """Write the page from an OpenAPI document."""
+def files() -> dict[Path, str]:
+    """Text of the page."""
+    return {TARGET: _page(document())}
+
+
+def document() -> Described:
+    """Build the OpenAPI document of `garden serve`; no database is opened."""
+    with tempfile.TemporaryDirectory(prefix="garden-docs-") as folder:
+        home = ensure_home(Path(folder) / "home")
+        ground = Ground(home, "postgresql:///no-connection-is-made", ())
+        with Garden(Settings(home=home.path), ground) as garden:
+            workers, upkeep = Workers(), Timer(garden.services, ())
+            door = OneUserDoor(Caller("ada", "companion", "agent"))
+            service = WebService(garden, workers, door, {}, upkeep, private=True)
+            service.close()
+            workers.close()
+            return openapi.document(service.api)
+
+
+def _page(document: Described) -> str:
     routes: defaultdict[str, list[str]] = defaultdict(list)
     tools: list[str] = []
     for path, methods in document["paths"].items():
@@ -53,21 +74,6 @@ def page(document: Described) -> str:
     sections = [f"## {tag.capitalize()}\n\n" + "\n".join(told) for tag, told in routes.items()]
     called = ["## Calling a tool\n", "| route | what it does |\n|---|---|", *tools, ""]
     return "\n".join([HEAD, *called, *sections, REFUSALS + "\n".join(_refusals(document))]) + "\n"
-
-
-def served_document(home: Path) -> Described:
-    """Ask a service on this home for its document."""
-    environment = {**os.environ, "GARDEN_HOME": str(home)}
-    with subprocess.Popen(SERVED, env=environment, stdout=subprocess.PIPE, text=True) as service:
-        try:
-            address = service.stdout.readline().split()[-1] if service.stdout else ""
-            asking = HTTPConnection(urlsplit(address).netloc)
-            asking.request("GET", "/openapi.json")
-            document: Described = json.load(asking.getresponse())
-            asking.close()
-        finally:
-            service.terminate()
-    return document
 
 
 def _route(document: Described, method: str, path: str, operation: Described) -> Iterator[str]:
@@ -98,13 +104,3 @@ def _resolved(document: Described, value: Described) -> Described:
     for part in value["$ref"].removeprefix("#/").split("/") if "$ref" in value else ():
         found = found[part]
     return value if found is document else found
-
-
-def main() -> None:
-    """Write the file."""
-    with throw_away_home() as home:
-        TARGET.write_text(page(served_document(home.path)), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""Writes docs/settings.md from garden.settings: `make docs`. A test checks that it was done."""
+"""docs/settings.md, generated from the settings."""
 
 from pathlib import Path
 from types import UnionType
@@ -41,9 +41,9 @@ search_matches = 50
 """
 
 
-def page() -> str:
-    """Write the page."""
-    return HEAD + "".join(f"{_row(path)}\n" for path in setting_paths()) + FOOT
+def files() -> dict[Path, str]:
+    """Text of the page."""
+    return {TARGET: HEAD + "".join(f"{_row(path)}\n" for path in setting_paths()) + FOOT}
 
 
 def _row(path: tuple[str, ...]) -> str:
@@ -74,12 +74,3 @@ def _accepted(annotation: Any) -> str:
         return _accepted(args[0])
     named = {bool: "`true` or `false`", int: "a number", float: "a number", Path: "a folder"}
     return named.get(annotation, "a secret text" if annotation is SecretStr else "text")
-
-
-def main() -> None:
-    """Write the file."""
-    TARGET.write_text(page(), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

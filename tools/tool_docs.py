@@ -1,4 +1,4 @@
-"""Writes docs/tools.md and docs/errors.md from the code: `make docs`. A test checks that it was done."""
+"""docs/tools.md and docs/errors.md, generated from the registry and the error codes."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from garden.tools.error_codes import CODES
 from garden.tools.registry import REGISTRY
 from garden.tools.wire import Correlated, WriteRequest
 
-FOLDER = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[1] / "docs"
 ERRORS = """\
 # Errors
 
@@ -38,10 +38,10 @@ Field names are camelCase; snake_case is understood too. An object `opts` may ho
 """
 
 
-def pages() -> dict[str, str]:
-    """Write every page."""
+def files() -> dict[Path, str]:
+    """Text of each page."""
     rows = [f"| `{name}` | {code.meaning} | {code.remedy} |" for name, code in CODES.items()]
-    return {"tools.md": _tools(), "errors.md": ERRORS + "\n".join(rows) + "\n"}
+    return {DOCS / "tools.md": _tools(), DOCS / "errors.md": ERRORS + "\n".join(rows) + "\n"}
 
 
 def _tools() -> str:
@@ -82,13 +82,3 @@ def _fields(model: Any, without: set[str]) -> Iterator[str]:
             needed = "yes" if field.is_required() else ""
             told = (field.description or "").replace("|", "\\|")
             yield f"| `{to_camel(name)}` | {needed} | {told} |"
-
-
-def main() -> None:
-    """Write the files."""
-    for name, text in pages().items():
-        (FOLDER / name).write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

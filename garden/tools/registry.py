@@ -1,14 +1,21 @@
-"""The one list of tools; whatever names tools, on any surface and in the documents, is made from it."""
+"""Every tool by name. Surfaces, documents and tests derive their lists from this one."""
 
 from collections.abc import Mapping
+from importlib import import_module
+from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import Any
 
-from garden.tools import events, markdown, proposal, read_files, repair, tool_help, write_files
 from garden.tools.declaration import Tool
 
-_FAMILIES = (read_files, write_files, markdown, repair, events, proposal, tool_help)
 
-REGISTRY: Mapping[str, Tool[Any]] = MappingProxyType(
-    {tool.name: tool for family in _FAMILIES for tool in family.TOOLS}
-)
+def _find_tools() -> dict[str, Tool[Any]]:
+    """Collect `TOOLS` from every module of this package, in the order of the tools' names."""
+    package = __name__.rpartition(".")[0]
+    names = [module.name for module in iter_modules(import_module(package).__path__)]
+    modules = [import_module(f"{package}.{name}") for name in names if f"{package}.{name}" != __name__]
+    tools = [tool for module in modules for tool in getattr(module, "TOOLS", ())]
+    return {tool.name: tool for tool in sorted(tools, key=lambda tool: tool.name)}
+
+
+REGISTRY: Mapping[str, Tool[Any]] = MappingProxyType(_find_tools())

@@ -3,9 +3,12 @@
 In all texts `ADA` stands for the user, since each surface tends a garden of its own.
 """
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from garden.tools.registry import REGISTRY
 
 NOTES = "users/ADA/notes.md"
 OVERVIEW = "users/ADA/overview.md"
@@ -300,4 +303,16 @@ _HELPING = (
     Step("an unknown tool", "fs.reed", {"path": NOTES}, "unknown_tool"),
 )
 
-STEPS = _PLANTING + _WRITING + _SECTIONS + _READING + _ACCOUNT + _HELPING
+
+def _from_examples(written: tuple[Step, ...]) -> Iterator[Step]:
+    """Steps for the reading tools that have none above: their example, and the same with a wrong field."""
+    for name in sorted(set(REGISTRY) - {step.tool for step in written}):
+        if not REGISTRY[name].traits.writes:
+            text = json.dumps(dict(REGISTRY[name].example))
+            args = json.loads(text.replace("users/ada", "users/ADA").replace("history/ada", "history/ADA"))
+            yield Step(f"{name} as in its example", name, args)
+            yield Step(f"{name} with a surplus", name, {**args, "surplus": 1}, "invalid_input")
+
+
+_WRITTEN = _PLANTING + _WRITING + _SECTIONS + _READING + _ACCOUNT + _HELPING
+STEPS = (*_WRITTEN, *_from_examples(_WRITTEN))

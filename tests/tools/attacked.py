@@ -18,28 +18,6 @@ from garden.writing.callers import Role
 from tests.files.traversal_corpus import ADA, BEN, DOCUMENT
 from tests.support.named_sql import named_sql
 
-PATHS = frozenset({"path", "newPath", "root", "filePath"})
-# Every other field of words, by name: a new one has to be put into one of the two lists.
-NO_PATHS = frozenset(
-    {
-        *("actor", "agentActionId", "append", "cursor", "glob", "idempotencyKey", "ifMatch", "into"),
-        *("match", "op", "ops", "overrideRationale", "pattern", "rationale", "reason", "replace"),
-        *(
-            "at",
-            "event",
-            "sectionAnchor",
-            "since",
-            "status",
-            "text",
-            "title",
-            "tool",
-            "toolCallId",
-            "transactionId",
-        ),
-        *("type", "until", "afterHash", "beforeHash", "content", "diffText"),
-        *("evidenceRefs", "from", "items", "participants"),
-    }
-)
 NOTES = f"users/{ADA}/notes.md"
 CANARY = "CANARY-7f3a"
 RECORDS = named_sql(__file__)
@@ -107,6 +85,14 @@ def _kinds(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Iterato
     yield schema
     for inner in (*schema.get("anyOf", ()), *([schema["items"]] if "items" in schema else ())):
         yield from _kinds(inner, definitions)
+
+
+def _is_path(field: str) -> bool:
+    return field in {"path", "root"} or field.endswith("Path")
+
+
+PATHS = frozenset(field for tool in REGISTRY.values() for field in words_of(tool) if _is_path(field))
+"""Fields that take a path, known by their names; no other field may lead to a file."""
 
 
 class Scene:

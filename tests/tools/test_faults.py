@@ -19,6 +19,7 @@ from garden.tools.registry import REGISTRY
 from tests.files.traversal_corpus import ADA, DOCUMENT
 from tests.support.confined import Refusal, give_to_nobody
 from tests.support.confined_tool import confined_call
+from tests.support.examples import DOCUMENT_READERS
 from tests.tools.attacked import NOTES, Scene
 
 NEW = f"users/{ADA}/parts/critic/notes.md"
@@ -128,7 +129,7 @@ def test_on_a_full_disk_no_tool_writes_and_each_says_so(scene: Scene) -> None:
 
 def test_on_a_full_disk_everything_can_be_read(scene: Scene) -> None:
     with disk_that_ends_at(20):
-        for tool in ("fs.read", "fs.hash", "md.lint", "lint.check", "md.list_sections", "events.query"):
+        for tool in (*DOCUMENT_READERS, "events.query"):
             assert scene.garden.session(ADA).call(tool, {"path": DOCUMENT})["ok"], tool
 
 

@@ -6,22 +6,27 @@ import pytest
 
 from garden.tools.registry import REGISTRY
 from tests.files.traversal_corpus import ADA, ATTACKS, BEN, DOCUMENT, OTHER_USERS, PLANTS, Attack, Plant
-from tests.tools.attacked import CANARY, NO_PATHS, NOTES, PATHS, Entrance, Scene, entrances, words_of
+from tests.support.examples import DOCUMENT_READERS
+from tests.tools.attacked import CANARY, NOTES, PATHS, Entrance, Scene, entrances, session_for, words_of
 
 ENTRANCES = tuple(entrances())
 FOLDER = DOCUMENT.rpartition("/")[0]
 LINKED_FOLDERS = range(4)
 
 
-def test_every_field_of_words_is_known_to_be_a_path_or_none() -> None:
-    known = PATHS | NO_PATHS
-    assert {tool.name: words_of(tool) - known for tool in REGISTRY.values() if words_of(tool) - known} == {}
+def test_a_field_that_is_not_named_as_a_path_leads_to_no_file(scene: Scene) -> None:
+    before = scene.files()
+    for name, tool in REGISTRY.items():
+        fields = tool.request_schema.get("properties", {})
+        for field in sorted(words_of(tool) & set(fields) - PATHS):
+            for path in (f"users/{BEN}/notes.md", f"../outside/{NOTES}", f"../../outside/{DOCUMENT}"):
+                args = {**tool.example, field: path, **({"dryRun": True} if "dryRun" in fields else {})}
+                scene.told(session_for(scene.garden, tool).call(name, args))
+    assert scene.files() == before
 
 
-def test_every_tool_with_a_path_is_attacked_and_the_others_are_these() -> None:
-    attacked = {entrance.tool for entrance in ENTRANCES}
-    assert set(REGISTRY) - attacked == {"propose_change", "tools.help", "tools.list"}
-    assert {e.field for e in ENTRANCES} == PATHS
+def test_every_edit_is_attacked_through_a_proposal_as_well() -> None:
+    assert {"path", "newPath", "root", "filePath"} <= PATHS
     edits = {name for name, tool in REGISTRY.items() if tool.edits}
     assert {entrance.tool for entrance in ENTRANCES if entrance.within == "propose_change"} == edits
 
@@ -56,7 +61,7 @@ def test_a_path_of_the_wrong_place_is_refused_by_each_tool_that_can_do_nothing_w
     }[root]
     for entrance in ENTRANCES:
         for path in wrong:
-            if entrance.tool in {"fs.list", "fs.search", "events.query"} or _fits(entrance, path):
+            if entrance.tool in LOOSE_READERS or _fits(entrance, path):
                 continue
             scene.assert_refused(entrance.call(scene.garden, path), (str(entrance), path))
     assert scene.files() == files
@@ -69,7 +74,8 @@ def _fits(entrance: Entrance, path: str) -> bool:
     return not REGISTRY[entrance.tool].edits and path.endswith(".md") and entrance.tool in READERS
 
 
-READERS = {"fs.read", "fs.hash", "md.list_sections", "md.lint", "lint.check", "events.log"}
+READERS = {*DOCUMENT_READERS, "events.log"}
+LOOSE_READERS = {name for name, tool in REGISTRY.items() if not tool.traits.writes} - READERS
 
 
 @pytest.mark.parametrize("component", range(5), ids=("users", "user", "parts", "part", "document"))

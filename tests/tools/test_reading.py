@@ -6,6 +6,7 @@ from garden.application import Garden, open_garden
 from garden.grammar.canonical import content_hash
 from garden.home.folder import Home
 from garden.session import Session
+from tests.support.examples import DOCUMENT_READERS
 from tests.support.gardens import (
     CRITIC,
     NOTES,
@@ -45,7 +46,7 @@ def test_a_glob_narrows_a_listing(ada: Session) -> None:
         assert result(ada, "fs.list", path="users/ada", glob=glob) == found, glob
 
 
-@pytest.mark.parametrize("tool", ["fs.read", "fs.hash", "md.list_sections", "md.lint", "lint.check"])
+@pytest.mark.parametrize("tool", DOCUMENT_READERS)
 def test_a_missing_file_that_the_account_holds_is_told_so(garden: Garden, ada: Session, tool: str) -> None:
     plant(ada, NOTES)
     ok(ada, "fs.append", path=NOTES, text="slept well")

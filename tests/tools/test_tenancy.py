@@ -127,18 +127,8 @@ def test_a_reviewer_reads_everything_and_writes_nothing(scene: Scene) -> None:
             envelope = reviewer.call(name, {**REGISTRY[name].example, "path": attack})
             scene.assert_refused(envelope, name, "permission_denied")
             scene.assert_refused(reviewer.call(name, {"nonsense": 1}), name, "permission_denied")
-    for name, args in READS.items():
-        assert reviewer.call(name, args)["ok"], name
-    assert set(READS) == {n for n, tool in REGISTRY.items() if Role.REVIEWER in tool.traits.roles}
+    for name, tool in REGISTRY.items():
+        if Role.REVIEWER in tool.traits.roles:
+            assert reviewer.call(name, tool.example)["ok"], name
     assert scene.files() == files
     assert scene.records() == records
-
-
-READS: dict[str, dict[str, object]] = {
-    **{name: {"path": NOTES} for name in ("fs.read", "fs.hash", "md.lint", "lint.check", "md.list_sections")},
-    "fs.list": {"path": f"users/{ADA}"},
-    "fs.search": {"root": f"users/{ADA}", "pattern": "slept"},
-    "events.query": {"path": NOTES},
-    "tools.list": {},
-    "tools.help": {"tool": "fs.read"},
-}

@@ -57,10 +57,10 @@ class WebService:
         self._workers = workers
         self._readiness = Readiness(garden)
         self._streams = Streams(garden.feed, limits, door, self.stopping)
-        app = self._described(garden)
+        self.api = self._described(garden)
         # On a loopback address only those who are on this machine can ask.
         open_to_all = _OPEN_TO_ALL | {_METRICS} if private else _OPEN_TO_ALL
-        everything = Mounts(app, mounts, door, limits.stream_seconds)
+        everything = Mounts(self.api, mounts, door, limits.stream_seconds)
         self.app = Intake(everything, door, limits, self._metrics, open_to_all)
         self._watch(garden)
         self._watch_upkeep(upkeep)

@@ -2,7 +2,6 @@
 
 import json
 import re
-import runpy
 import shlex
 import shutil
 import subprocess
@@ -18,9 +17,9 @@ from garden.application import Garden
 from garden.surfaces.cli.main import app
 from tests.support.processes import environment
 from tests.surfaces.cli.conftest import Command
+from tools import cli_docs
 
 REPOSITORY = Path(__file__).parents[3]
-DOCS: dict[str, Any] = runpy.run_path(str(REPOSITORY / "tools" / "cli_docs.py"))
 
 
 def _commands(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -32,10 +31,6 @@ def _commands(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 COMMANDS = dict(_commands(typer.main.get_command(app)))
-
-
-def test_the_page_is_that_of_the_commands() -> None:
-    assert (REPOSITORY / "docs" / "cli.md").read_text("utf-8") == DOCS["page"](), "Run 'make docs'."
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -86,7 +81,7 @@ def _sayable(examples: list[str], event: str, token: str) -> list[str]:
 
 
 def test_every_example_runs_in_the_order_of_the_page(garden: Garden, folder: Path) -> None:
-    examples = DOCS["examples"]()
+    examples = cli_docs.examples()
     assert len(examples) > 40
     session = garden.session("ada", "companion")
     assert session.call("md.plant", {"path": "users/ada/notes.md"})["ok"]

@@ -21,6 +21,7 @@ from typing import Any
 from garden.demo.throw_away import throw_away_home
 from garden.surfaces.mcp.tool_names import wire_name
 from garden.tools.registry import REGISTRY
+from tests.support.examples import IN_ORDER
 from tests.support.processes import command, environment, spawn_garden
 
 # A wheel with node and npm in it, for a machine that has neither, or older ones than the inspector wants.
@@ -62,11 +63,7 @@ NOT_APPLICABLE: Mapping[str, str] = {
 }
 # In this order each finds what the ones before have made.
 CALLS: tuple[tuple[str, Mapping[str, Any]], ...] = (
-    *((name, REGISTRY[name].example) for name in (
-        "fs.ensure_dir", "md.plant", "md.patch_section", "md.curate_list", "md.list_sections", "md.lint",
-        "lint.check", "md.snapshot_history", "fs.hash", "fs.write", "fs.append", "fs.patch", "fs.read",
-        "fs.search", "fs.list", "propose_change", "events.log", "events.query", "tools.list", "tools.help",
-    )),
+    *((name, REGISTRY[name].example) for name in IN_ORDER),
     ("md.plant", {"path": "users/ada/parts/critik/notes.md"}),
     *((name, REGISTRY[name].example) for name in ("fs.move", "md.repair", "md.restore")),
 )  # fmt: skip

@@ -19,15 +19,9 @@ from garden.surfaces.mcp.tool_names import wire_name
 from garden.tools.registry import REGISTRY
 from garden.tools.requests import UnknownToolError
 from garden.writing.callers import Role
+from tests.support.examples import IN_ORDER
 from tests.support.gardens import NOTES, plant
 from tests.surfaces.mcp.conftest import OLDER, Connect, over_stdio
-
-# In this order each finds what the ones before have made.
-ORDER = [
-    "fs.ensure_dir", "md.plant", "md.patch_section", "md.curate_list", "md.list_sections", "md.lint",
-    "lint.check", "md.snapshot_history", "fs.hash", "fs.write", "fs.append", "fs.read", "fs.search",
-    "fs.list", "propose_change", "events.log", "events.query", "tools.list", "tools.help",
-]  # fmt: skip
 
 
 def envelope_of(result: CallToolResult) -> dict[str, Any]:
@@ -92,7 +86,7 @@ def test_every_tool_answers_with_the_envelope_that_its_schema_describes(connect:
         async with connect() as client:
             # From here on the client itself compares each answer with the schema that was listed.
             await client.list_tools()
-            for name in ORDER:
+            for name in IN_ORDER:
                 result = await called(client, name, **REGISTRY[name].example)
                 envelope = envelope_of(result)
                 assert envelope["ok"], (name, envelope)
