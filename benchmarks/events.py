@@ -19,12 +19,12 @@ from psycopg.rows import DictRow, dict_row
 from benchmarks.ratios import Ratio, Stopwatch, micro
 from garden.demo.throw_away import throw_away_home
 from garden.events.database import connection
-from garden.events.idempotency import Request
+from garden.events.idempotency import RequestIdentity
 from garden.events.keyring import Keyring
 from garden.events.migrations import migrate
 from garden.events.pool import Pool, PooledConnection
 from garden.events.reader import EventReader, Query
-from garden.events.records import Caller, Change, Event, Statement
+from garden.events.records import Caller, DocumentChange, Event, Statement
 from garden.events.rows import event_row, parameters
 from garden.events.statements import statements
 from garden.events.store import EventStore
@@ -130,20 +130,20 @@ def _edit(store: EventStore, bare: "_BareTable", not_waiting: "_BareTable", watc
     watch.take("insert, not waiting for the disk", partial(not_waiting.insert, row))
 
 
-def _whole_edit(store: EventStore, request: Request, watch: Stopwatch) -> Event:
+def _whole_edit(store: EventStore, request: RequestIdentity, watch: Stopwatch) -> Event:
     with store.document(_CALLER, _PATH, request) as stream:
         change = _change(stream.head.version, stream.head.raw_hash)
         event = watch.take("begin", partial(stream.begin, _EDIT, change))
         return stream.finish(event, {"path": _PATH, "eventId": str(event.event_id)})
 
 
-def _request() -> Request:
-    return Request(f"caller:{secrets.token_hex(16)}", secrets.token_bytes(32))
+def _request() -> RequestIdentity:
+    return RequestIdentity(f"caller:{secrets.token_hex(16)}", secrets.token_bytes(32))
 
 
-def _change(version: int, before: str | None) -> Change:
+def _change(version: int, before: str | None) -> DocumentChange:
     after = f"sha256:{sha256(str(version).encode()).hexdigest()}"
-    return Change(
+    return DocumentChange(
         splice=Splice(version * len(_LINE), "", _LINE),
         before_hash=before,
         before_raw_hash=before,

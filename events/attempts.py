@@ -47,7 +47,7 @@ class Trouble:
     error: Mapping[str, Any] | None
 
 
-class Recoveries:
+class Attempts:
     """The account of what recovery has tried, over all users."""
 
     def __init__(self, pool: Pool, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:

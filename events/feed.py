@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from garden.events.database import Connection, connection
-from garden.events.pool import Pool, PooledConnection, translated
+from garden.events.pool import Pool, PooledConnection, translate_errors
 from garden.events.statements import statements
 from garden.grammar.errors import GardenError
 
@@ -139,9 +139,9 @@ class Notices:
 
 
 @contextmanager
-def listening(url: str) -> Iterator[Notices]:
+def listen(url: str) -> Iterator[Notices]:
     """Listen for notices on a connection of its own, until it is left or lost."""
-    with connection(url, **_LISTENING) as opened, translated():
+    with connection(url, **_LISTENING) as opened, translate_errors():
         opened.execute(statements("feed")["listen"])
         yield Notices(opened)
 

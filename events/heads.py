@@ -5,7 +5,7 @@ from typing import ClassVar
 from garden.events.reader import EventReader
 from garden.events.records import JOURNAL, Caller, Head, Statement
 from garden.events.store import EventStore
-from garden.events.verifier import Fault, Tail, Verifier
+from garden.events.verifier import ChainFault, Tail, Verifier
 from garden.grammar.errors import GardenError
 
 _OP = "rebuild_head"
@@ -25,11 +25,11 @@ class HeadBuilder:
         self._reader = reader
         self._verifier = verifier
 
-    def faults(self, user_id: str) -> tuple[Fault, ...]:
+    def faults(self, user_id: str) -> tuple[ChainFault, ...]:
         """Find the streams that do not hold; only a fault of a head can be mended here."""
-        return self._verifier.user(user_id).faults
+        return self._verifier.check_user(user_id).faults
 
-    def rebuild(self, caller: Caller, fault: Fault) -> None:
+    def rebuild(self, caller: Caller, fault: ChainFault) -> None:
         """Make a stream's head from its events, and leave word of it in the user's journal.
 
         That comes before, but for the journal's own head, without which nothing can be said there.
@@ -45,8 +45,8 @@ class HeadBuilder:
             self._store.log(caller, _said(fault))
 
     def _refuse_loss(self, user_id: str, stream: str) -> Tail:
-        tail = self._verifier.tail(user_id, stream)
-        if isinstance(tail, Fault):
+        tail = self._verifier.follow_stream(user_id, stream)
+        if isinstance(tail, ChainFault):
             raise NotRebuiltError(
                 f"The events of {_named(stream)} are not as they were written: {tail.message}.",
                 hint="Keep the database as it is, and compare it with a backup.",
@@ -81,7 +81,7 @@ def _named(stream: str) -> str:
     return stream or "the journal"
 
 
-def _said(fault: Fault) -> Statement:
+def _said(fault: ChainFault) -> Statement:
     return Statement(
         type="recovery",
         op=_OP,

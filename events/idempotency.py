@@ -33,7 +33,7 @@ class InvalidKeyError(GardenError):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RequestIdentity:
     """What was asked for: the key it goes by, and a fingerprint that tells it from other requests."""
 
     key: str
@@ -41,14 +41,14 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class EarlierRequest:
     """An earlier request of the same key; without a response it has not come to its end."""
 
     event_id: UUID
     response: Mapping[str, Any] | None
 
 
-def request(
+def identify_request(
     user_id: str,
     tool: str,
     entity: str,
@@ -56,21 +56,21 @@ def request(
     *,
     key: str | None = None,
     tool_call_id: str | None = None,
-) -> Request:
+) -> RequestIdentity:
     """Identify a request: by the caller's key, else by who asks for what, and in which tool call."""
     fingerprint = sha256(encode([tool, entity, payload])).digest()
     if key is None:
         scope = sha256(encode([user_id, tool, entity, payload, tool_call_id])).hexdigest()
-        return Request(f"scope:{scope}", fingerprint)
+        return RequestIdentity(f"scope:{scope}", fingerprint)
     if not key or len(key) > KEY_CHARACTERS_MAX or not key.isprintable():
         raise InvalidKeyError(
             "The idempotency key is empty, too long or holds control characters.",
             hint=f"Use 1 to {KEY_CHARACTERS_MAX} printable characters, a UUID for example.",
         )
-    return Request(f"caller:{key}", fingerprint)
+    return RequestIdentity(f"caller:{key}", fingerprint)
 
 
-def earlier_of(asked: Request, row: Mapping[str, Any]) -> Earlier | None:
+def earlier_request(asked: RequestIdentity, row: Mapping[str, Any]) -> EarlierRequest | None:
     """Judge what is remembered under a request's key."""
     if row["fingerprint"] is None:
         return None
@@ -79,4 +79,4 @@ def earlier_of(asked: Request, row: Mapping[str, Any]) -> Earlier | None:
             "This idempotency key was used for a different request.",
             hint="Send the earlier request again unchanged, or use a new key for this one.",
         )
-    return Earlier(row["event_id"], row["response"])
+    return EarlierRequest(row["event_id"], row["response"])

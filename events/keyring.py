@@ -66,7 +66,7 @@ class Keyring:
         """The versions there are, lowest first; the last one signs."""
         return tuple(self._keys)
 
-    def rotated(self) -> "Keyring":
+    def with_new_key(self) -> "Keyring":
         """Give a keyring with one fresh key more, which signs from now on."""
         return Keyring({**self._keys, self.versions[-1] + 1: secrets.token_bytes(KEY_BYTES)})
 

@@ -115,7 +115,7 @@ class Pool:
         """Lend a connection; one on which anything went wrong is closed, and its locks go with it."""
         connection = self.take()
         try:
-            with translated():
+            with translate_errors():
                 yield connection
         except BaseException:
             connection.close()
@@ -146,7 +146,7 @@ class Pool:
         except IndexError:
             pass
         try:
-            with translated(self._log):
+            with translate_errors(self._log):
                 return self._connect()
         except BaseException:
             self._release()
@@ -197,7 +197,7 @@ class Pool:
 
 
 @contextmanager
-def translated(log: Log = log_why) -> Iterator[None]:
+def translate_errors(log: Log = log_why) -> Iterator[None]:
     """Turn the database's troubles into errors that say what to do."""
     try:
         yield

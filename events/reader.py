@@ -124,20 +124,20 @@ class EventReader:
         return text
 
     @contextmanager
-    def snapshot(self, user_id: str) -> Iterator["Snapshot"]:
+    def snapshot(self, user_id: str) -> Iterator["ReaderSnapshot"]:
         """Look at one user's account as it is at this moment, for as long as it takes."""
         # What follows can't be begun again half-way, so the connection is tried before.
         self.check_reachable()
         with self._pool.connection() as connection, connection.transaction():
             connection.execute(statements("queries")["freeze"])
             connection.execute(statements("queries")["act_as_reader"], {"user_id": user_id})
-            yield Snapshot(connection, user_id)
+            yield ReaderSnapshot(connection, user_id)
 
     def _fetch(self, user_id: str, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         return self._pool.read(lambda connection: _fetch_as(connection, user_id, name, values))
 
 
-class Snapshot:
+class ReaderSnapshot:
     """One user's account at one moment."""
 
     def __init__(self, connection: PooledConnection, user_id: str) -> None:

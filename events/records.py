@@ -46,7 +46,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class DocumentChange:
     """What an event does to its document: one exact, reversible splice, and the texts before and after.
 
     `raw` hashes are over the file's bytes, the others over its canonical form; `sealed_text` is the canonical

@@ -14,7 +14,7 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
-WAYS = frozenset(
+TRANSITIONS = frozenset(
     {
         (Status.PENDING, Status.WRITTEN),
         (Status.PENDING, Status.FAILED),
@@ -30,9 +30,9 @@ class StaleStateError(GardenError):
     code = "in_progress"
 
 
-def check_way(old: Status, new: Status) -> None:
+def check_transition(old: Status, new: Status) -> None:
     """Refuse a step that no saga takes."""
-    if (old, new) not in WAYS:
+    if (old, new) not in TRANSITIONS:
         raise StaleStateError(
             f"No way leads from {old} to {new}.", hint="Read the event again; somebody else has moved it on."
         )

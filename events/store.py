@@ -19,9 +19,9 @@ from hashlib import blake2b
 from uuid import UUID
 
 from garden.events.database import DatabaseUnavailableError
-from garden.events.idempotency import Request, earlier_of
+from garden.events.idempotency import RequestIdentity, earlier_request
 from garden.events.keyring import Keyring
-from garden.events.pool import Pool, PooledConnection, translated
+from garden.events.pool import Pool, PooledConnection, translate_errors
 from garden.events.records import JOURNAL, Caller, Head, Statement
 from garden.events.rows import Row, head_of
 from garden.events.statements import statements
@@ -30,7 +30,7 @@ from garden.events.turns import Turns
 
 
 @dataclass(frozen=True, slots=True)
-class Logged:
+class LogOutcome:
     """What became of something said: the event it is now, or the one it was added to."""
 
     event_id: UUID
@@ -50,13 +50,17 @@ class EventStore:
         self._now = now
 
     @contextmanager
-    def document(self, caller: Caller, path: str, request: Request | None = None) -> Iterator[LockedStream]:
+    def document(
+        self, caller: Caller, path: str, request: RequestIdentity | None = None
+    ) -> Iterator[LockedStream]:
         """Hold a document's lock; what stands in the account of it comes along."""
         with self._opened(_Opening(caller, path, request)) as stream:
             yield stream
 
     @contextmanager
-    def beside(self, held: LockedStream, path: str, request: Request | None = None) -> Iterator[LockedStream]:
+    def lock_second(
+        self, held: LockedStream, path: str, request: RequestIdentity | None = None
+    ) -> Iterator[LockedStream]:
         """Hold another stream's lock as well, on the connection that holds the first one.
 
         All connections may be in the hands of those who wait for the first lock, so that to wait for another
@@ -64,7 +68,7 @@ class EventStore:
         """
         opening = _Opening(held.caller, path, request)
         try:
-            with translated():
+            with translate_errors():
                 stream, row = self._locked(held.connection, opening)
         except BaseException:
             # The lock may have been taken before the rest of the round trip failed; nobody knows of it then.
@@ -77,24 +81,24 @@ class EventStore:
         self,
         caller: Caller,
         statement: Statement,
-        request: Request | None = None,
+        request: RequestIdentity | None = None,
         *,
         check: Callable[[], None] | None = None,
-    ) -> Logged:
+    ) -> LogOutcome:
         """Record what is no change; where it speaks of a write already recorded, as an annotation of that.
 
         `check` may still refuse what was not recorded before.
         """
         with self._opened(_Opening(caller, JOURNAL, request)) as journal:
             if journal.earlier is not None:
-                return Logged(journal.earlier.event_id, replayed=True)
+                return LogOutcome(journal.earlier.event_id, replayed=True)
             if check is not None:
                 check()
-            spoken_of = journal.write_named_by(statement.path) if statement.path else None
+            spoken_of = journal.find_write_by_caller(statement.path) if statement.path else None
             if spoken_of is not None:
                 journal.annotate(spoken_of, statement)
-                return Logged(spoken_of, is_annotation=True)
-            return Logged(journal.record(statement).event_id)
+                return LogOutcome(spoken_of, is_annotation=True)
+            return LogOutcome(journal.record(statement).event_id)
 
     @contextmanager
     def _opened(self, opening: "_Opening") -> Iterator[LockedStream]:
@@ -117,7 +121,7 @@ class EventStore:
     def _first_round_trip(self, opening: "_Opening") -> tuple[LockedStream, Row]:
         connection = self._pool.take()
         try:
-            with translated():
+            with translate_errors():
                 return self._locked(connection, opening)
         except BaseException:
             connection.close()
@@ -156,15 +160,15 @@ class _Opening:
 
     caller: Caller
     path: str
-    request: Request | None
+    request: RequestIdentity | None
 
 
 @contextmanager
 def _held(stream: LockedStream, opening: _Opening, row: Row) -> Iterator[None]:
     """Hold a lock that was taken, and give it back."""
     try:
-        with translated():
-            stream.earlier = earlier_of(opening.request, row) if opening.request else None
+        with translate_errors():
+            stream.earlier = earlier_request(opening.request, row) if opening.request else None
             yield
     finally:
         try:

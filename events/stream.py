@@ -11,13 +11,13 @@ from psycopg import errors
 from psycopg.types.json import Jsonb
 
 from garden.events.database import DatabaseUnavailableError
-from garden.events.idempotency import LIFETIME, Earlier, InProgressError, Request
+from garden.events.idempotency import LIFETIME, EarlierRequest, InProgressError, RequestIdentity
 from garden.events.identifiers import uuid7
 from garden.events.keyring import Keyring
-from garden.events.pool import PooledConnection, translated
-from garden.events.records import Annotation, Caller, Change, Event, Head, Statement
+from garden.events.pool import PooledConnection, translate_errors
+from garden.events.records import Annotation, Caller, DocumentChange, Event, Head, Statement
 from garden.events.rows import annotation_row, event_row, head_row, parameters, state_row
-from garden.events.saga import StaleStateError, Status, check_way
+from garden.events.saga import StaleStateError, Status, check_transition
 from garden.events.seals import line_seal, seal_annotation, seal_event, seal_head, seal_state
 from garden.events.statements import statements
 
@@ -52,7 +52,7 @@ class LockedStream:
         path: str,
         head: Head,
         damage: Mapping[str, Any] | None,
-        request: Request | None,
+        request: RequestIdentity | None,
         keys: Keyring,
         now: Callable[[], datetime],
     ) -> None:
@@ -61,13 +61,13 @@ class LockedStream:
         self.head = head
         self.damage = damage
         self.request = request
-        self.earlier: Earlier | None = None
+        self.earlier: EarlierRequest | None = None
         self.connection = connection
         self._lock: int | None = lock
         self._keys = keys
         self._now = now
 
-    def could_date(self, event: Event) -> bool:
+    def is_dated_by_clock(self, event: Event) -> bool:
         """Whether an event's times are those of a clock, and of one that was not ahead of today's.
 
         Where the clock is behind what a stream holds, its times only count on from there, tick by tick.
@@ -80,7 +80,7 @@ class LockedStream:
         at = self._moment()
         return EventName(uuid7(at), at)
 
-    def begin(self, statement: Statement, change: Change, name: EventName | None = None) -> Event:
+    def begin(self, statement: Statement, change: DocumentChange, name: EventName | None = None) -> Event:
         """Record durably what is about to happen: enough to finish or to undo it without this process."""
         self._require_nothing_open()
         event = self._next_event(statement, change, Status.PENDING, name=name)
@@ -109,7 +109,7 @@ class LockedStream:
     def record(
         self,
         statement: Statement,
-        change: Change | None = None,
+        change: DocumentChange | None = None,
         *,
         name: EventName | None = None,
         by: Caller | None = None,
@@ -160,7 +160,7 @@ class LockedStream:
         self._lock = None
         return annotation
 
-    def write_named_by(self, path: str) -> UUID | None:
+    def find_write_by_caller(self, path: str) -> UUID | None:
         """Find the newest write of a document that the caller's ids name; a round trip where it has any."""
         ids = {
             "tool_call_id": self.caller.tool_call_id,
@@ -183,7 +183,7 @@ class LockedStream:
         row = head_row(self.caller.user_id, self.path, sealed)
         values = {f"head_{name}": value for name, value in row.items()}
         acting = {"user_id": self.caller.user_id, "stream": self.path}
-        with translated(), _refusing_races("The head"), self.connection.pipeline():
+        with translate_errors(), _refusing_races("The head"), self.connection.pipeline():
             self.connection.execute(statements("store")["act_for"], acting)
             self.connection.execute(statements("store")["put_head"], {**values, **acting})
         self.head = sealed
@@ -242,7 +242,7 @@ class LockedStream:
     def _next_event(
         self,
         statement: Statement,
-        change: Change | None,
+        change: DocumentChange | None,
         status: Status,
         *,
         name: EventName | None = None,
@@ -268,7 +268,7 @@ class LockedStream:
         )
         return seal_event(event, self.head.tail_chain_hash, self._keys)
 
-    def _of_change(self, change: Change) -> dict[str, Any]:
+    def _of_change(self, change: DocumentChange) -> dict[str, Any]:
         return {
             "splice": change.splice,
             "document_version": self.head.version + 1,
@@ -280,7 +280,7 @@ class LockedStream:
         }
 
     def _moved(self, event: Event, status: Status, error: Mapping[str, Any] | None = None) -> Event:
-        check_way(event.status, status)
+        check_transition(event.status, status)
         at = self._moment()
         match status:
             case Status.WRITTEN:
@@ -332,7 +332,7 @@ class LockedStream:
             raise StaleStateError(
                 "The document's lock has been given back.", hint="Open the document again for the next step."
             )
-        with translated(), _refusing_races(what):
+        with translate_errors(), _refusing_races(what):
             self.connection.execute(statements("store")[name], values, prepare=True)
 
 

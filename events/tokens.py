@@ -39,7 +39,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Presented:
+class StoredToken:
     """The token that a caller claims to have, and the hash that its secret must have."""
 
     token: Token
@@ -52,11 +52,11 @@ class TokenStore:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    def presented(self, user_id: str, token_id: str) -> Presented | None:
+    def find(self, user_id: str, token_id: str) -> StoredToken | None:
         """Look a token up, acting for the user whom it names; one round trip."""
         values = {"user_id": user_id, "token_id": token_id}
-        rows = self._pool.read(_asking("act_for", "presented", values))
-        return Presented(_token(rows[0]), rows[0]["secret_hash"]) if rows else None
+        rows = self._pool.read(_asking("act_for", "find", values))
+        return StoredToken(_token(rows[0]), rows[0]["secret_hash"]) if rows else None
 
     def add(self, token: Token, secret_hash: bytes) -> None:
         """Keep a new token."""

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from garden.events.keyring import Keyring
 from garden.events.pool import NotRecordableError
-from garden.events.reader import EventReader, Snapshot
+from garden.events.reader import EventReader, ReaderSnapshot
 from garden.events.records import JOURNAL, NO_CHAIN
 from garden.events.rows import Row, splice_of
 from garden.events.saga import Status
@@ -20,7 +20,7 @@ from garden.grammar.splice import apply_splice
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ChainFault:
     """The first thing in a stream that is not as it was written; `of_head` where its events are."""
 
     stream: str
@@ -35,7 +35,7 @@ class Verdict:
     """What a check of one user's account found."""
 
     events: int
-    faults: tuple[Fault, ...]
+    faults: tuple[ChainFault, ...]
 
     @property
     def holds(self) -> bool:
@@ -78,12 +78,14 @@ class Verifier:
         self._reader = reader
         self._keys = keys
 
-    def user(self, user_id: str) -> Verdict:
+    def check_user(self, user_id: str) -> Verdict:
         """Check every stream of a user; the first fault of each is named."""
         try:
             return self._checked(user_id)
         except NotRecordableError:
-            fault = Fault(f"users/{user_id}", None, None, "it holds a value that can't have been recorded")
+            fault = ChainFault(
+                f"users/{user_id}", None, None, "it holds a value that can't have been recorded"
+            )
             return Verdict(0, (fault,))
 
     def _checked(self, user_id: str) -> Verdict:
@@ -98,7 +100,7 @@ class Verifier:
                 faults += [fault] if fault else []
         return Verdict(checked, tuple(faults))
 
-    def tail(self, user_id: str, stream: str) -> Tail | Fault:
+    def follow_stream(self, user_id: str, stream: str) -> Tail | ChainFault:
         """Follow the events of one stream to their end, whatever its head says."""
         with self._reader.snapshot(user_id) as snapshot:
             keys = self._keys()
@@ -111,8 +113,8 @@ class Verifier:
 
 
 def _check_stream(
-    snapshot: Snapshot, stream: str, head: Row | None, keys: Keyring
-) -> tuple[int, Fault | None]:
+    snapshot: ReaderSnapshot, stream: str, head: Row | None, keys: Keyring
+) -> tuple[int, ChainFault | None]:
     tail = Tail()
     try:
         _follow(snapshot, stream, tail, keys)
@@ -122,17 +124,17 @@ def _check_stream(
     return tail.sequence, None
 
 
-def _fault(stream: str, found: _FaultFoundError) -> Fault:
+def _fault(stream: str, found: _FaultFoundError) -> ChainFault:
     row = found.row or {}
-    return Fault(stream, row.get("event_id"), row.get("sequence"), found.message, found.of_head)
+    return ChainFault(stream, row.get("event_id"), row.get("sequence"), found.message, found.of_head)
 
 
-def _follow(snapshot: Snapshot, stream: str, tail: Tail, keys: Keyring) -> None:
+def _follow(snapshot: ReaderSnapshot, stream: str, tail: Tail, keys: Keyring) -> None:
     for row in _rows(snapshot, stream):
         _check_row(row, tail, keys)
 
 
-def _rows(snapshot: Snapshot, stream: str) -> Iterator[Row]:
+def _rows(snapshot: ReaderSnapshot, stream: str) -> Iterator[Row]:
     events = snapshot.rows("chain", {"stream": stream})
     if stream != JOURNAL:
         return events

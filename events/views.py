@@ -69,7 +69,7 @@ class EventView(Wire):
     annotations: tuple[AnnotationView, ...]
 
 
-def annotated(reader: EventReader, user_id: str, events: Sequence[Event]) -> tuple[EventView, ...]:
+def event_views(reader: EventReader, user_id: str, events: Sequence[Event]) -> tuple[EventView, ...]:
     """Show events with what was said about them later."""
     said: dict[UUID, list[AnnotationView]] = {}
     for each in reader.annotations(user_id, [event.event_id for event in events]) if events else []:

@@ -9,7 +9,7 @@ from garden.access.dispatcher import Dispatcher, Watch
 from garden.access.feed import Feed
 from garden.access.lookups import Lookups
 from garden.access.tokens import Tokens
-from garden.events.attempts import Recoveries
+from garden.events.attempts import Attempts
 from garden.events.heads import HeadBuilder
 from garden.events.maintenance import Maintenance
 from garden.events.pool import Pool
@@ -131,7 +131,7 @@ def _wired(
         reader=reader,
         verifier=verifier,
         maintenance=Maintenance(readers),
-        recoveries=Recoveries(readers),
+        recoveries=Attempts(readers),
         heads=HeadBuilder(store, reader, verifier),
         write_path=write_path,
         recovery_path=WritePath(EventStore(hurried, keys), *parts),

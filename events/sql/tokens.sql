@@ -9,7 +9,7 @@ select set_config('role', 'garden_maintainer', true), set_config('garden.user_id
 -- name: act_as_maintainer
 select set_config('role', 'garden_maintainer', true);
 
--- name: presented
+-- name: find
 select user_id, token_id, role, actor, created_at, expires_at, revoked_at, secret_hash
 from garden.tokens
 where user_id = %(user_id)s and token_id = %(token_id)s;

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 import structlog
 
 from garden.events.database import DatabaseUnavailableError
-from garden.events.feed import BATCH_ENTRIES_DEFAULT, Batch, Entry, FeedReader, Notices, listening
+from garden.events.feed import BATCH_ENTRIES_DEFAULT, Batch, Entry, FeedReader, Notices, listen
 from garden.events.pool import Pool
 
 # So often everybody looks, notice or not, and the connection is tried.
@@ -93,7 +93,7 @@ class Feed:
         pause = _PAUSE_SECONDS_FIRST
         while not self._closing.is_set():
             try:
-                with listening(self._url) as notices:
+                with listen(self._url) as notices:
                     pause = _PAUSE_SECONDS_FIRST
                     self._follow(notices)
             except DatabaseUnavailableError as error:

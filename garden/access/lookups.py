@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from garden.events.records import Caller, Event
-from garden.events.views import EventView, annotated
+from garden.events.views import EventView, event_views
 from garden.files.errors import FileMissingError
 from garden.files.paths import GardenPath, parse_path
 from garden.grammar.canonical import content_hash
@@ -75,7 +75,7 @@ class Lookups:
         return mending(self._services.documents, place, self._services.files.read(place))
 
     def _view(self, caller: Caller, event: Event) -> EventView:
-        return annotated(self._services.reader, caller.user_id, [event])[0]
+        return event_views(self._services.reader, caller.user_id, [event])[0]
 
     def _event(self, caller: Caller, event_id: str) -> Event:
         try:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from hmac import compare_digest
 
-from garden.events.tokens import Presented, Token, TokenStatus, TokenStore
+from garden.events.tokens import StoredToken, Token, TokenStatus, TokenStore
 from garden.files.paths import is_id
 from garden.grammar.errors import GardenError
 from garden.writing.callers import make_caller
@@ -170,10 +170,10 @@ class _RecentLookUps:
         self._store = store
         self._clock = clock
         self._lock = threading.Lock()
-        self._found: OrderedDict[tuple[str, str], tuple[float, Presented | None]] = OrderedDict()
+        self._found: OrderedDict[tuple[str, str], tuple[float, StoredToken | None]] = OrderedDict()
         self._revoked_here = 0
 
-    def look_up(self, user_id: str, token_id: str) -> Presented | None:
+    def look_up(self, user_id: str, token_id: str) -> StoredToken | None:
         """Find a token as it was at most a second ago."""
         key, asked_at = (user_id, token_id), self._clock()
         with self._lock:
@@ -181,7 +181,7 @@ class _RecentLookUps:
             revoked_before = self._revoked_here
         if at is not None and asked_at - at < CHECK_SECONDS_MAX:
             return presented
-        presented = self._store.presented(user_id, token_id)
+        presented = self._store.find(user_id, token_id)
         with self._lock:
             # What was read before a revocation may be from before it, and is not kept.
             if self._revoked_here == revoked_before:

@@ -222,5 +222,5 @@ def _prove(stage: Stage, garden: Garden) -> None:
         wrong = list(unmatched(services.files, services.reader, user.user_id))
         told = f"{user.user_id}: {len(documents)} files are, byte for byte, what their events say"
         stage.expect(told, held=bool(documents) and not wrong)
-        verdict = verifier.user(user.user_id)
+        verdict = verifier.check_user(user.user_id)
         stage.expect(f"{user.user_id}: the seals of {verdict.events} events hold", held=verdict.holds)

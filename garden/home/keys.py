@@ -55,6 +55,6 @@ def rotate_keys(settings: Settings, home: Home) -> Keyring:
             hint="Append ',VERSION:KEY' with a higher version to it, and restart the processes one by one.",
         )
     with exclusive_lock(home.state / "keys.lock", timeout_seconds=10):
-        rotated = KeySource(settings, home)().rotated()
+        rotated = KeySource(settings, home)().with_new_key()
         write_private_file(home.keys_file, rotated.render().encode())
     return rotated

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from garden.events.idempotency import Request
-from garden.events.idempotency import request as identified
+from garden.events.idempotency import RequestIdentity, identify_request
 from garden.files.paths import GardenPath
 from garden.grammar.edits import Edit
 from garden.tools.declaration import Call, Edits, Reply
@@ -46,9 +45,9 @@ def editing(edits: Edits[Written]) -> Callable[[Call, Written], Reply]:
     return handle
 
 
-def request_of(call: Call, tool: str, path: GardenPath, request: WriteRequest) -> Request:
+def request_of(call: Call, tool: str, path: GardenPath, request: WriteRequest) -> RequestIdentity:
     """Identify a request, so that it has one effect however often it is sent."""
-    return identified(
+    return identify_request(
         call.caller.user_id,
         tool,
         path.text,

@@ -7,10 +7,10 @@ from uuid import UUID
 
 from pydantic import AfterValidator, AwareDatetime, Field, StrictInt
 
-from garden.events.idempotency import request as identified
+from garden.events.idempotency import identify_request
 from garden.events.reader import PAGE_EVENTS_DEFAULT, PAGE_EVENTS_MAX, Page, Query
 from garden.events.records import Statement
-from garden.events.views import EventView, annotated
+from garden.events.views import EventView, event_views
 from garden.events.wire import Wire
 from garden.files.paths import GardenPath, parse_path
 from garden.grammar.errors import GardenError
@@ -110,7 +110,7 @@ def log(call: Call, request: LogRequest) -> Reply:
             f"{ADOPTED_TYPE} is what the service records when it finds one.", hint="Choose another type."
         )
     path = file_to_read(call.caller, request.file_path) if request.file_path is not None else None
-    asked = identified(
+    asked = identify_request(
         call.caller.user_id,
         "events.log",
         path.text if path else "",
@@ -165,7 +165,7 @@ def query(call: Call, request: QueryRequest) -> Reply:
         parse_path(asked.path, owner=call.caller.user_id)
     reader = call.services.reader
     page = _bounded_page(reader.query(call.caller.user_id, asked))
-    rows = annotated(reader, call.caller.user_id, page.events)
+    rows = event_views(reader, call.caller.user_id, page.events)
     return Reply(Rows(rows=rows), {"cursor": page.cursor} if page.cursor else {})
 
 

@@ -22,7 +22,7 @@ from typing import ClassVar, Literal
 
 from garden.events.reader import EventReader
 from garden.events.rows import event_of
-from garden.events.views import annotated
+from garden.events.views import event_views
 from garden.files.errors import ForeignFileError, translated
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath, Place
@@ -126,7 +126,7 @@ def _lines(reader: EventReader, user: str) -> Iterator[bytes]:
             key=lambda row: row["event_id"],
         )
         while events := [event_of(row) for row in islice(rows, _EVENTS_AT_ONCE)]:
-            for view in annotated(reader, user, events):
+            for view in event_views(reader, user, events):
                 shown = view.model_dump(mode="json", by_alias=True)
                 yield json.dumps(shown, ensure_ascii=False).encode() + b"\n"
 

@@ -17,7 +17,7 @@ from garden.events.idempotency import InProgressError
 from garden.events.pool import PoolBusyError
 from garden.events.records import Caller, Event
 from garden.events.saga import Status
-from garden.events.verifier import Fault
+from garden.events.verifier import ChainFault
 from garden.files.failpoints import Failpoint, reach
 from garden.files.paths import GardenPath, Place
 from garden.grammar.errors import GardenError
@@ -159,7 +159,7 @@ def rebuild_heads(services: Services, user_id: str, *, dry_run: bool = False) ->
         yield told
 
 
-def _not_of_head(fault: Fault) -> str:
+def _not_of_head(fault: ChainFault) -> str:
     event = f"event {fault.event_id} ({fault.sequence})"
     return f"{event}: {fault.message}. Keep the database as it is, and compare it with a backup."
 

@@ -199,7 +199,7 @@ def _adopt_all(services: Services, seen: Seen, findings: _Findings) -> Iterator[
 
 def _verify_all(services: Services) -> Iterator[Report]:
     for user_id in services.maintenance.users():
-        verdict = services.verifier.user(user_id)
+        verdict = services.verifier.check_user(user_id)
         for fault in verdict.faults:
             structlog.get_logger(_LOG).error(
                 "the account is not as it was written", user=user_id, stream=fault.stream, fault=fault.message

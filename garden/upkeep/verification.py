@@ -32,7 +32,7 @@ def verify_accounts(settings: Settings, user_id: str | None = None) -> Iterator[
                 hint="'garden keys verify' checks every user there is.",
             )
         for each in users if user_id is None else [user_id]:
-            yield each, verifier.user(each)
+            yield each, verifier.check_user(each)
 
 
 def unmatched(files: GardenFiles, reader: EventReader, user_id: str) -> Iterator[str]:

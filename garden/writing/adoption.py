@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from garden.events.reader import EventReader, Query
-from garden.events.records import Caller, Change, Event, Statement
+from garden.events.records import Caller, DocumentChange, Event, Statement
 from garden.events.saga import Status
 from garden.events.stream import LockedStream
 from garden.files.errors import FileMissingError
@@ -62,7 +62,7 @@ class DriftAdopter:
                 "damage": damage,
             },
         )
-        change = Change(
+        change = DocumentChange(
             splice=splice_between(old or "", file.text),
             before_hash=head.content_hash,
             before_raw_hash=head.raw_hash,
@@ -89,7 +89,7 @@ class DriftAdopter:
             rationale=_story(None, failed.event_id),
             edit={"failedEvent": str(failed.event_id)},
         )
-        change = Change(
+        change = DocumentChange(
             splice=Splice(0, self.known_text(stream, path) or "", ""),
             before_hash=stream.head.content_hash,
             before_raw_hash=stream.head.raw_hash,

@@ -7,8 +7,8 @@ file moves in one step, so after a crash both can tell from the files how it end
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from garden.events.idempotency import Request
-from garden.events.records import Caller, Change, Statement
+from garden.events.idempotency import RequestIdentity
+from garden.events.records import Caller, DocumentChange, Statement
 from garden.events.store import EventStore
 from garden.events.stream import LockedStream
 from garden.files.errors import FileExistsAlreadyError, FileMissingError
@@ -77,7 +77,7 @@ class Mover:
         self._write_path = write_path
         self._disk_space = disk_space
 
-    def move(self, caller: Caller, move: Move, request: Request | None) -> WriteOutcome:
+    def move(self, caller: Caller, move: Move, request: RequestIdentity | None) -> WriteOutcome:
         """Carry a move out; the history stays where it is."""
         if move.path == move.new_path:
             raise FileExistsAlreadyError
@@ -86,7 +86,7 @@ class Mover:
         first, second = sorted((move.path.text, move.new_path.text))
         with (
             self._store.document(caller, first, asked.get(first)) as held,
-            self._store.beside(held, second, asked.get(second)) as other,
+            self._store.lock_second(held, second, asked.get(second)) as other,
         ):
             reach(Failpoint.LOCKED)
             source, target = (held, other) if first == move.path.text else (other, held)
@@ -159,8 +159,8 @@ def _said(
     )
 
 
-def _arriving(standing: GardenDocument, target: LockedStream) -> Change:
-    return Change(
+def _arriving(standing: GardenDocument, target: LockedStream) -> DocumentChange:
+    return DocumentChange(
         splice=Splice(0, "", standing.text),
         before_hash=target.head.content_hash,
         before_raw_hash=target.head.raw_hash,
@@ -170,8 +170,8 @@ def _arriving(standing: GardenDocument, target: LockedStream) -> Change:
     )
 
 
-def _leaving(standing: GardenDocument) -> Change:
-    return Change(
+def _leaving(standing: GardenDocument) -> DocumentChange:
+    return DocumentChange(
         splice=Splice(0, standing.text, ""),
         before_hash=standing.document.hash,
         before_raw_hash=standing.raw_hash,

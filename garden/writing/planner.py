@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any, ClassVar
 
-from garden.events.records import Change, Head, Statement
+from garden.events.records import DocumentChange, Head, Statement
 from garden.events.stream import EventName
 from garden.files.errors import FileExistsAlreadyError, FileTooLargeError
 from garden.files.paths import GardenPath
@@ -186,10 +186,10 @@ class Plan:
             lint=lint_summary(self.after.report, self.comparison),
         )
 
-    def change(self, head: Head) -> Change:
+    def change(self, head: Head) -> DocumentChange:
         """What the event does, from what the account believes to be there."""
         section = self.section_after
-        return Change(
+        return DocumentChange(
             splice=self.applied.splice,
             before_hash=head.content_hash,
             before_raw_hash=head.raw_hash,

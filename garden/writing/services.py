@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from garden.events.attempts import Recoveries
+from garden.events.attempts import Attempts
 from garden.events.heads import HeadBuilder
 from garden.events.maintenance import Maintenance
 from garden.events.reader import EventReader
@@ -27,7 +27,7 @@ class Services:
     reader: EventReader
     verifier: Verifier
     maintenance: Maintenance
-    recoveries: Recoveries
+    recoveries: Attempts
     heads: HeadBuilder
     write_path: WritePath
     recovery_path: WritePath

@@ -40,7 +40,7 @@ class LostWrites:
             return None
         lost = self._next_after(path, file.hash)
         # By a clock that is wrong it could as well be a person's undo; both texts stand in the account.
-        if lost is None or not stream.could_date(lost) or not self._is_older(path, file, lost):
+        if lost is None or not stream.is_dated_by_clock(lost) or not self._is_older(path, file, lost):
             return None
         text = self._reader.text_at(path.user_id, path.text, stream.head.version)
         self._files.replace(path, text.encode(), expected=file.hash)

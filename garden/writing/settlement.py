@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from garden.events.idempotency import Earlier
+from garden.events.idempotency import EarlierRequest
 from garden.events.reader import EventReader, Query
 from garden.events.records import Event
 from garden.events.saga import StaleStateError, Status
@@ -94,7 +94,7 @@ class SagaSettler:
         self._files.confirm_name(new)
         with suppress(FileMissingError):
             if self._files.are_one(old, new):
-                with self._store.beside(stream, new.text):
+                with self._store.lock_second(stream, new.text):
                     self._files.drop_second_name(new, old)
 
     def _written(self, path: GardenPath, event: Event, file: FileText | None) -> str | None:
@@ -191,4 +191,4 @@ def _answer_again(stream: LockedStream, ended: Event) -> None:
     if stream.earlier is None or stream.earlier.event_id != ended.event_id:
         return
     committed = ended.status is Status.COMMITTED
-    stream.earlier = Earlier(ended.event_id, intended_response(ended)) if committed else None
+    stream.earlier = EarlierRequest(ended.event_id, intended_response(ended)) if committed else None

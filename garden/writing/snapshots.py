@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from garden.events.idempotency import Request
+from garden.events.idempotency import RequestIdentity
 from garden.events.reader import EventReader, Query
 from garden.events.records import JOURNAL, Caller, Statement
 from garden.events.store import EventStore
@@ -60,11 +60,11 @@ class Snapshots:
         self._write_path = write_path
         self._disk_space = disk_space
 
-    def take(self, caller: Caller, wish: SnapshotIntent, request: Request | None) -> HistorySnapshot:
+    def take(self, caller: Caller, wish: SnapshotIntent, request: RequestIdentity | None) -> HistorySnapshot:
         """Copy the current version; a request is only remembered under a key of the caller's own."""
         with (
             self._store.document(caller, wish.path.text) as stream,
-            self._store.beside(stream, JOURNAL, request) as journal,
+            self._store.lock_second(stream, JOURNAL, request) as journal,
         ):
             if journal.earlier is not None:
                 return self._remembered(caller, journal.earlier.event_id)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from garden.events.database import DatabaseUnavailableError
-from garden.events.idempotency import Earlier, InProgressError, Request
+from garden.events.idempotency import EarlierRequest, InProgressError, RequestIdentity
 from garden.events.records import Caller, Event
 from garden.events.store import EventStore
 from garden.events.stream import EventName, LockedStream
@@ -125,7 +125,9 @@ class WritePath:
         self._set_backs = set_backs
         self._disk_space = disk_space
 
-    def write(self, caller: Caller, intent: Intent, request: Request | None, answer: Answer) -> WriteOutcome:
+    def write(
+        self, caller: Caller, intent: Intent, request: RequestIdentity | None, answer: Answer
+    ) -> WriteOutcome:
         """Carry an intent through all steps; success means that it survives whatever happens next."""
         with self._store.document(caller, intent.path.text, request) as stream:
             reach(Failpoint.LOCKED)
@@ -159,7 +161,7 @@ class WritePath:
         return replace(outcome, event_id=event.event_id)
 
     def preview(
-        self, caller: Caller, intent: Intent, request: Request, *, may_exceed: bool = False
+        self, caller: Caller, intent: Intent, request: RequestIdentity, *, may_exceed: bool = False
     ) -> Preview:
         """Take the first half of the way: plan, and record nothing."""
         with self._store.document(caller, intent.path.text, request) as stream:
@@ -199,7 +201,7 @@ class WritePath:
         with self._store.document(caller, path.text):
             return self._files.remove_strays(path)
 
-    def settle(self, stream: LockedStream, path: GardenPath) -> Earlier | None:
+    def settle(self, stream: LockedStream, path: GardenPath) -> EarlierRequest | None:
         """End what a crash left open; gives the earlier request of the same key that has an answer."""
         self._settlement.settle(stream, path)
         if stream.earlier is not None and stream.earlier.response is None:
@@ -320,7 +322,7 @@ def stored_response(outcome: WriteOutcome, raw_hash: str) -> dict[str, Any]:
     return {"result": outcome.result, "warnings": list(outcome.warnings), "rawHash": raw_hash}
 
 
-def replay_outcome(earlier: Earlier, raw_hash: str | None) -> WriteOutcome:
+def replay_outcome(earlier: EarlierRequest, raw_hash: str | None) -> WriteOutcome:
     """Answer a request that was carried out before, and say so; `raw_hash` is what the file has now."""
     response = earlier.response or {}
     warnings = list(response.get("warnings", []))

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from garden.events.attempts import Attempt, Recoveries
+from garden.events.attempts import Attempt, Attempts
 from tests.events.test_verifier import tamper
 from tests.support.accounts import ADA, BEN, NOTES, Account, fresh_text
 
@@ -14,8 +14,8 @@ TROUBLE = {"code": "unavailable", "message": "The file system refused: No space 
 
 
 @pytest.fixture
-def recoveries(account: Account) -> Recoveries:
-    return Recoveries(account.pool)
+def recoveries(account: Account) -> Attempts:
+    return Attempts(account.pool)
 
 
 def leave_open(account: Account, path: str = NOTES) -> str:
@@ -30,17 +30,17 @@ def end(account: Account, attempt: Attempt) -> None:
         stream.fail(pending, ERROR)
 
 
-def again(recoveries: Recoveries, attempts_max: int = 10) -> Attempt:
+def again(recoveries: Attempts, attempts_max: int = 10) -> Attempt:
     """Claim without a pause since the last time."""
     [attempt] = recoveries.claim(NOW, limit=10, attempts_max=attempts_max, pause_seconds=0)
     return attempt
 
 
-def claimed(recoveries: Recoveries, older_than: timedelta = NOW, user_id: str | None = None) -> list[str]:
+def claimed(recoveries: Attempts, older_than: timedelta = NOW, user_id: str | None = None) -> list[str]:
     return [str(each.event_id) for each in recoveries.claim(older_than, limit=10, user_id=user_id)]
 
 
-def test_what_was_begun_so_long_ago_is_claimed_and_counted(account: Account, recoveries: Recoveries) -> None:
+def test_what_was_begun_so_long_ago_is_claimed_and_counted(account: Account, recoveries: Attempts) -> None:
     event_id = leave_open(account)
     assert claimed(recoveries, timedelta(minutes=1)) == []
     [attempt] = recoveries.claim(NOW, limit=10)
@@ -49,41 +49,39 @@ def test_what_was_begun_so_long_ago_is_claimed_and_counted(account: Account, rec
 
 
 def test_an_attempt_is_counted_also_where_nobody_comes_back_from_it(
-    account: Account, recoveries: Recoveries
+    account: Account, recoveries: Attempts
 ) -> None:
     leave_open(account)
     assert [again(recoveries).attempts for _ in range(3)] == [1, 2, 3]
 
 
-def test_two_who_claim_at_once_don_t_get_the_same(account: Account, recoveries: Recoveries) -> None:
+def test_two_who_claim_at_once_don_t_get_the_same(account: Account, recoveries: Attempts) -> None:
     leave_open(account)
     assert len(claimed(recoveries)) == 1
     assert claimed(recoveries) == []
 
 
 def test_the_longest_waiting_come_first_and_no_more_than_asked_for(
-    account: Account, recoveries: Recoveries
+    account: Account, recoveries: Attempts
 ) -> None:
     waiting = [leave_open(account, f"users/ada/parts/p{number}/notes.md") for number in range(4)]
     found = [[str(each.event_id) for each in recoveries.claim(NOW, limit=3)] for _ in range(2)]
     assert found == [waiting[:3], waiting[3:]]
 
 
-def test_one_users_may_be_claimed_alone(account: Account, recoveries: Recoveries) -> None:
+def test_one_users_may_be_claimed_alone(account: Account, recoveries: Attempts) -> None:
     leave_open(account)
     theirs = leave_open(account, "users/ben/notes.md")
     assert claimed(recoveries, user_id="ben") == [theirs]
 
 
-def test_a_saga_from_a_clock_that_was_set_back_since_is_due(account: Account, recoveries: Recoveries) -> None:
+def test_a_saga_from_a_clock_that_was_set_back_since_is_due(account: Account, recoveries: Attempts) -> None:
     account.store._now = lambda: datetime.now(UTC) + timedelta(days=1)
     event_id = leave_open(account)
     assert claimed(recoveries, timedelta(minutes=1)) == [event_id]
 
 
-def test_after_too_many_attempts_it_is_given_up_and_told_once(
-    account: Account, recoveries: Recoveries
-) -> None:
+def test_after_too_many_attempts_it_is_given_up_and_told_once(account: Account, recoveries: Attempts) -> None:
     event_id = leave_open(account)
     for _ in range(2):
         attempt = again(recoveries, attempts_max=2)
@@ -103,14 +101,14 @@ def test_after_too_many_attempts_it_is_given_up_and_told_once(
     assert recoveries.claim(NOW, limit=10, attempts_max=2)[0].attempts == 1
 
 
-def test_what_came_to_its_end_is_forgotten(account: Account, recoveries: Recoveries) -> None:
+def test_what_came_to_its_end_is_forgotten(account: Account, recoveries: Attempts) -> None:
     leave_open(account)
     [attempt] = recoveries.claim(NOW, limit=10)
     recoveries.ended([attempt])
     assert recoveries.claim(NOW, limit=10)[0].attempts == 1
 
 
-def test_to_meet_somebody_alive_is_no_attempt(account: Account, recoveries: Recoveries) -> None:
+def test_to_meet_somebody_alive_is_no_attempt(account: Account, recoveries: Attempts) -> None:
     leave_open(account)
     for _ in range(3):
         attempt = again(recoveries, attempts_max=1)
@@ -128,7 +126,7 @@ def wait(database: str, seconds: int) -> None:
     )
 
 
-def test_trouble_that_passes_by_itself_is_no_attempt(account: Account, recoveries: Recoveries) -> None:
+def test_trouble_that_passes_by_itself_is_no_attempt(account: Account, recoveries: Attempts) -> None:
     event_id = leave_open(account)
     for _ in range(5):
         attempt = again(recoveries, attempts_max=1)
@@ -139,7 +137,7 @@ def test_trouble_that_passes_by_itself_is_no_attempt(account: Account, recoverie
 
 
 def test_the_pause_grows_for_as_long_as_such_trouble_lasts_up_to_a_limit(
-    account: Account, recoveries: Recoveries, database: str
+    account: Account, recoveries: Attempts, database: str
 ) -> None:
     leave_open(account)
     lasted_seconds = 0
@@ -158,7 +156,7 @@ def test_the_pause_grows_for_as_long_as_such_trouble_lasts_up_to_a_limit(
 
 
 def test_what_met_such_trouble_is_taken_many_at_once_as_long_as_it_took_nobody_down(
-    account: Account, recoveries: Recoveries
+    account: Account, recoveries: Attempts
 ) -> None:
     waiting = [leave_open(account, f"users/ada/parts/p{number}/notes.md") for number in range(4)]
 
@@ -174,7 +172,7 @@ def test_what_met_such_trouble_is_taken_many_at_once_as_long_as_it_took_nobody_d
     assert [str(each.event_id) for each in found()] == waiting[:1]
 
 
-def test_attempts_at_what_a_later_write_ended_are_forgotten(account: Account, recoveries: Recoveries) -> None:
+def test_attempts_at_what_a_later_write_ended_are_forgotten(account: Account, recoveries: Attempts) -> None:
     with account.store.document(ADA, NOTES) as stream:
         pending = account.begin(stream, fresh_text())
         assert len(claimed(recoveries)) == 1
@@ -185,7 +183,7 @@ def test_attempts_at_what_a_later_write_ended_are_forgotten(account: Account, re
 
 
 def test_who_is_claimed_with_one_that_takes_its_worker_down_is_not_given_up_with_it(
-    account: Account, recoveries: Recoveries
+    account: Account, recoveries: Attempts
 ) -> None:
     waiting = [leave_open(account, f"users/ada/parts/p{number}/notes.md") for number in range(3)]
     # Nobody comes back from the first of a batch, nor from that one by itself.
@@ -203,7 +201,7 @@ def test_who_is_claimed_with_one_that_takes_its_worker_down_is_not_given_up_with
     assert given_up == waiting[:1]
 
 
-def test_what_was_never_tried_does_not_wait_for_what_was(account: Account, recoveries: Recoveries) -> None:
+def test_what_was_never_tried_does_not_wait_for_what_was(account: Account, recoveries: Attempts) -> None:
     first = leave_open(account)
     assert claimed(recoveries) == [first]
     second = leave_open(account, "users/ada/parts/critic/notes.md")
@@ -212,7 +210,7 @@ def test_what_was_never_tried_does_not_wait_for_what_was(account: Account, recov
 
 
 def test_an_attempt_by_a_clock_that_was_set_back_since_keeps_no_other_waiting(
-    account: Account, recoveries: Recoveries, database: str
+    account: Account, recoveries: Attempts, database: str
 ) -> None:
     event_id = leave_open(account)
     assert claimed(recoveries) == [event_id]
@@ -221,7 +219,7 @@ def test_an_attempt_by_a_clock_that_was_set_back_since_keeps_no_other_waiting(
 
 
 def test_what_was_given_up_and_ended_by_a_later_write_is_not_counted(
-    account: Account, recoveries: Recoveries
+    account: Account, recoveries: Attempts
 ) -> None:
     with account.store.document(ADA, NOTES) as stream:
         pending = account.begin(stream, fresh_text())

@@ -5,7 +5,7 @@ import pytest
 from garden.events.heads import HeadBuilder, NotRebuiltError
 from garden.events.reader import Query
 from garden.events.records import JOURNAL, Caller
-from garden.events.verifier import Fault
+from garden.events.verifier import ChainFault
 from tests.events.test_verifier import tamper
 from tests.support.accounts import ADA, NOTES, Account
 
@@ -25,7 +25,7 @@ def heads(edited: Account) -> HeadBuilder:
     return HeadBuilder(edited.store, edited.reader, edited.verifier)
 
 
-def only(heads: HeadBuilder) -> Fault:
+def only(heads: HeadBuilder) -> ChainFault:
     [fault] = heads.faults("ada")
     return fault
 

@@ -11,7 +11,12 @@ from typing import Any
 import pytest
 
 from garden.events.database import connection
-from garden.events.idempotency import IdempotencyConflictError, InProgressError, InvalidKeyError, request
+from garden.events.idempotency import (
+    IdempotencyConflictError,
+    InProgressError,
+    InvalidKeyError,
+    identify_request,
+)
 from garden.events.keyring import Keyring
 from garden.events.store import EventStore
 from tests.support.accounts import ADA, BEN, NOTES, Account, account_on, asking, fresh_text
@@ -59,7 +64,7 @@ def test_without_a_key_the_request_itself_is_one() -> None:
             "entity": NOTES,
             "payload": {"a": 1, "b": [2]},
         } | other
-        return request(**fields).key
+        return identify_request(**fields).key
 
     assert ask() == ask(payload={"b": [2], "a": 1.0})
     others: list[dict[str, Any]] = [{"user_id": "ben"}, {"tool": "x"}, {"entity": "x"}, {"payload": {}}]

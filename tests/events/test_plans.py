@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from garden.events.attempts import Recoveries
+from garden.events.attempts import Attempts
 from garden.events.database import connection
 from garden.events.feed import FeedReader
 from garden.events.keyring import Keyring
@@ -77,12 +77,12 @@ FILTERED = {
 SWEEPING: dict[str, tuple[Callable[[Pool], object], str]] = {
     "users": (lambda pool: Maintenance(pool).users(), "events_"),
     "claim": (
-        lambda pool: Recoveries(pool, lambda: LATER).claim(timedelta(0), limit=10),
+        lambda pool: Attempts(pool, lambda: LATER).claim(timedelta(0), limit=10),
         "documents_with_open_event",
     ),
-    "counts": (lambda pool: Recoveries(pool).counts(), "documents_with_open_event"),
-    "outdated": (lambda pool: Recoveries(pool).forget_outdated() == 0, "documents"),
-    "troubles": (lambda pool: Recoveries(pool).troubles() == [], "documents"),
+    "counts": (lambda pool: Attempts(pool).counts(), "documents_with_open_event"),
+    "outdated": (lambda pool: Attempts(pool).forget_outdated() == 0, "documents"),
+    "troubles": (lambda pool: Attempts(pool).troubles() == [], "documents"),
     "forget_expired": (
         lambda pool: Maintenance(pool).forget_expired_requests(limit=10),
         "idempotency_records_by_expiry",
@@ -97,7 +97,7 @@ SPEAKING_OF = {
 
 # To list everybody's tokens, and to find any live one, is to read the table; services do it when they start.
 ASKING_FOR_TOKENS: dict[str, tuple[Callable[[TokenStore], object], str]] = {
-    "presented": (lambda tokens: tokens.presented(USER, "000000000007"), "tokens_pkey"),
+    "find": (lambda tokens: tokens.find(USER, "000000000007"), "tokens_pkey"),
     "of_user": (lambda tokens: tokens.of_user(USER), "tokens_pkey"),
     "revoke": (lambda tokens: tokens.revoke(USER, "000000000007", NOON), "tokens_pkey"),
 }
@@ -155,7 +155,7 @@ def test_the_write_that_something_said_speaks_of_is_found_by_any_of_its_ids(
     pool: ExplainingPool, index: str
 ) -> None:
     with EventStore(pool, Keyring.generate).document(SPEAKING_OF[index], JOURNAL) as journal:
-        journal.write_named_by(PATH)
+        journal.find_write_by_caller(PATH)
     [plan] = pool.plans["write_it_speaks_of"].values()
     assert plan.indexes == {index}
     assert plan.scanned_tables == frozenset()

@@ -3,7 +3,7 @@ import itertools
 import pytest
 
 from garden.events.database import connection
-from garden.events.saga import WAYS, StaleStateError, Status, check_way
+from garden.events.saga import TRANSITIONS, StaleStateError, Status, check_transition
 from tests.support.accounts import ADA, NOTES, Account, fresh_text, statement
 
 OUTSIDE = statement(NOTES, type="external_edit", op="adopt", tool="events.adopt")
@@ -12,11 +12,11 @@ PAIRS = list(itertools.product(Status, Status))
 
 @pytest.mark.parametrize(("old", "new"), PAIRS)
 def test_only_the_four_ways_are_taken(old: Status, new: Status) -> None:
-    if (old, new) in WAYS:
-        check_way(old, new)
+    if (old, new) in TRANSITIONS:
+        check_transition(old, new)
     else:
         with pytest.raises(StaleStateError, match=f"No way leads from {old} to {new}"):
-            check_way(old, new)
+            check_transition(old, new)
 
 
 @pytest.mark.parametrize(("old", "new"), PAIRS)
@@ -28,7 +28,7 @@ def test_the_database_enforces_the_same_ways(
         owner.execute("alter table garden.events disable trigger events_go_forward")
         owner.execute(_PUT, {"status": old, "event_id": event_id})
         owner.execute("alter table garden.events enable trigger events_go_forward")
-        if (old, new) in WAYS:
+        if (old, new) in TRANSITIONS:
             owner.execute(_PUT, {"status": new, "event_id": event_id})
         else:
             with pytest.raises(Exception, match=f"no way leads from {old} to {new}"):

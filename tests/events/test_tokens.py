@@ -37,7 +37,7 @@ def token(user_id: str = "ada", **other: Any) -> Token:
 def test_what_is_kept_comes_back(store: TokenStore) -> None:
     kept = token(expires_at=None)
     store.add(kept, HASH)
-    found = store.presented("ada", kept.token_id)
+    found = store.find("ada", kept.token_id)
     assert found is not None
     assert (found.token, found.secret_hash) == (kept, HASH)
     assert HASH.hex() not in repr(found)
@@ -46,7 +46,7 @@ def test_what_is_kept_comes_back(store: TokenStore) -> None:
 
 def test_a_token_is_found_for_its_own_user_only(store: TokenStore) -> None:
     store.add(token("ada"), HASH)
-    assert store.presented("ben", token().token_id) is None
+    assert store.find("ben", token().token_id) is None
     assert store.of_user("ben") == []
 
 

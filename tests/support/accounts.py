@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from garden.events.idempotency import Request, request
+from garden.events.idempotency import RequestIdentity, identify_request
 from garden.events.keyring import Keyring
 from garden.events.maintenance import Maintenance
 from garden.events.pool import Pool
 from garden.events.reader import EventReader
-from garden.events.records import Caller, Change, Event, Statement
-from garden.events.store import EventStore, Logged
+from garden.events.records import Caller, DocumentChange, Event, Statement
+from garden.events.store import EventStore, LogOutcome
 from garden.events.stream import LockedStream
 from garden.events.verifier import Verifier, raw_hash
 from garden.grammar.canonical import canonical, content_hash
@@ -51,9 +51,9 @@ class Account:
     def begin(self, stream: LockedStream, text: str, **said: Any) -> Event:
         return stream.begin(statement(stream.path, **said), self.change(stream, text))
 
-    def change(self, stream: LockedStream, text: str) -> Change:
+    def change(self, stream: LockedStream, text: str) -> DocumentChange:
         before = self.texts.get(stream.path) if stream.head.version else None
-        return Change(
+        return DocumentChange(
             splice=splice_between(before or "", text),
             before_hash=None if before is None else content_hash(before),
             before_raw_hash=None if before is None else raw_hash(before),
@@ -63,7 +63,13 @@ class Account:
         )
 
     def edit(
-        self, text: str, *, path: str = NOTES, caller: Caller = ADA, asked: Request | None = None, **said: Any
+        self,
+        text: str,
+        *,
+        path: str = NOTES,
+        caller: Caller = ADA,
+        asked: RequestIdentity | None = None,
+        **said: Any,
     ) -> Event:
         """Carry a whole change through, and remember the text."""
         with self.store.document(caller, path, asked) as stream:
@@ -73,15 +79,20 @@ class Account:
         return done
 
     def log(
-        self, rationale: str, *, caller: Caller = ADA, asked: Request | None = None, path: str | None = None
-    ) -> Logged:
+        self,
+        rationale: str,
+        *,
+        caller: Caller = ADA,
+        asked: RequestIdentity | None = None,
+        path: str | None = None,
+    ) -> LogOutcome:
         said = Statement(type="observation", op="observe", tool="events.log", rationale=rationale, path=path)
         return self.store.log(caller, said, asked)
 
     def faults(self, user_id: str = "ada") -> list[str]:
         return [
             f"{fault.stream}:{fault.sequence}: {fault.message}"
-            for fault in self.verifier.user(user_id).faults
+            for fault in self.verifier.check_user(user_id).faults
         ]
 
 
@@ -90,8 +101,10 @@ def statement(path: str | None, **said: Any) -> Statement:
     return Statement(**fields)
 
 
-def asking(key: str | None = None, payload: Mapping[str, Any] | None = None, user_id: str = "ada") -> Request:
-    return request(user_id, "fs.append", NOTES, payload or {"text": "slept badly"}, key=key)
+def asking(
+    key: str | None = None, payload: Mapping[str, Any] | None = None, user_id: str = "ada"
+) -> RequestIdentity:
+    return identify_request(user_id, "fs.append", NOTES, payload or {"text": "slept badly"}, key=key)
 
 
 def fresh_text() -> str:

@@ -91,7 +91,7 @@ def out_of_step(garden: Garden) -> list[str]:
     reader, found = garden.services.reader, []
     verifier = Verifier(reader, KeySource(garden.settings, garden.home))
     for user_id in sorted({"ada", *(folder.name for folder in (garden.home.path / "users").iterdir())}):
-        found += [f"{fault.stream}: {fault.message}" for fault in verifier.user(user_id).faults]
+        found += [f"{fault.stream}: {fault.message}" for fault in verifier.check_user(user_id).faults]
         with reader.snapshot(user_id) as snapshot:
             heads = {row["path"]: row["version"] for row in snapshot.fetch("heads", {})}
         for path, version in heads.items():

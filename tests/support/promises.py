@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from garden.application import Garden
-from garden.events.reader import Snapshot
+from garden.events.reader import ReaderSnapshot
 from garden.events.records import Event
 from garden.events.rows import event_of
 from garden.events.saga import Status
@@ -75,7 +75,7 @@ def told(garden: Garden, path: str, user_id: str = "ada") -> Told:
 def broken_promises(garden: Garden, user_id: str = "ada", *, spare_copies: bool = False) -> list[str]:
     """Say what does not hold; with `spare_copies` the history may have more than the account names."""
     source = KeySource(garden.settings, garden.home)
-    faults = Verifier(garden.services.reader, source).user(user_id).faults
+    faults = Verifier(garden.services.reader, source).check_user(user_id).faults
     with garden.services.reader.snapshot(user_id) as snapshot:
         heads = {row["path"]: row for row in snapshot.fetch("heads", {})}
         journal = _events(snapshot, "") if "" in heads else []
@@ -100,11 +100,11 @@ def standing_of(garden: Garden, path: str) -> GardenDocument:
     return services.documents.parse_file(GardenPath(path), services.files.read(GardenPath(path)))
 
 
-def _told(snapshot: Snapshot, path: str) -> Told:
+def _told(snapshot: ReaderSnapshot, path: str) -> Told:
     return Told(GardenPath(path), _events(snapshot, path))
 
 
-def _events(snapshot: Snapshot, stream: str) -> list[Event]:
+def _events(snapshot: ReaderSnapshot, stream: str) -> list[Event]:
     return [event_of(row) for row in snapshot.rows("chain", {"stream": stream})]
 
 

@@ -175,7 +175,7 @@ def test_a_second_lock_whose_taking_failed_halfway_is_not_left_behind(garden: Ga
         # As a migration would; the lock on the document is taken before this one is waited for.
         blocking.execute("lock table garden.documents in access exclusive mode")
         held.connection.execute("set lock_timeout = 50")
-        with pytest.raises(InProgressError), store.beside(held, notes_of("zz")):
+        with pytest.raises(InProgressError), store.lock_second(held, notes_of("zz")):
             pass
     with connection(database) as opened:
         until(lambda: opened.execute(HELD).fetchone() == (0,))

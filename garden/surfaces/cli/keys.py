@@ -9,7 +9,7 @@ from garden.surfaces.cli.common import AsJson, load
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from garden.events.verifier import Fault
+    from garden.events.verifier import ChainFault
 
 _TAMPERED = (
     "Keep the database as it is, and compare it with a backup. Where a key is missing, put it back among the "
@@ -99,7 +99,7 @@ def verify(
         raise typer.Exit(1)
 
 
-def _next_step(faults: "Sequence[Fault]") -> str:
+def _next_step(faults: "Sequence[ChainFault]") -> str:
     if not faults:
         return ""
     return _OF_HEADS if all(fault.of_head for fault in faults) else _TAMPERED
