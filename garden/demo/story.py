@@ -15,7 +15,7 @@ from garden.home.settings import load_settings
 from garden.home.setup import prepare_home
 from garden.session import Session
 from garden.transfer.imports import files_in, import_file
-from garden.upkeep.verification import unmatched
+from garden.upkeep.verification import files_not_as_recorded
 
 SAMPLES = Path(__file__).parents[1] / "sample_users"
 USER = "tilda-quill"
@@ -219,7 +219,7 @@ def _prove(stage: Stage, garden: Garden) -> None:
     verifier = Verifier(services.reader, KeySource(garden.settings, garden.home))
     for user in services.files.users():
         documents = list(services.files.documents(user))
-        wrong = list(unmatched(services.files, services.reader, user.user_id))
+        wrong = list(files_not_as_recorded(services.files, services.reader, user.user_id))
         told = f"{user.user_id}: {len(documents)} files are, byte for byte, what their events say"
         stage.expect(told, held=bool(documents) and not wrong)
         verdict = verifier.check_user(user.user_id)

@@ -1,1 +1,1 @@
-"""What keeps gardens in order: status, reconciling, jobs, the worker and the schedule."""
+"""Upkeep of gardens: status, reconciliation, background jobs, the worker and the schedule."""

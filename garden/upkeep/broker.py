@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from dramatiq import Broker, Middleware
 
 NAMESPACE = "memory-garden"
-"""What every key in a Redis begins with."""
+"""Prefix of every key in a Redis."""
 
 _SECONDS_MAX = 3
 _DEAD_MILLISECONDS = 24 * 60 * 60 * 1000
@@ -31,45 +31,46 @@ class BrokerUnavailableError(GardenError):
     def __init__(self, url: str, reason: Exception) -> None:
         cause = _root_cause(reason)
         if isinstance(cause, ValueError) and not isinstance(cause, OSError):
-            # It quotes what it stumbled over, which may be the end of a password.
+            # The cause quotes the part it could not parse, which may be the end of a password.
             super().__init__(
-                f"GARDEN_BROKER_URL is no address that can be understood: {redacted(url)}",
-                hint="Write it as redis://user:password@127.0.0.1:6379/0, and signs like / # and @ in a "
-                "password as %2F, %23 and %40.",
+                f"GARDEN_BROKER_URL is not a valid address: {redacted(url)}",
+                hint="Write it as redis://user:password@127.0.0.1:6379/0; in a password write / # and @ as "
+                "%2F, %23 and %40.",
             )
             return
-        told = str(cause).replace(url, redacted(url)) or type(cause).__name__
+        text = str(cause).replace(url, redacted(url)) or type(cause).__name__
         super().__init__(
-            f"{redacted(url)} does not answer: {told}", hint="Check that it runs, and GARDEN_BROKER_URL."
+            f"{redacted(url)} does not answer: {text}",
+            hint="Check that the broker runs and that GARDEN_BROKER_URL names it.",
         )
 
 
 def _root_cause(error: BaseException) -> BaseException:
-    """Unwrap what pika wraps: its errors carry the one that caused them as an attribute or an argument."""
+    """Unwrap the errors of pika, which carry their cause as an attribute or an argument."""
     inner = getattr(error, "exception", None) or next(iter(error.args), None)
     return _root_cause(inner) if isinstance(inner, BaseException) else error
 
 
-def configured(settings: Settings) -> str:
-    """Give the address of the broker, or refuse where there is none."""
+def broker_url(settings: Settings) -> str:
+    """Address of the configured broker; raises if there is none."""
     if settings.broker_url is None:
         raise NoBrokerError(
-            "No broker is configured, and without one there are no messages to work by.",
-            hint="Set GARDEN_BROKER_URL, to redis://127.0.0.1:6379 for instance. "
-            "Without one 'garden serve' does the same jobs by itself, and 'garden reconcile' does them once.",
+            "No broker is configured.",
+            hint="Set GARDEN_BROKER_URL, for example to redis://127.0.0.1:6379. Without a broker "
+            "'garden serve' runs the same jobs by itself, and 'garden reconcile' runs them once.",
         )
     return settings.broker_url.get_secret_value()
 
 
 def broker_at(url: str, middleware: "list[Middleware]") -> "Broker":
-    """Make the client of a broker; no connection is opened before it is needed."""
-    with speaking_to(url):
+    """Client of a broker; it connects when it is first used."""
+    with translate_errors(url):
         return (_redis if _is_redis(url) else _rabbitmq)(url, middleware)
 
 
 @contextmanager
-def speaking_to(url: str) -> Iterator[None]:
-    """Have every way in which a broker can fail told in one, without the password."""
+def translate_errors(url: str) -> Iterator[None]:
+    """Raise every failure of a broker as `BrokerUnavailableError`, without the password."""
     from dramatiq.errors import DramatiqError
     from pika.adapters.utils.connection_workflow import AMQPConnectorException
     from pika.exceptions import AMQPError
@@ -82,8 +83,8 @@ def speaking_to(url: str) -> Iterator[None]:
 
 
 def greet(url: str) -> None:
-    """Exchange one greeting with the broker, or raise."""
-    with speaking_to(url):
+    """Check that the broker answers, or raise."""
+    with translate_errors(url):
         (_greet_redis if _is_redis(url) else _greet_rabbitmq)(url)
 
 
@@ -105,7 +106,7 @@ def _redis(url: str, middleware: "list[Middleware]") -> "Broker":
 def _rabbitmq(url: str, middleware: "list[Middleware]") -> "Broker":
     from dramatiq.brokers.rabbitmq import RabbitmqBroker
 
-    # Without the confirmation a message for a queue that is gone would vanish unnoticed.
+    # Without confirmation, messages to a deleted queue would be lost unnoticed.
     broker = RabbitmqBroker(url=url, confirm_delivery=True, middleware=middleware)
     broker.parameters = _parameters(url)
     return broker

@@ -1,4 +1,4 @@
-"""An examination of everything the service needs, one finding a check, each failure with its remedy."""
+"""Checks of everything the service needs; each failure comes with a remedy."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ from garden.home.setup import ensure_database
 from garden.upkeep.broker import greet
 
 T = TypeVar("T")
-Status = Literal["ok", "warning", "failed", "skipped"]
+CheckStatus = Literal["ok", "warning", "failed", "skipped"]
 
 _OLDEST_PYTHON = (3, 11)
 _SECRET_SETTINGS = {"integrity_keys", "database_url", "broker_url"}
@@ -32,186 +32,180 @@ _OLDEST_PLAUSIBLE_YEAR = 2025
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What one check found."""
+class CheckResult:
+    """The result of one check."""
 
     check: str
-    status: Status
+    status: CheckStatus
     message: str
     hint: str = ""
 
 
-class _ComplaintError(GardenError):
-    """A check that did not pass, with how bad that is."""
+class _CheckError(GardenError):
+    """A check did not pass."""
 
-    def __init__(self, message: str, *, hint: str, status: Status = "failed") -> None:
+    def __init__(self, message: str, *, hint: str, status: CheckStatus = "failed") -> None:
         super().__init__(message, hint=hint)
-        self.status: Status = status
+        self.status: CheckStatus = status
 
 
 @dataclass
-class _Patient:
-    """What the checks have learned so far; later ones build on it."""
+class _Facts:
+    """The facts that earlier checks found for later ones."""
 
-    told_home: Path | None
-    settings_read: LoadedSettings | None = None
+    named_home: Path | None
+    read_settings: LoadedSettings | None = None
     home: Home | None = None
     url: str | None = None
-    facts: ServerFacts | None = None
-    known: set[str] = field(default_factory=set)
+    server: ServerFacts | None = None
+    passed: set[str] = field(default_factory=set)
 
     @property
     def loaded(self) -> LoadedSettings:
-        """The settings, once they were read."""
-        return _required(self.settings_read)
+        """The settings, once they are read."""
+        return _required(self.read_settings)
 
 
-def examine(home: Path | None = None) -> Iterator[Finding]:
-    """Run every check in order; one that needs what an earlier one missed is skipped and says so.
+def examine(home: Path | None = None) -> Iterator[CheckResult]:
+    """Run every check in order; skip a check if one that it needs did not pass.
 
-    `home` is the folder that was named on the command line, if one was.
+    `home` is the folder named on the command line, if any.
     """
-    patient = _Patient(home)
+    facts = _Facts(home)
     for name, needs, check in _CHECKS:
-        missing = [need for need in needs if need not in patient.known]
+        missing = [need for need in needs if need not in facts.passed]
         if missing:
-            yield Finding(name, "skipped", f"needs the check of {' and '.join(missing)} to pass")
+            yield CheckResult(name, "skipped", f"needs the check of {' and '.join(missing)} to pass")
             continue
         try:
-            finding = Finding(name, "ok", check(patient))
-            patient.known.add(name)
-        except _ComplaintError as complaint:
-            if complaint.status == "warning":
-                patient.known.add(name)
-            finding = Finding(name, complaint.status, complaint.message, complaint.hint)
+            result = CheckResult(name, "ok", check(facts))
+            facts.passed.add(name)
+        except _CheckError as error:
+            if error.status == "warning":
+                facts.passed.add(name)
+            result = CheckResult(name, error.status, error.message, error.hint)
         except GardenError as error:
-            finding = Finding(name, "failed", error.message, error.hint)
-        yield finding
+            result = CheckResult(name, "failed", error.message, error.hint)
+        yield result
 
 
-def _python(_: _Patient) -> str:
+def _python(_: _Facts) -> str:
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] < _OLDEST_PYTHON:
-        raise _ComplaintError(f"Python {version} is too old", hint="Use Python 3.11 or newer.")
+        raise _CheckError(f"Python {version} is too old", hint="Use Python 3.11 or newer.")
     return f"Python {version}"
 
 
-def _settings(patient: _Patient) -> str:
-    patient.settings_read = load_settings(patient.told_home)
+def _settings(facts: _Facts) -> str:
+    facts.read_settings = load_settings(facts.named_home)
     unknown = unknown_variables()
     if unknown:
-        raise _ComplaintError(
-            "; ".join(unknown), hint="'garden config' lists every setting.", status="warning"
-        )
-    return "every setting is understood"
+        raise _CheckError("; ".join(unknown), hint="'garden config' lists every setting.", status="warning")
+    return "every setting is valid"
 
 
-def _home(patient: _Patient) -> str:
-    patient.home = open_home(patient.loaded.settings.home)
-    return f"{patient.home.path}, layout {patient.home.layout}"
+def _home(facts: _Facts) -> str:
+    facts.home = open_home(facts.loaded.settings.home)
+    return f"{facts.home.path}, layout {facts.home.layout}"
 
 
-def _permissions(patient: _Patient) -> str:
-    home = _required(patient.home)
-    # Where root is the caller, the database's account may pass through these two, and do nothing else there.
+def _permissions(facts: _Facts) -> str:
+    home = _required(facts.home)
+    # If root is the caller, the database's account may pass through these two folders, and no more.
     passages = {home.path: 0o066, home.state: 0o066}
     private = {home.users: 0o077, home.history: 0o077}
     if home.keys_file.exists():
         private[home.keys_file] = 0o077
-    if _SECRET_SETTINGS & patient.loaded.file_values.keys():
+    if _SECRET_SETTINGS & facts.loaded.file_values.keys():
         private[home.path / FILE_NAME] = 0o077
     for path, forbidden in (passages | private).items():
         status = path.stat()
         if status.st_mode & forbidden:
-            raise _ComplaintError(f"others can get into {path}", hint=f"chmod go-rwx '{path}'")
+            raise _CheckError(f"other users can open {path}", hint=f"chmod go-rwx '{path}'")
         if status.st_uid != os.geteuid() and os.geteuid() != 0:
-            raise _ComplaintError(
-                f"{path} belongs to another user", hint="Run as the user who owns the home."
-            )
+            raise _CheckError(f"{path} belongs to another user", hint="Run as the user who owns the home.")
     return "private to their owner"
 
 
-def _kinds(patient: _Patient) -> str:
-    declarations = read_own_kinds(_required(patient.home))
+def _kinds(facts: _Facts) -> str:
+    declarations = read_own_kinds(_required(facts.home))
     kinds = load_kinds(declarations)
     number = len(declarations)
-    own = f", with {number} declaration{'s' if number > 1 else ''} of the home's own" if number else ""
-    return f"{len(kinds)} kinds of documents{own}"
+    own = f", with {number} declaration{'s' if number > 1 else ''} of this home" if number else ""
+    return f"{len(kinds)} kinds of document{own}"
 
 
-def _disk(patient: _Patient) -> str:
-    free = shutil.disk_usage(_required(patient.home).path).free
-    floor = patient.loaded.settings.limits.free_disk_bytes
+def _disk(facts: _Facts) -> str:
+    free = shutil.disk_usage(_required(facts.home).path).free
+    floor = facts.loaded.settings.limits.free_disk_bytes
     if free < floor:
-        raise _ComplaintError(
+        raise _CheckError(
             f"{_mebibytes(free)} free, less than the limit of {_mebibytes(floor)}",
             hint="Free some space, or lower GARDEN_LIMITS_FREE_DISK_BYTES.",
         )
     return f"{_mebibytes(free)} free"
 
 
-def _database(patient: _Patient) -> str:
-    patient.url = ensure_database(patient.loaded.settings, _required(patient.home))
-    with connection(patient.url) as opened:
-        patient.facts = server_facts(opened)
-    kind = "embedded" if patient.loaded.settings.database_url is None else redacted(patient.url)
-    if not patient.facts.is_supported:
-        raise _ComplaintError(
-            f"PostgreSQL {patient.facts.version} is too old", hint=f"Use PostgreSQL {OLDEST_SERVER} or newer."
+def _database(facts: _Facts) -> str:
+    facts.url = ensure_database(facts.loaded.settings, _required(facts.home))
+    with connection(facts.url) as opened:
+        facts.server = server_facts(opened)
+    kind = "embedded" if facts.loaded.settings.database_url is None else redacted(facts.url)
+    if not facts.server.is_supported:
+        raise _CheckError(
+            f"PostgreSQL {facts.server.version} is too old", hint=f"Use PostgreSQL {OLDEST_SERVER} or newer."
         )
-    return f"PostgreSQL {patient.facts.version}, {kind}"
+    return f"PostgreSQL {facts.server.version}, {kind}"
 
 
-def _extensions(patient: _Patient) -> str:
-    facts = _required(patient.facts)
-    if "plpgsql" not in facts.extensions:
-        raise _ComplaintError("plpgsql is missing", hint="In the database: create extension plpgsql;")
-    return f"{', '.join(facts.extensions)}; nothing else is needed"
+def _extensions(facts: _Facts) -> str:
+    server = _required(facts.server)
+    if "plpgsql" not in server.extensions:
+        raise _CheckError("plpgsql is missing", hint="In the database: create extension plpgsql;")
+    return f"{', '.join(server.extensions)}; nothing else is needed"
 
 
-def _migrations(patient: _Patient) -> str:
-    with connection(_required(patient.url)) as opened:
-        stands = migration_status(opened)
-    pending = [f"{each.version:04d}_{each.name}" for each in stands if each.applied_at is None]
+def _migrations(facts: _Facts) -> str:
+    with connection(_required(facts.url)) as opened:
+        migrations = migration_status(opened)
+    pending = [f"{each.version:04d}_{each.name}" for each in migrations if each.applied_at is None]
     if pending:
-        raise _ComplaintError(
-            f"{len(pending)} to be applied ({', '.join(pending)})", hint="Run 'garden migrate'."
-        )
-    return f"all {len(stands)} applied"
+        raise _CheckError(f"{len(pending)} not applied ({', '.join(pending)})", hint="Run 'garden migrate'.")
+    return f"all {len(migrations)} applied"
 
 
-def _keys(patient: _Patient) -> str:
-    settings = patient.loaded.settings
-    versions = KeySource(settings, _required(patient.home))().versions
+def _keys(facts: _Facts) -> str:
+    settings = facts.loaded.settings
+    versions = KeySource(settings, _required(facts.home))().versions
     place = "the home's key file" if settings.integrity_keys is None else "the environment or garden.toml"
     return f"version {versions[-1]} signs, {len(versions)} in all, from {place}"
 
 
-def _broker(patient: _Patient) -> str:
-    secret = patient.loaded.settings.broker_url
+def _broker(facts: _Facts) -> str:
+    secret = facts.loaded.settings.broker_url
     if secret is None:
-        return "none configured; background jobs run on the service's own timer"
+        return "none configured; the service's own timer runs the background jobs"
     url = secret.get_secret_value()
     greet(url)
     return f"{redacted(url)} answers"
 
 
-def _clock(patient: _Patient) -> str:
-    with connection(_required(patient.url)) as opened:
+def _clock(facts: _Facts) -> str:
+    with connection(_required(facts.url)) as opened:
         theirs, ours = server_facts(opened).clock, datetime.now(UTC)
     if ours.year < _OLDEST_PLAUSIBLE_YEAR:
-        raise _ComplaintError(f"this machine believes it is {ours:%Y-%m-%d}", hint="Set its clock; use NTP.")
+        raise _CheckError(f"this machine's clock says {ours:%Y-%m-%d}", hint="Set it, for example with NTP.")
     apart = abs((theirs - ours).total_seconds())
     if apart > _CLOCK_SECONDS_WARN:
-        raise _ComplaintError(
+        raise _CheckError(
             f"the database's clock is {apart:.0f} seconds from this machine's",
-            hint="Synchronise both with NTP.",
+            hint="Synchronise both clocks with NTP.",
             status="failed" if apart > _CLOCK_SECONDS_FAIL else "warning",
         )
     return f"{ours:%Y-%m-%d %H:%M:%SZ}, the database agrees"
 
 
-_Check = Callable[[_Patient], str]
+_Check = Callable[[_Facts], str]
 _CHECKS: tuple[tuple[str, tuple[str, ...], _Check], ...] = (
     ("python", (), _python),
     ("settings", (), _settings),

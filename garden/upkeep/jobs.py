@@ -1,7 +1,7 @@
-"""The background jobs as messages: an actor for each job, of which a message says the name and nothing else.
+"""The background jobs as broker messages: one dramatiq actor for each job.
 
-What there is to do stands in the account and in the files, where every job looks for it. So a message may be
-lost, be late, or come ten times over.
+A message holds a job's name and nothing else. The job finds its work in Postgres and on the disk, so a
+message may be lost, late, or delivered ten times.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,15 +21,15 @@ _DAILY_SECONDS = 24 * 60 * 60
 _DAILY = "0 3 * * *"
 
 
-def queue_of(home: Home) -> str:
-    """Name the queue of a home; several homes may share one broker."""
+def queue_name(home: Home) -> str:
+    """Name of a home's own queue; several homes may share a broker."""
     return f"garden-{home.id}"
 
 
 def job_broker(url: str) -> Broker:
-    """Make the client of a broker that carries jobs."""
-    # No time limit is among these: it strikes a thread between any two steps, in the midst of a write too.
-    # How old a message may grow is said for each job; the scheduler's own limit is not to come before it.
+    """Client of a broker, with the middleware that jobs need."""
+    # No time limit: dramatiq's interrupts a thread between any two instructions, even in a write. Each job
+    # limits the age of its messages; the scheduler's own limit must not strike before that.
     parts: list[Middleware] = [
         AgeLimit(), Retries(max_retries=0), PeriodiqMiddleware(skip_delay=_DAILY_SECONDS)
     ]  # fmt: skip
@@ -39,33 +39,31 @@ def job_broker(url: str) -> Broker:
 def declare(
     broker: Broker, queue: str, jobs: Iterable[Job], perform: Callable[[Job], None]
 ) -> list[JobActor]:
-    """Make an actor for each job, which has it performed."""
-    return [_actor(broker, queue, job, perform) for job in jobs]
+    """Declare an actor for each job; its messages call `perform`."""
+    return [_declare_actor(broker, queue, job, perform) for job in jobs]
 
 
 def crontab(every_seconds: int) -> str:
-    """Give the schedule that comes closest to so many seconds: from each minute to once a day."""
+    """Crontab closest to an interval: once a minute at most, once a day at least."""
     minutes = max(1, every_seconds // 60)
     if minutes < 60:
-        return f"*/{_divisor(minutes, 60)} * * * *"
+        return f"*/{_largest_divisor(60, minutes)} * * * *"
     if every_seconds < _DAILY_SECONDS:
-        return f"0 */{_divisor(minutes // 60, 24)} * * *"
+        return f"0 */{_largest_divisor(24, minutes // 60)} * * *"
     return _DAILY
 
 
-def _actor(broker: Broker, queue: str, job: Job, perform: Callable[[Job], None]) -> JobActor:
+def _declare_actor(broker: Broker, queue: str, job: Job, perform: Callable[[Job], None]) -> JobActor:
     def run() -> None:
         perform(job)
 
-    options = _options(job) if job.every_seconds else {}
+    options: dict[str, Any] = {}
+    if job.every_seconds:
+        # A message older than the interval is dropped: the next one makes up for it.
+        age_seconds = max(job.every_seconds, 60)
+        options = {"max_age": age_seconds * 1000, "periodic": cron(crontab(job.every_seconds))}
     return actor(actor_name=job.name, queue_name=queue, broker=broker, **options)(run)
 
 
-def _options(job: Job) -> dict[str, Any]:
-    """Say when messages are due, and that the next one makes up for those that come too late."""
-    age_seconds = max(job.every_seconds, 60)
-    return {"max_age": age_seconds * 1000, "periodic": cron(crontab(job.every_seconds))}
-
-
-def _divisor(wished: int, whole: int) -> int:
-    return next(number for number in range(wished, 0, -1) if whole % number == 0)
+def _largest_divisor(whole: int, at_most: int) -> int:
+    return next(number for number in range(at_most, 0, -1) if whole % number == 0)

@@ -1,7 +1,7 @@
-"""Reconciling: what a crash left is brought to its end, and the account learns of edits from outside.
+"""Reconciling: settle interrupted changes, adopt outside edits, clear stray files, rebuild heads.
 
-Plain functions over an open garden, each safe at any moment and in any number of copies: whoever works on a
-document holds its lock, and finds done what somebody else was faster with.
+Every function may run at any moment and in any number of processes: it takes a document's lock before it
+works on it, and stops if another process was faster.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,16 +17,15 @@ from garden.events.idempotency import InProgressError
 from garden.events.pool import PoolBusyError
 from garden.events.records import Caller, Event
 from garden.events.saga import Status
-from garden.events.verifier import ChainFault
 from garden.files.failpoints import Failpoint, reach
 from garden.files.paths import GardenPath, Place
 from garden.grammar.errors import GardenError
 from garden.upkeep.seen import Seen
-from garden.upkeep.status import DocumentStatus, State, status_of_user, why_given_up
+from garden.upkeep.status import DocumentStatus, State, quarantine_message, status_of_user
 from garden.writing.services import Services
 from garden.writing.write_path import SettledDocument
 
-Outcome = Literal[
+ReconcileOutcome = Literal[
     "would be opened",
     "would be made again", "finished", "undone", "adopted", "made again", "cleared", "unchanged", "busy",
     "quarantined", "needs a person", "refused",
@@ -34,38 +33,38 @@ Outcome = Literal[
 
 _ACTOR = "reconciler"
 _BATCH_SAGAS = 50
-# A person who asks again means it.
+# A person who runs `garden reconcile` twice wants a second attempt at once.
 _PAUSE_BY_HAND_SECONDS = 0
 _BATCH_REQUESTS = 1000
-_HELPLESS = {State.DAMAGED, State.MISSING, State.UNREADABLE, State.QUARANTINED}
+_NEEDS_A_PERSON = {State.DAMAGED, State.MISSING, State.UNREADABLE, State.QUARANTINED}
 
 
 @dataclass(frozen=True)
-class Reconciled:
-    """What became of one document; `before` is how it stood, in which `version`."""
+class Reconciliation:
+    """The outcome for one document; `before` is the state it was in, at `version`."""
 
     user_id: str
     path: str
     before: State
-    outcome: Outcome
+    outcome: ReconcileOutcome
     event_ids: tuple[UUID, ...] = ()
     message: str = ""
     version: int = 0
 
     @property
     def is_well(self) -> bool:
-        """Whether nothing is left to do, or only for a while."""
+        """Whether no person has to act; a busy document is well."""
         return self.outcome not in {"needs a person", "refused", "quarantined"}
 
 
-def reconcile(services: Services, users: Sequence[str], *, dry_run: bool = False) -> Iterator[Reconciled]:
-    """Do everything there is to do for some users, whatever its age."""
+def reconcile(services: Services, users: Sequence[str], *, dry_run: bool = False) -> Iterator[Reconciliation]:
+    """Sweep, adopt and clear strays for some users, however young a saga is."""
     for user_id in users:
         if dry_run:
-            yield from map(_planned, _not_in_step(services, user_id))
+            yield from map(_plan, _statuses_not_in_step(services, user_id))
         else:
             swept = sweep(services, timedelta(0), user_id, pause_seconds=_PAUSE_BY_HAND_SECONDS)
-            # What was given up is told with all that is not in step.
+            # `adopt` reports quarantined documents, together with all others not in step.
             yield from (each for each in swept if each.outcome != "quarantined")
             yield from adopt(services, user_id, linted=True)
             yield from clear_strays(services, user_id)
@@ -77,12 +76,11 @@ def sweep(
     user_id: str | None = None,
     *,
     pause_seconds: float = PAUSE_SECONDS,
-) -> Iterator[Reconciled]:
-    """End the changes that were begun so long ago and not ended, a bounded number at once.
+) -> Iterator[Reconciliation]:
+    """Settle stalled sagas, batch by batch; one sweep tries no saga twice.
 
-    Each attempt is counted before it is made, so that one which takes whoever makes it down is not made for
-    ever. One that the disk or the database kept from its end is given back. Nothing is tried twice in one
-    sweep.
+    Each attempt is counted before it is made, so that a saga that kills the sweep is not tried for ever. An
+    attempt that failed because the disk or the database is away does not count.
     """
     tried: list[UUID] = []
     while due := services.recoveries.claim(
@@ -95,84 +93,81 @@ def sweep(
     ):
         reach(Failpoint.CLAIMED)
         batch = _Batch(services, due)
-        yield from batch.worked_on()
-        tried += batch.left
+        yield from batch.settle()
+        tried += batch.still_open
 
 
 def adopt(
     services: Services, user_id: str, *, linted: bool = False, seen: Seen | None = None
-) -> Iterator[Reconciled]:
-    """Take what was edited outside into the account, and make again what the disk set back.
+) -> Iterator[Reconciliation]:
+    """Record outside edits, and remake files that the disk set back.
 
-    One that is `linted` for it is told of as well where no tool edits it though nothing has changed. Whoever
-    asks again and again hands in what was `seen`.
+    With `linted`, documents that no tool can edit are reported even if nothing changed. A caller that repeats
+    this passes what it has `seen`, so that unchanged files are not read again.
     """
-    for status in _not_in_step(services, user_id, linted=linted, seen=seen):
+    for status in _statuses_not_in_step(services, user_id, linted=linted, seen=seen):
         if status.is_folder:
-            yield _became(status, "needs a person", status.message)
+            yield _of_status(status, "needs a person", status.message)
         elif status.open_event_id is None:
-            yield _reconciled(services, status)
+            yield _settle_and_adopt(services, status)
         elif status.state is State.QUARANTINED:
-            yield _became(status, "quarantined", status.message)
+            yield _of_status(status, "quarantined", status.message)
 
 
-def clear_strays(services: Services, user_id: str) -> Iterator[Reconciled]:
-    """Remove the temporary files of writers that were killed, and tell of those that stay."""
+def clear_strays(services: Services, user_id: str) -> Iterator[Reconciliation]:
+    """Remove the temporary files of killed writers, and report those that can't be removed."""
     unlisted: dict[GardenPath, GardenError] = {}
     for path in services.files.documents_with_strays(user_id, unlisted.__setitem__):
         try:
             if services.recovery_path.clear_strays(_reconciler(user_id), path):
-                yield Reconciled(user_id, path.text, State.IN_STEP, "cleared")
+                yield Reconciliation(user_id, path.text, State.IN_STEP, "cleared")
         except (InProgressError, PoolBusyError):
-            # It belongs to whoever is writing now.
+            # The file belongs to a live writer.
             continue
         except DatabaseUnavailableError:
             raise
         except GardenError as error:
-            message = f"What is named like a temporary file of it can't be removed. {error.message}"
-            yield _left(path, State.IN_STEP, message)
-    for folder, unseen in unlisted.items():
-        # Of those in the garden itself whoever looks at the documents tells.
+            message = f"A file named like one of its temporary files can't be removed. {error.message}"
+            yield _needs_a_person(path, State.IN_STEP, message)
+    for folder, refusal in unlisted.items():
+        # `adopt` reports the other folders, because it lists the garden's documents.
         if folder.place is Place.HISTORY_FOLDER:
-            yield _left(folder, State.UNREADABLE, f"What is in it can't be told. {unseen.message}")
+            yield _needs_a_person(folder, State.UNREADABLE, f"This folder can't be listed. {refusal.message}")
 
 
-def _left(path: GardenPath, before: State, message: str) -> Reconciled:
-    return Reconciled(path.user_id, path.text, before, "needs a person", message=message)
+def rebuild_heads(services: Services, user_id: str, *, dry_run: bool = False) -> Iterator[Reconciliation]:
+    """Rebuild heads that do not fit their events; only a person who knows the cause should ask for it.
 
-
-def rebuild_heads(services: Services, user_id: str, *, dry_run: bool = False) -> Iterator[Reconciled]:
-    """Make the heads again that do not fit their events; for a person to ask for, who knows why.
-
-    Where the events themselves do not hold, nothing is made of them, and they are named.
+    Events that do not verify are reported, and no head is made of them.
     """
     for fault in services.heads.faults(user_id):
-        told = Reconciled(user_id, fault.stream, State.UNREADABLE, "would be made again", (), fault.message)
+        done = Reconciliation(
+            user_id, fault.stream, State.UNREADABLE, "would be made again", message=fault.message
+        )
         if not fault.of_head:
-            told = replace(told, outcome="needs a person", message=_not_of_head(fault))
+            message = (
+                f"event {fault.event_id} ({fault.sequence}): {fault.message}. "
+                "Keep the database as it is, and compare it with a backup."
+            )
+            done = replace(done, outcome="needs a person", message=message)
         elif not dry_run:
             try:
                 services.heads.rebuild(_reconciler(user_id), fault)
-                told = replace(told, outcome="made again")
+                done = replace(done, outcome="made again")
             except GardenError as error:
-                told = replace(told, outcome="refused", message=error.message)
-        yield told
-
-
-def _not_of_head(fault: ChainFault) -> str:
-    event = f"event {fault.event_id} ({fault.sequence})"
-    return f"{event}: {fault.message}. Keep the database as it is, and compare it with a backup."
+                done = replace(done, outcome="refused", message=error.message)
+        yield done
 
 
 def forget_expired(services: Services) -> Iterator[int]:
-    """Forget attempts at what has ended, and requests past their time; gives how many, batch by batch."""
+    """Delete expired requests and the attempts at settled sagas; yields the number of requests per batch."""
     services.recoveries.forget_outdated()
     while count := services.maintenance.forget_expired_requests(limit=_BATCH_REQUESTS):
         yield count
 
 
 class _Batch:
-    """Some stalled sagas that were claimed, and what became of each."""
+    """Some stalled sagas that were claimed, sorted by how their attempts ended."""
 
     def __init__(self, services: Services, due: Sequence[Attempt]) -> None:
         self._services = services
@@ -183,111 +178,118 @@ class _Batch:
         self._put_off: list[tuple[Attempt, dict[str, Any]]] = []
 
     @property
-    def left(self) -> list[UUID]:
-        """The sagas that are still open."""
-        told = (attempt for attempt, _ in (*self._failed, *self._put_off))
-        return [attempt.event_id for attempt in (*self._busy, *told)]
+    def still_open(self) -> list[UUID]:
+        """The sagas that could not be settled."""
+        refused = (attempt for attempt, _ in (*self._failed, *self._put_off))
+        return [attempt.event_id for attempt in (*self._busy, *refused)]
 
-    def worked_on(self) -> list[Reconciled]:
+    def settle(self) -> list[Reconciliation]:
         done = []
         for place, attempt in enumerate(self._due):
             try:
-                done.append(self._tried(attempt))
+                done.append(self._try(attempt))
             except DatabaseUnavailableError as error:
-                # Those after it were not tried at all.
-                self._put_off.append((attempt, _told(error)))
+                self._put_off.append((attempt, _error_fields(error)))
+                # The rest of the batch was not tried.
                 self._busy += self._due[place + 1 :]
-                # Where the account can't be told of it either, the attempts stay counted.
+                # If the database refuses this as well, the attempts stay counted.
                 with suppress(GardenError):
-                    self._note()
+                    self._record()
                 raise
-        self._note()
+        self._record()
         return done
 
-    def _note(self) -> None:
+    def _record(self) -> None:
         recoveries = self._services.recoveries
         recoveries.ended(self._ended)
         recoveries.busy(self._busy)
         recoveries.put_off(self._put_off)
         recoveries.failed(self._failed)
 
-    def _tried(self, attempt: Attempt) -> Reconciled:
+    def _try(self, attempt: Attempt) -> Reconciliation:
         if attempt.quarantined:
-            message = why_given_up(attempt.attempts - 1, attempt.error)
-            return _of(attempt, "quarantined", message=message)
+            message = quarantine_message(attempt.attempts - 1, attempt.error)
+            return _of_attempt(attempt, "quarantined", message=message)
         caller = _reconciler(attempt.user_id)
         try:
             known = self._services.recovery_path.settle_and_adopt(caller, GardenPath(attempt.path))
         except (InProgressError, PoolBusyError) as error:
             self._busy.append(attempt)
-            return _of(attempt, "busy", message=error.message)
+            return _of_attempt(attempt, "busy", message=error.message)
         except DatabaseUnavailableError:
-            # Nothing is known of this one, and the others would fare no better.
+            # The others would fail as well.
             raise
         except GardenError as error:
-            (self._put_off if error.code == "unavailable" else self._failed).append((attempt, _told(error)))
-            return _of(attempt, "refused", message=error.message)
+            refused = self._put_off if error.code == "unavailable" else self._failed
+            refused.append((attempt, _error_fields(error)))
+            return _of_attempt(attempt, "refused", message=error.message)
         self._ended.append(attempt)
-        return _of(attempt, *_outcome(known))
+        return _of_attempt(attempt, *_outcome(known))
 
 
-def _told(error: GardenError) -> dict[str, Any]:
+def _error_fields(error: GardenError) -> dict[str, Any]:
     return {"code": error.code, "message": error.message}
 
 
-def _of(attempt: Attempt, outcome: Outcome, events: tuple[UUID, ...] = (), message: str = "") -> Reconciled:
-    return Reconciled(attempt.user_id, attempt.path, State.OPEN, outcome, events, message)
+def _of_attempt(
+    attempt: Attempt, outcome: ReconcileOutcome, events: tuple[UUID, ...] = (), message: str = ""
+) -> Reconciliation:
+    return Reconciliation(attempt.user_id, attempt.path, State.OPEN, outcome, events, message)
 
 
-def _not_in_step(
+def _of_status(
+    status: DocumentStatus, outcome: ReconcileOutcome, message: str, events: tuple[UUID, ...] = ()
+) -> Reconciliation:
+    return Reconciliation(
+        status.user_id, status.path, status.state, outcome, events, message, version=status.version
+    )
+
+
+def _needs_a_person(path: GardenPath, before: State, message: str) -> Reconciliation:
+    return Reconciliation(path.user_id, path.text, before, "needs a person", message=message)
+
+
+def _statuses_not_in_step(
     services: Services, user_id: str, *, linted: bool = True, seen: Seen | None = None
 ) -> Iterator[DocumentStatus]:
     found = status_of_user(services, user_id, linted=linted, seen=seen)
     return (status for status in found if not status.in_step)
 
 
-def _planned(status: DocumentStatus) -> Reconciled:
-    outcome: Outcome = "needs a person" if status.state in _HELPLESS else "would be opened"
-    return _became(status, outcome, status.message)
+def _plan(status: DocumentStatus) -> Reconciliation:
+    needs_a_person = status.state in _NEEDS_A_PERSON
+    return _of_status(status, "needs a person" if needs_a_person else "would be opened", status.message)
 
 
-def _became(
-    status: DocumentStatus, outcome: Outcome, message: str, events: tuple[UUID, ...] = ()
-) -> Reconciled:
-    return Reconciled(
-        status.user_id, status.path, status.state, outcome, events, message, version=status.version
-    )
-
-
-def _reconciled(services: Services, status: DocumentStatus) -> Reconciled:
+def _settle_and_adopt(services: Services, status: DocumentStatus) -> Reconciliation:
     path = GardenPath(status.path)
     try:
         known = services.recovery_path.settle_and_adopt(_reconciler(path.user_id), path)
     except (InProgressError, PoolBusyError) as error:
-        return _became(status, "busy", error.message)
+        return _of_status(status, "busy", error.message)
     except DatabaseUnavailableError:
-        # The others would fare no better, each after as long a wait.
+        # The other documents would fail as well, each after as long a wait.
         raise
     except GardenError as error:
-        return _became(status, "refused", error.message)
+        return _of_status(status, "refused", error.message)
     outcome, events, message = _outcome(known)
     if outcome == "needs a person" or status.state is State.DAMAGED:
         outcome, message = "needs a person", status.message or message
         if known.adopted is not None:
-            message = f"{message} The edit is in the account now."
-    return _became(status, outcome, message, events)
+            message = f"{message} The edit is recorded."
+    return _of_status(status, outcome, message, events)
 
 
-def _outcome(known: SettledDocument) -> tuple[Outcome, tuple[UUID, ...], str]:
+def _outcome(known: SettledDocument) -> tuple[ReconcileOutcome, tuple[UUID, ...], str]:
     events = tuple(event.event_id for event in (known.settled, known.adopted) if event is not None)
     if known.error is not None:
         return "needs a person", events, known.error.message
     if known.damage:
-        return "needs a person", events, "Tools miss what they hold on to in it."
-    return _said(known.settled, known.adopted, remade=known.remade), events, ""
+        return "needs a person", events, "Anchors or identity keys that the tools need are missing."
+    return _outcome_of_events(known.settled, known.adopted, remade=known.remade), events, ""
 
 
-def _said(settled: Event | None, adopted: Event | None, *, remade: bool) -> Outcome:
+def _outcome_of_events(settled: Event | None, adopted: Event | None, *, remade: bool) -> ReconcileOutcome:
     if adopted is not None:
         return "adopted"
     if remade:

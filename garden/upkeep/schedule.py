@@ -1,4 +1,4 @@
-"""The scheduler: sends the message of each job when it is due."""
+"""The scheduler: sends each job's message when the job is due."""
 
 import signal
 import traceback
@@ -14,71 +14,66 @@ from periodiq import Scheduler
 
 from garden.home.folder import Home
 from garden.home.settings import SettingsError, Upkeep
-from garden.upkeep.broker import BrokerUnavailableError, speaking_to
-from garden.upkeep.jobs import JobActor, declare, job_broker, queue_of
-from garden.upkeep.stop_signals import told_to_stop
+from garden.upkeep.broker import BrokerUnavailableError, translate_errors
+from garden.upkeep.jobs import JobActor, declare, job_broker, queue_name
+from garden.upkeep.stop_signals import on_stop_signal
 from garden.upkeep.tasks import Job, jobs
 
-Started = Callable[[Sequence[JobActor]], None]
 
-
-class Rounds(Scheduler):  # type: ignore[misc] # it comes without types
-    """The scheduler of messages, which a broker that is away does not stop."""
+class JobScheduler(Scheduler):  # type: ignore[misc] # periodiq has no types
+    """A scheduler that goes on while its broker is away."""
 
     def __init__(self, broker: Broker, url: str, actors: Sequence[JobActor]) -> None:
         super().__init__(actors)
-        # Signals put something into it, also while it is being read; only this kind of queue bears that.
+        # Signal handlers put into it, even while it is being read; only this kind of queue allows that.
         self.alarm_q: SimpleQueue[bool] = SimpleQueue()
         self._broker = broker
         self._url = url
 
     def send_actors(self, actors: Sequence[JobActor], now: datetime) -> None:
-        """Send what is due; what can't be sent is found by a later message, or by a worker's timer."""
+        """Send the messages that are due; a later message or a worker's timer makes up for a failure."""
         try:
-            with speaking_to(self._url):
+            with translate_errors(self._url):
                 super().send_actors(actors, now)
         except BrokerUnavailableError as error:
-            _log().warning("messages could not be sent", reason=error.message)
-        except Exception:  # noqa: BLE001 - the outermost edge of the scheduler, which has to go on
+            _log().warning("messages not sent", reason=error.message)
+        except Exception:  # noqa: BLE001 - the outermost edge of a scheduler that must go on
             _log().error("sending messages failed unexpectedly", exception=traceback.format_exc())
         finally:
-            self._let_go()
+            if isinstance(self._broker, RabbitmqBroker):
+                # RabbitMQ gives up on a connection that is silent until the next round.
+                del self._broker.connection
 
     def stop(self) -> None:
-        """Have the loop end; a signal may call this."""
+        """End the loop; a signal handler may call this."""
         self.alarm_q.put(False)
 
-    def _let_go(self) -> None:
-        if isinstance(self._broker, RabbitmqBroker):
-            # Kept until the next round, it would be silent for longer than RabbitMQ puts up with.
-            del self._broker.connection
 
-
-def schedule(home: Home, url: str, intervals: Upkeep, started: Started) -> None:
-    """Send messages until the process is told to stop."""
+def schedule(home: Home, url: str, intervals: Upkeep, started: Callable[[Sequence[JobActor]], None]) -> None:
+    """Send messages until a stop signal."""
     with closing(job_broker(url)) as broker:
-        actors = declare(broker, queue_of(home), _periodic(intervals), _not_here)
-        rounds = Rounds(broker, url, actors)
-        with told_to_stop(rounds.stop):
+        actors = declare(broker, queue_name(home), _periodic_jobs(intervals), _refuse_to_perform)
+        scheduler = JobScheduler(broker, url, actors)
+        with on_stop_signal(scheduler.stop):
             started(actors)
             try:
-                rounds.schedule()
-                rounds.loop()
+                scheduler.schedule()
+                scheduler.loop()
             finally:
                 signal.alarm(0)
 
 
-def _periodic(intervals: Upkeep) -> list[Job]:
+def _periodic_jobs(intervals: Upkeep) -> list[Job]:
     periodic = [job for job in jobs(intervals).values() if job.every_seconds]
     if not periodic:
         raise SettingsError(
-            "There is nothing to schedule: every job's time is set to 0, which is never.",
-            hint="Set one of those that 'garden config' lists as upkeep.",
+            "There is nothing to schedule: the interval of every job is 0, which means never.",
+            hint="Set one of the upkeep intervals that 'garden config' lists.",
         )
     return periodic
 
 
-def _not_here(job: Job) -> None:
+def _refuse_to_perform(job: Job) -> None:
     raise NotImplementedError(job.name)
 
 

@@ -1,4 +1,4 @@
-"""Which files need not be read again: those that stand as they stood when they were what the account says."""
+"""Files that need not be read again, because they have not changed since they were found in step."""
 
 import time
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _NANOSECONDS = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _SeenFile:
     look: Look
     version: int
     raw_hash: str
@@ -22,13 +22,13 @@ class _Found:
 
 
 class Seen:
-    """What was found of files, for as long as the process lives.
+    """The files this process found in step, by path.
 
-    The time of a file's last change can't be set by anybody, so a file that was changed looks different. That
-    is not so for one changed a moment after it was read: its times may be too coarse to show it, and whoever
-    has it mapped into memory changes it for half a minute under one time. Therefore a look counts only where
-    the last change was long over when the file was read. And as a clock can be set back, and some file
-    systems keep no such time, nothing counts for more than a day.
+    No program can set a file's change time, so a changed file looks different. The exception is a change just
+    after the read: the times may be too coarse to show it, and a process that has the file mapped into memory
+    may write for half a minute under one time. So a look counts only if the last change was long past when
+    the file was read. Clocks can be set back, and some file systems keep no change time; so no look counts
+    for more than a day.
     """
 
     def __init__(
@@ -36,19 +36,19 @@ class Seen:
     ) -> None:
         self._settled_ns = int(settled_seconds * _NANOSECONDS)
         self._again_seconds = again_seconds
-        self._found: dict[str, _Found] = {}
+        self._files: dict[str, _SeenFile] = {}
 
     def is_in_step(self, path: str, look: Look, head: Mapping[str, Any]) -> bool:
-        """Whether this file was read, and what it holds is this head of the account."""
-        found = self._found.get(path)
+        """Whether the file with this look was read, and held this head."""
+        found = self._files.get(path)
         return (
             found is not None
             and (found.look, found.version, found.raw_hash) == (look, head["version"], head["raw_hash"])
             and time.monotonic() - found.at < self._again_seconds
         )
 
-    def was_in_step(self, path: str, look: Look, head: Mapping[str, Any], read_at_ns: int) -> None:
-        """Remember that a file that was read at this time of the clock holds this head."""
+    def remember(self, path: str, look: Look, head: Mapping[str, Any], read_at_ns: int) -> None:
+        """Remember that the file, read at this time, held this head."""
         is_settled = read_at_ns - max(look.changed_ns, look.written_ns) >= self._settled_ns
-        if is_settled and (path in self._found or len(self._found) < _SEEN_MAX):
-            self._found[path] = _Found(look, head["version"], head["raw_hash"], time.monotonic())
+        if is_settled and (path in self._files or len(self._files) < _SEEN_MAX):
+            self._files[path] = _SeenFile(look, head["version"], head["raw_hash"], time.monotonic())

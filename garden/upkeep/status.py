@@ -1,6 +1,6 @@
-"""How every document stands: whether its file is what the account says, and whether anything is left open.
+"""The state of every document: whether its file is what its head says, and whether a saga is open.
 
-Nothing is changed here, and nobody is kept waiting: no lock is taken.
+Nothing here changes anything or takes a lock.
 """
 
 import time
@@ -25,12 +25,12 @@ from garden.writing.services import Services
 from garden.writing.settlement import EMPTY_HASH
 
 _TRIES = 5
-# Troubles that say nothing of one document, and that would only be met again with the next.
-_EVERYBODYS = (DatabaseUnavailableError, PoolBusyError, InProgressError)
+# Errors that concern no single document; the next one would meet them as well.
+_NOT_OF_A_DOCUMENT = (DatabaseUnavailableError, PoolBusyError, InProgressError)
 
 
 class State(StrEnum):
-    """How a document stands."""
+    """The state of a document."""
 
     IN_STEP = "in step"
     NEW = "new"
@@ -44,7 +44,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class DocumentStatus:
-    """How one document stands, or a folder that can't be listed, and what is to be said about it."""
+    """The state of one document, or of a folder that can't be listed, with a message for people."""
 
     user_id: str
     path: str
@@ -56,39 +56,39 @@ class DocumentStatus:
 
     @property
     def is_folder(self) -> bool:
-        """Whether this is said of a folder, and of whatever unknown lies in it."""
+        """Whether this is a folder whose content is unknown."""
         return not self.path.endswith(".md")
 
     @property
     def in_step(self) -> bool:
-        """Whether the file is what the account says, and whole, and nothing is left open."""
+        """Whether the file is whole and what its head says, and no saga is open."""
         return self.state is State.IN_STEP
 
 
-def users_of(services: Services) -> list[str]:
-    """Name every user who has a garden here, or whom the account knows."""
+def known_users(services: Services) -> list[str]:
+    """Users who have a garden or events here."""
     return sorted({path.user_id for path in services.files.users()} | set(services.maintenance.users()))
 
 
-def others_of(services: Services, user_id: str) -> int:
-    """Count what lies beside a user's documents and is no part of the garden."""
+def count_other_files(services: Services, user_id: str) -> int:
+    """Count the files and folders beside a user's documents that are no part of the garden."""
     return services.files.count_others(GardenPath(f"users/{user_id}"))
 
 
 def status_of_user(
     services: Services, user_id: str, *, linted: bool = True, seen: Seen | None = None
 ) -> Iterator[DocumentStatus]:
-    """Look at every document of a user, those on the disk and those the account knows, in order.
+    """Yield the state of every document of a user, on the disk or in the events, by path.
 
-    One that is not `linted` is taken to be whole where it is what the account says. One that was `seen` in
-    step, and whose file and head have not changed, is left out. Folders that can't be listed come first:
-    they are findings and no errors, and so is an account that is not as it was written.
+    Without `linted` a document that equals its head counts as whole. A document that was `seen` in step, and
+    whose file and head have not changed, is left out. A folder that can't be listed and events that do not
+    verify are statuses, not errors; folders come first.
     """
     try:
         yield from _every_status(services, user_id, linted=linted, seen=seen)
     except (PathNotAllowedError, NotRecordableError):
-        # It names what is no path of a garden, or holds a value that nobody could have recorded.
-        message = "Its account is not as it was written. 'garden keys verify' tells more."
+        # A path or a value that the service never records: someone changed the database.
+        message = "Its events are not as they were written. 'garden keys verify' tells more."
         yield DocumentStatus(user_id, f"users/{user_id}", 0, State.UNREADABLE, message)
 
 
@@ -102,24 +102,24 @@ def _every_status(
     unlisted: dict[GardenPath, FileError] = {}
     found = services.files.documents(GardenPath(f"users/{user_id}"), unlisted.__setitem__)
     there = {path.text for path in found}
-    yield from (_unlisted(folder, error) for folder, error in unlisted.items())
+    yield from (_status_of_folder(folder, error) for folder, error in unlisted.items())
     for text in sorted(there | heads.keys()):
         path, head = GardenPath(text), heads.get(text)
-        if seen is not None and head is not None and _is_as_seen(services, seen, path, head):
+        if seen is not None and head is not None and _is_in_step(services, seen, path, head):
             continue
         status = _status(services, path, head)
         if status is not None:
-            status = _troubled(status, troubles)
-            yield _checked(services, status) if linted else status
+            status = _with_trouble(status, troubles)
+            yield _with_lint(services, status) if linted else status
 
 
-def _unlisted(folder: GardenPath, error: FileError) -> DocumentStatus:
-    message = f"What is in it can't be told. {error.message}"
+def _status_of_folder(folder: GardenPath, error: FileError) -> DocumentStatus:
+    message = f"This folder can't be listed. {error.message}"
     return DocumentStatus(folder.user_id, folder.text, 0, State.UNREADABLE, message)
 
 
-def _is_as_seen(services: Services, seen: Seen, path: GardenPath, head: Mapping[str, Any]) -> bool:
-    """Whether a document is in step; its file is read only where what was seen of it does not say so."""
+def _is_in_step(services: Services, seen: Seen, path: GardenPath, head: Mapping[str, Any]) -> bool:
+    """Whether a document is in step; its file is read only if `seen` does not know."""
     if head["open_event_id"] is not None or head["damage"]:
         return False
     try:
@@ -130,30 +130,30 @@ def _is_as_seen(services: Services, seen: Seen, path: GardenPath, head: Mapping[
         return False
     if file.hash != head["raw_hash"]:
         return False
-    seen.was_in_step(path.text, file.look, head, read_at_ns)
+    seen.remember(path.text, file.look, head, read_at_ns)
     return True
 
 
-def why_given_up(attempts: int, error: Mapping[str, Any] | None) -> str:
-    """Say why a change is left to a person."""
-    why = error["message"] if error else "None of them came back to say why."
-    return f"A change was begun and could not be brought to its end in {attempts} attempts. {why}"
+def quarantine_message(attempts: int, error: Mapping[str, Any] | None) -> str:
+    """Explain why a saga is left to a person."""
+    why = error["message"] if error else "Every attempt ended without a reason, as after a crash."
+    return f"An interrupted change could not be settled in {attempts} attempts. {why}"
 
 
-def _troubled(status: DocumentStatus, troubles: Mapping[UUID, Trouble]) -> DocumentStatus:
+def _with_trouble(status: DocumentStatus, troubles: Mapping[UUID, Trouble]) -> DocumentStatus:
     trouble = troubles.get(status.open_event_id) if status.open_event_id else None
     if trouble is None:
         return status
     if trouble.quarantined_at is None:
         why = trouble.error["message"] if trouble.error else ""
-        return replace(status, message=f"{status.message} {why} It is tried again by itself.")
-    message = why_given_up(trouble.attempts - 1, trouble.error)
-    retry = "When the reason is gone, 'garden reconcile --quarantined' tries once more."
+        return replace(status, message=f"{status.message} {why} The service tries again by itself.")
+    message = quarantine_message(trouble.attempts - 1, trouble.error)
+    retry = "Remove the cause, then run 'garden reconcile --quarantined' to try once more."
     return replace(status, state=State.QUARANTINED, message=f"{message} {retry}")
 
 
-def _checked(services: Services, status: DocumentStatus) -> DocumentStatus:
-    """Say of a document that seems well whether tools leave it alone all the same."""
+def _with_lint(services: Services, status: DocumentStatus) -> DocumentStatus:
+    """Call a document that seems well damaged if a finding blocks every edit."""
     if status.state not in {State.IN_STEP, State.DRIFTED, State.NEW}:
         return status
     path = GardenPath(status.path)
@@ -163,19 +163,19 @@ def _checked(services: Services, status: DocumentStatus) -> DocumentStatus:
         return status
     if not reasons:
         return status
-    return replace(status, state=State.DAMAGED, message=f"No tool edits it: {reasons[0]}")
+    return replace(status, state=State.DAMAGED, message=f"No tool can edit it: {reasons[0]}")
 
 
 def _status(services: Services, path: GardenPath, head: Mapping[str, Any] | None) -> DocumentStatus | None:
-    """Judge a document; one that is being written while it is looked at is looked at again."""
-    status = _judged(services, path, head)
+    """Find a document's state; look again if it was written meanwhile."""
+    status = _look(services, path, head)
     for _ in range(_TRIES):
         if status is None or status.in_step:
             return status
         now = _head(services, path)
         if now == head:
             return status
-        head, status = now, _judged(services, path, now)
+        head, status = now, _look(services, path, now)
     return status
 
 
@@ -185,25 +185,25 @@ def _head(services: Services, path: GardenPath) -> Mapping[str, Any] | None:
     return rows[0] if rows else None
 
 
-def _judged(services: Services, path: GardenPath, head: Mapping[str, Any] | None) -> DocumentStatus | None:
+def _look(services: Services, path: GardenPath, head: Mapping[str, Any] | None) -> DocumentStatus | None:
     head = head or {"version": 0, "raw_hash": None, "open_event_id": None, "damage": None, "updated_at": None}
-    file, problem = _file(services, path)
+    file, problem = _read(services, path)
     is_nothing = file is None and problem is None and head["raw_hash"] in {None, EMPTY_HASH}
     if is_nothing and head["open_event_id"] is None:
         return None
     try:
         state, message = _state(services, path, head, file, problem)
-    except _EVERYBODYS:
+    except _NOT_OF_A_DOCUMENT:
         raise
     except GardenError as error:
-        # The account itself is not as it was written; 'garden keys verify' says where.
+        # The events are not as they were written; 'garden keys verify' says where.
         state, message = State.UNREADABLE, error.message
     return DocumentStatus(
         path.user_id, path.text, head["version"], state, message, head["updated_at"], head["open_event_id"]
     )
 
 
-def _file(services: Services, path: GardenPath) -> tuple[FileText | None, str | None]:
+def _read(services: Services, path: GardenPath) -> tuple[FileText | None, str | None]:
     try:
         return services.files.read(path), None
     except FileMissingError:
@@ -216,28 +216,27 @@ def _state(
     services: Services, path: GardenPath, head: Mapping[str, Any], file: FileText | None, problem: str | None
 ) -> tuple[State, str]:
     if head["open_event_id"] is not None:
-        return State.OPEN, "A change was begun and has not come to its end."
+        return State.OPEN, "A change was interrupted."
     if problem is not None:
         return State.UNREADABLE, problem
     if file is None:
-        held = f"the account holds version {head['version']} of it"
-        way = f"'garden restore {path} --version {head['version']}' makes it anew"
-        return State.MISSING, f"The file is gone, and {held}. {way}."
+        restore = f"garden restore {path} --version {head['version']}"
+        return State.MISSING, f"The file is missing. '{restore}' brings it back."
     if file.hash == head["raw_hash"]:
-        missed = head["damage"]
+        damage = head["damage"]
     else:
         old = services.reader.text_at(path.user_id, path.text, head["version"]) if head["version"] else None
-        missed = find_damage(old, services.documents.parse_file(path, file), head["damage"])
-    if missed:
-        return State.DAMAGED, f"Tools miss {_shown(missed)} in it. 'garden repair' mends that."
+        damage = find_damage(old, services.documents.parse_file(path, file), head["damage"])
+    if damage:
+        return State.DAMAGED, f"Missing: {_names(damage)}. 'garden repair' puts it back."
     if file.hash == head["raw_hash"]:
         return State.IN_STEP, ""
     if head["version"]:
-        return State.DRIFTED, "It was edited outside the tools; the next edit takes that into the account."
-    return State.NEW, "It was begun outside the tools; the next edit takes it into the account."
+        return State.DRIFTED, "It was edited outside the tools; the next edit adopts that."
+    return State.NEW, "It was created outside the tools; the next edit adopts it."
 
 
-def _shown(damage: Mapping[str, Any]) -> str:
+def _names(damage: Mapping[str, Any]) -> str:
     anchors = [f"the anchor '{anchor}'" for anchor in damage.get("anchors", [])]
     identity = [f"the identity key '{key}'" for key in damage.get("identity", {})]
     return ", ".join(anchors + identity)

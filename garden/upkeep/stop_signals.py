@@ -1,4 +1,4 @@
-"""Being told to stop, by SIGTERM or Ctrl-C."""
+"""SIGTERM and Ctrl-C as a request to stop."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -9,19 +9,19 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 @contextmanager
-def told_to_stop(tell: Callable[[], None]) -> Iterator[None]:
-    """Have a function called when the process is told to stop; told a second time, it ends at once.
+def on_stop_signal(stop: Callable[[], None]) -> Iterator[None]:
+    """Call `stop` at the first stop signal; a second one ends the process at once.
 
-    The function is called between any two steps of the main thread, so it may do little more than put
+    The call interrupts the main thread between any two instructions, so it may do little more than put
     something into a `SimpleQueue`.
     """
 
-    def told(_number: int, _frame: FrameType | None) -> None:
+    def handle(_number: int, _frame: FrameType | None) -> None:
         for each in _SIGNALS:
             signal.signal(each, signal.SIG_DFL)
-        tell()
+        stop()
 
-    before = {each: signal.signal(each, told) for each in _SIGNALS}
+    before = {each: signal.signal(each, handle) for each in _SIGNALS}
     try:
         yield
     finally:

@@ -1,7 +1,6 @@
-"""Upkeep: the jobs that look after all gardens of a home, as plain functions, and the timer that runs them.
+"""The background jobs as plain functions, and the timer that runs them.
 
-Where work is to be done stands in Postgres and on the disk. Whoever runs a job, and however often, finds it
-there; so a job that was not run, or run twice, does no harm.
+Every job finds its work in Postgres and on the disk. So a job that is missed, or run twice, does no harm.
 """
 
 import threading
@@ -17,88 +16,76 @@ import structlog
 
 from garden.grammar.errors import GardenError
 from garden.home.settings import Upkeep as Intervals
-from garden.upkeep.reconciliation import Reconciled, adopt, clear_strays, forget_expired, sweep
+from garden.upkeep.reconciliation import Reconciliation, adopt, clear_strays, forget_expired, sweep
 from garden.upkeep.seen import Seen
-from garden.upkeep.status import users_of
+from garden.upkeep.status import known_users
 from garden.writing.services import Services
 
-Report = Counter[str]
-"""How many of what came of a job."""
+JobCounts = Counter[str]
+"""How often a job had each outcome."""
 
 _LOG = "garden.upkeep"
-_SOON_SECONDS = 600
+_FIRST_WAIT_SECONDS_MAX = 600
 
 
 @dataclass(frozen=True)
 class Job:
-    """Something to be done again and again; with 0 seconds between, never by itself.
+    """A repeated job; the timer never runs it if `every_seconds` is 0.
 
-    Its work comes in steps, each with a report, and may be left off after any of them. What nobody waits for
-    after a crash is not done at the start.
+    It works in steps, each with its counts, and may stop after any step. A job that is not `at_start` waits
+    before its first run, because a crash leaves it nothing urgent.
     """
 
     name: str
-    purpose: str
     every_seconds: int
-    steps: Callable[[Services], Iterator[Report]]
+    steps: Callable[[Services], Iterator[JobCounts]]
     at_start: bool = True
 
 
 def jobs(intervals: Intervals) -> Mapping[str, Job]:
-    """List the jobs by their names; whoever runs them again and again keeps them, with what they remember."""
+    """Jobs by name; a caller that repeats them must keep them, because they remember what they have seen."""
     stalled = timedelta(seconds=intervals.stalled_seconds)
-    seen, findings = Seen(), _Findings()
+    seen, logged = Seen(), _LoggedFindings()
     every = (
-        Job(
-            "sweep",
-            "Ends changes that a crash left open.",
-            intervals.sweep_seconds,
-            lambda services: _told(sweep(services, stalled)),
-        ),
-        Job(
-            "adopt",
-            "Takes edits from outside into the account, and clears up behind killed writers.",
-            intervals.adopt_seconds,
-            lambda services: _adopt_all(services, seen, findings),
-        ),
+        Job("sweep", intervals.sweep_seconds, lambda services: _count(sweep(services, stalled))),
+        Job("adopt", intervals.adopt_seconds, lambda services: _adopt_all(services, seen, logged)),
         Job(
             "forget",
-            "Forgets requests past their time.",
             intervals.forget_seconds,
-            lambda services: (Report(forgotten=count) for count in forget_expired(services)),
+            lambda services: (JobCounts(forgotten=count) for count in forget_expired(services)),
             at_start=False,
         ),
-        Job("verify", "Checks every seal.", intervals.verify_seconds, _verify_all, at_start=False),
+        Job("verify", intervals.verify_seconds, _verify_all, at_start=False),
     )
     return {job.name: job for job in every}
 
 
-def run_job(job: Job, services: Services, go_on: Callable[[], bool] = lambda: True) -> Report:
-    """Run a job once, for as long as it may go on, and log what came of it, if anything did.
+def run_job(job: Job, services: Services, go_on: Callable[[], bool] = lambda: True) -> JobCounts:
+    """Run a job once, until it ends or `go_on` is false, and log its counts unless there are none.
 
-    What keeps it from being done counts among the outcomes, for it will be run again; a fault is raised.
+    A refusal counts as `failed`, because the job will be run again; an unexpected error is raised.
     """
-    started, report = time.monotonic(), Report()
+    started, counts = time.monotonic(), JobCounts()
     try:
         for step in job.steps(services):
-            report += step
+            counts += step
             if not go_on():
                 break
     except GardenError as error:
-        report["failed"] += 1
-        _log(job, started, report).warning("a job could not be done", reason=error.message)
+        counts["failed"] += 1
+        _log(job, started, counts).warning("job not done", reason=error.message)
     except Exception:
-        report["failed"] += 1
-        _log(job, started, report).error("a job failed unexpectedly", exception=traceback.format_exc())
+        counts["failed"] += 1
+        _log(job, started, counts).error("job failed unexpectedly", exception=traceback.format_exc())
         raise
     else:
-        if report:
-            _log(job, started, report).info("a job was done")
-    return report
+        if counts:
+            _log(job, started, counts).info("job done")
+    return counts
 
 
 class Timer:
-    """Runs each job when it is due, for as long as it is open; one that takes long keeps no other waiting."""
+    """Runs each job when it is due, in a thread of its own, so that a slow job delays no other."""
 
     def __init__(self, services: Services, chosen: Iterable[Job]) -> None:
         self._services = services
@@ -115,104 +102,100 @@ class Timer:
 
     @property
     def totals(self) -> Mapping[tuple[str, str], int]:
-        """How often each job had each outcome, since the start."""
+        """How often each job had each outcome since the start."""
         with self._guard:
             return dict(self._totals)
 
     def start(self) -> None:
-        """Begin, with what a crash may have left."""
+        """Start every thread."""
         for thread in self._threads:
             thread.start()
 
     def close(self) -> None:
-        """Finish the steps that are under way, and end."""
+        """Finish the current step of every job, then stop."""
         self._stopping.set()
         for thread in self._threads:
             if thread.is_alive():
                 thread.join()
 
     def _run(self, job: Job) -> None:
-        # A service that is started anew every day is to check its seals as well.
-        wait = 0 if job.at_start else min(job.every_seconds, _SOON_SECONDS)
+        # A service that restarts every day still verifies its seals.
+        wait = 0 if job.at_start else min(job.every_seconds, _FIRST_WAIT_SECONDS_MAX)
         while not self._stopping.wait(wait):
-            self._run_one(job)
+            self._run_once(job)
             wait = job.every_seconds
 
-    def _run_one(self, job: Job) -> None:
+    def _run_once(self, job: Job) -> None:
         try:
-            report = run_job(job, self._services, lambda: not self._stopping.is_set())
-        except Exception:  # noqa: BLE001 - the outermost edge of a thread, which has to go on
-            report = Report(failed=1)
-        self._count(job, report)
+            counts = run_job(job, self._services, lambda: not self._stopping.is_set())
+        except Exception:  # noqa: BLE001 - the outermost edge of a thread that must go on
+            counts = JobCounts(failed=1)
+        with self._guard:
+            self._totals.update({(job.name, outcome): count for outcome, count in counts.items()})
         try:
             self.open_sagas, self.quarantined_sagas = self._services.recoveries.counts()
         except GardenError:
-            # Where the database is away they are what they were when last looked.
+            # The database is away: keep the last numbers.
             pass
         except Exception:  # noqa: BLE001 - as above
-            structlog.get_logger(_LOG).error(
-                "open changes can't be counted", exception=traceback.format_exc()
-            )
-
-    def _count(self, job: Job, report: Report) -> None:
-        with self._guard:
-            self._totals.update({(job.name, outcome): count for outcome, count in report.items()})
+            structlog.get_logger(_LOG).error("open sagas not counted", exception=traceback.format_exc())
 
 
-def _log(job: Job, started: float, report: Report) -> structlog.stdlib.BoundLogger:
+def _log(job: Job, started: float, counts: JobCounts) -> structlog.stdlib.BoundLogger:
     took = round(time.monotonic() - started, 3)
     log: structlog.stdlib.BoundLogger = structlog.get_logger(_LOG).bind(
-        job=job.name, took_seconds=took, **report
+        job=job.name, took_seconds=took, **counts
     )
     return log
 
 
-class _Findings:
-    """What a person was told of each document."""
+class _LoggedFindings:
+    """The findings of the last round, so that each one is logged once."""
 
     def __init__(self) -> None:
-        self._told: dict[str, set[tuple[str, int, str, str]]] = {}
+        self._logged: dict[str, set[tuple[str, int, str, str]]] = {}
 
     @contextmanager
-    def of(self, user_id: str) -> Iterator[Callable[[Reconciled], bool]]:
-        """Tell, in one round over a user's documents, what the round before has not told of them."""
-        before = self._told.get(user_id, set())
+    def new_round(self, user_id: str) -> Iterator[Callable[[Reconciliation], bool]]:
+        """Go over a user's documents once; the function given tells which findings are new."""
+        before = self._logged.get(user_id, set())
         now: set[tuple[str, int, str, str]] = set()
 
-        def is_new(each: Reconciled) -> bool:
+        def is_new(each: Reconciliation) -> bool:
             finding = each.path, each.version, each.outcome, each.message
             now.add(finding)
             return finding not in before
 
         yield is_new
-        self._told[user_id] = now
+        self._logged[user_id] = now
 
 
-def _adopt_all(services: Services, seen: Seen, findings: _Findings) -> Iterator[Report]:
-    for user_id in users_of(services):
-        with findings.of(user_id) as is_new:
-            yield from _told(adopt(services, user_id, seen=seen), is_new)
-            yield from _told(clear_strays(services, user_id), is_new)
-        # Where all is in step nothing was told, and whoever is to stop waits for a step.
-        yield Report()
+def _adopt_all(services: Services, seen: Seen, logged: _LoggedFindings) -> Iterator[JobCounts]:
+    for user_id in known_users(services):
+        with logged.new_round(user_id) as is_new:
+            yield from _count(adopt(services, user_id, seen=seen), is_new)
+            yield from _count(clear_strays(services, user_id), is_new)
+        # A step without counts, so that the job may stop after a user whose documents are all in step.
+        yield JobCounts()
 
 
-def _verify_all(services: Services) -> Iterator[Report]:
+def _verify_all(services: Services) -> Iterator[JobCounts]:
     for user_id in services.maintenance.users():
         verdict = services.verifier.check_user(user_id)
         for fault in verdict.faults:
             structlog.get_logger(_LOG).error(
-                "the account is not as it was written", user=user_id, stream=fault.stream, fault=fault.message
+                "event log does not verify", user=user_id, stream=fault.stream, fault=fault.message
             )
-        yield Report(events=verdict.events, faults=len(verdict.faults))
+        yield JobCounts(events=verdict.events, faults=len(verdict.faults))
 
 
-def _told(
-    done: Iterable[Reconciled], is_new: Callable[[Reconciled], bool] = lambda _: True
-) -> Iterator[Report]:
+def _count(
+    done: Iterable[Reconciliation], is_new: Callable[[Reconciliation], bool] = lambda _: True
+) -> Iterator[JobCounts]:
+    """Count each document's outcome, and log the documents that need a person."""
     for each in done:
         if not each.is_well and is_new(each):
             structlog.get_logger(_LOG).warning(
-                "a document needs a person", path=each.path, outcome=each.outcome, reason=each.message
+                "document needs a person", path=each.path, outcome=each.outcome, reason=each.message
             )
-        yield Report({each.outcome: 1})
+        yield JobCounts({each.outcome: 1})

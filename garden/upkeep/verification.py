@@ -1,4 +1,4 @@
-"""Checking the accounts of users against the keys that are in force, and the files against the accounts."""
+"""Verifying the events of users with the current keys, and the files against the events."""
 
 from collections.abc import Iterator
 
@@ -15,28 +15,28 @@ from garden.home.setup import prepare_home
 
 
 class UserUnknownError(GardenError):
-    """Nothing was ever recorded for such a user."""
+    """No event and no garden of this user exists."""
 
     code = "not_found"
 
 
-def verify_accounts(settings: Settings, user_id: str | None = None) -> Iterator[tuple[str, Verdict]]:
-    """Check one user's account, or every user's, each with its verdict as soon as there is one."""
+def verify_users(settings: Settings, user_id: str | None = None) -> Iterator[tuple[str, Verdict]]:
+    """Verify one user's events, or every user's; yields each verdict as soon as it is known."""
     ground = prepare_home(settings)
     with Pool(ground.database_url) as pool:
         verifier = Verifier(EventReader(pool), KeySource(settings, ground.home))
         users = Maintenance(pool).users()
         if user_id is not None and user_id not in users:
             raise UserUnknownError(
-                f"The account knows no user {user_id!r}.",
-                hint="'garden keys verify' checks every user there is.",
+                f"There are no events of user {user_id!r}.",
+                hint="'garden keys verify' without --user verifies every user.",
             )
         for each in users if user_id is None else [user_id]:
             yield each, verifier.check_user(each)
 
 
-def unmatched(files: GardenFiles, reader: EventReader, user_id: str) -> Iterator[str]:
-    """Name every document of a user that is not, byte for byte, what its events say."""
+def files_not_as_recorded(files: GardenFiles, reader: EventReader, user_id: str) -> Iterator[str]:
+    """Paths of a user's documents that differ from the text their events give."""
     for path in files.documents(GardenPath(f"users/{user_id}")):
         head = reader.head(user_id, path.text)
         text = files.read(path).text

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from garden.application import Garden
 from garden.home.folder import Home
-from garden.upkeep.jobs import queue_of
+from garden.upkeep.jobs import queue_name
 from garden.upkeep.status import status_of_user
 from tests.crash.ledger import Confidant, Ledger, witnessing
 from tests.crash.nursery import Nursery, nursery
@@ -259,7 +259,7 @@ def battlefield(home: Home, seed: int, breakage: str | None = None) -> Iterator[
     with (
         opened(home) as garden,
         witnessing(folder) as witness,
-        real_broker("redis", folder, queue_of(home)) as broker,
+        real_broker("redis", folder, queue_name(home)) as broker,
         nursery(folder / "victims.log", breakage) as victims,
     ):
         yield Battlefield(home, garden, victims, witness, broker.url, seed)

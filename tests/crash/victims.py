@@ -23,8 +23,8 @@ from garden.application import Garden, open_garden
 from garden.grammar.errors import GardenError
 from garden.serving import Address, serve
 from garden.session import Session
-from garden.upkeep.broker import BrokerUnavailableError, speaking_to
-from garden.upkeep.jobs import declare, job_broker, queue_of
+from garden.upkeep.broker import BrokerUnavailableError, translate_errors
+from garden.upkeep.jobs import declare, job_broker, queue_name
 from garden.upkeep.reconciliation import reconcile
 from garden.upkeep.tasks import jobs
 from garden.upkeep.worker import work
@@ -195,11 +195,11 @@ def send_jobs(post: Post) -> None:
     """Send the messages of all jobs without end, so that there are always too many."""
     with _opened(post) as garden:
         chosen = jobs(garden.settings.upkeep).values()
-        actors = declare(job_broker(post.broker), queue_of(garden.home), chosen, lambda _job: None)
+        actors = declare(job_broker(post.broker), queue_name(garden.home), chosen, lambda _job: None)
         while True:
             for actor in actors:
                 # On a machine that is busy a broker may take longer to answer than is waited for.
-                with suppress(BrokerUnavailableError), speaking_to(post.broker):
+                with suppress(BrokerUnavailableError), translate_errors(post.broker):
                     actor.send()
             time.sleep(_PAUSE_SECONDS)
 

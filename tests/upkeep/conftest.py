@@ -13,7 +13,7 @@ import pytest
 from garden.application import Garden
 from garden.home.folder import Home
 from garden.home.settings import Upkeep
-from garden.upkeep.jobs import declare, job_broker, queue_of
+from garden.upkeep.jobs import declare, job_broker, queue_name
 from garden.upkeep.tasks import jobs
 from tests.support.brokers import RealBroker, kinds_of_brokers, real_broker
 
@@ -74,7 +74,7 @@ def running(home: Home, *words: str, env: dict[str, str], program: str = "garden
 @pytest.fixture(params=kinds_of_brokers())
 def broker(request: pytest.FixtureRequest, ready_home: Home, folder: Path) -> Iterator[RealBroker]:
     """A broker of each kind that there is."""
-    with real_broker(request.param, folder, queue_of(ready_home)) as made:
+    with real_broker(request.param, folder, queue_name(ready_home)) as made:
         yield made
 
 
@@ -96,7 +96,7 @@ def worker(
 def send(garden: Garden, broker: RealBroker, *names: str) -> None:
     """Send the messages of these jobs."""
     client = job_broker(broker.url)
-    actors = declare(client, queue_of(garden.home), jobs(Upkeep()).values(), lambda _: None)
+    actors = declare(client, queue_name(garden.home), jobs(Upkeep()).values(), lambda _: None)
     for name in names:
         next(actor for actor in actors if actor.actor_name == name).send()
     client.close()

@@ -13,14 +13,14 @@ from unittest import mock
 from garden.files.failpoints import Failpoint, watch_failpoints
 from garden.surfaces.cli.main import main
 from garden.upkeep import worker
-from garden.upkeep.tasks import Job, Report, run_job
+from garden.upkeep.tasks import Job, JobCounts, run_job
 from garden.writing.services import Services
 
 DONE_BEFORE = 3
 _LOOK_SECONDS = 0.01
 
 
-def held(job: Job, services: Services, go_on: Callable[[], bool]) -> Report:
+def held(job: Job, services: Services, go_on: Callable[[], bool]) -> JobCounts:
     """Run a job, and stay at a document for as long as the job may go on."""
     documents = itertools.count()
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from garden.home.folder import Home
-from garden.upkeep.doctor import Finding, examine
+from garden.upkeep.doctor import CheckResult, examine
 from tests.support.processes import garden
 
 CHECKS = [
@@ -14,7 +14,7 @@ CHECKS = [
 ]  # fmt: skip
 
 
-def examined(path: Path) -> dict[str, Finding]:
+def examined(path: Path) -> dict[str, CheckResult]:
     return {finding.check: finding for finding in examine(path)}
 
 
@@ -106,7 +106,7 @@ def test_an_address_of_a_broker_that_can_not_be_read_gives_nothing_of_its_passwo
     finding = examined(healthy.path)["broker"]
     assert (finding.status, finding.message) == (
         "failed",
-        "GARDEN_BROKER_URL is no address that can be understood: ********",
+        "GARDEN_BROKER_URL is not a valid address: ********",
     )
     assert "%2F" in finding.hint
 
@@ -162,4 +162,4 @@ def test_declarations_of_kinds_are_counted(healthy: Home) -> None:
     (kinds / "mine.toml").write_text(f'kind = "part_profile"\nextends = "part_profile"\n\n{caps}')
     finding = examined(healthy.path)["kinds"]
     assert finding.status == "ok"
-    assert "1 declaration of the home's own" in finding.message
+    assert "1 declaration of this home" in finding.message

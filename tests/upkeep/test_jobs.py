@@ -16,15 +16,15 @@ from garden.events.idempotency import InProgressError
 from garden.home.folder import Home, ensure_home
 from garden.home.logs import configure_logs
 from garden.upkeep.doctor import examine
-from garden.upkeep.jobs import JobActor, declare, job_broker, queue_of
-from garden.upkeep.tasks import Job, Report, Timer
-from garden.upkeep.worker import Bench
+from garden.upkeep.jobs import JobActor, declare, job_broker, queue_name
+from garden.upkeep.tasks import Job, JobCounts, Timer
+from garden.upkeep.worker import JobRunner
 from garden.writing.services import Services
 from tests.support.brokers import RealBroker
 from tests.support.waiting import until
 
 JOBS = [
-    Job(name, "", seconds, lambda _: iter([Report()])) for name, seconds in (("seldom", 600), ("never", 0))
+    Job(name, seconds, lambda _: iter([JobCounts()])) for name, seconds in (("seldom", 600), ("never", 0))
 ]
 
 
@@ -53,7 +53,7 @@ def working(client: Broker) -> Iterator[None]:
 def actors(client: Broker, home: Home, done: "Queue[str]") -> dict[str, JobActor]:
     return {
         each.actor_name: each
-        for each in declare(client, queue_of(home), JOBS, lambda job: done.put(job.name))
+        for each in declare(client, queue_name(home), JOBS, lambda job: done.put(job.name))
     }
 
 
@@ -90,7 +90,7 @@ def test_a_job_that_fails_is_not_tried_again_and_keeps_no_other_from_being_done(
         begun.put(job.name)
         raise RuntimeError
 
-    seldom, never = declare(client, queue_of(ready_home), JOBS, fail)
+    seldom, never = declare(client, queue_name(ready_home), JOBS, fail)
     seldom.send()
     never.send()
     with working(client):
@@ -102,7 +102,7 @@ def test_a_job_that_fails_is_not_tried_again_and_keeps_no_other_from_being_done(
 def test_homes_that_share_a_broker_do_not_take_each_other_s_messages(
     ready_home: Home, broker: RealBroker, client: Broker, done: "Queue[str]", folder: Path
 ) -> None:
-    other = queue_of(ensure_home(folder / "other"))
+    other = queue_name(ensure_home(folder / "other"))
     theirs, ours = job_broker(broker.url), actors(client, ready_home, done)
     declare(theirs, other, JOBS, lambda job: done.put(f"{job.name} of the other home"))
     ours["seldom"].send()
@@ -129,15 +129,15 @@ def test_a_bench_is_closed_when_the_step_under_way_has_been_finished(garden: Gar
     begun = Event()
     order: list[str] = []
 
-    def steps(_: Services) -> Iterator[Report]:
+    def steps(_: Services) -> Iterator[JobCounts]:
         begun.set()
         until(lambda: not bench._open)
         order.append("finished")
-        yield Report()
+        yield JobCounts()
         order.append("gone on")
 
-    bench = Bench(garden.services)
-    at_work = Thread(target=bench.perform, args=(Job("long", "", 0, steps),))
+    bench = JobRunner(garden.services)
+    at_work = Thread(target=bench.perform, args=(Job("long", 0, steps),))
     at_work.start()
     begun.wait()
     bench.close()
@@ -149,12 +149,12 @@ def test_a_bench_is_closed_when_the_step_under_way_has_been_finished(garden: Gar
 def test_what_keeps_a_job_from_being_done_is_no_failure_of_the_message(
     garden: Garden, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def hindered(_: Services) -> Iterator[Report]:
-        yield Report(finished=2)
+    def hindered(_: Services) -> Iterator[JobCounts]:
+        yield JobCounts(finished=2)
         raise InProgressError("Somebody else is at it.", hint="Wait.")
 
     configure_logs("info", "json")
-    Bench(garden.services).perform(Job("hindered", "", 0, hindered))
+    JobRunner(garden.services).perform(Job("hindered", 0, hindered))
     told = json.loads(capsys.readouterr().err)
     assert (told["level"], told["reason"]) == ("warning", "Somebody else is at it.")
     assert (told["job"], told["finished"], told["failed"]) == ("hindered", 2, 1)
@@ -164,13 +164,13 @@ def test_what_keeps_a_job_from_being_done_is_no_failure_of_the_message(
 def test_a_job_leaves_the_same_words_in_the_log_whoever_had_it_done(
     garden: Garden, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken(_: Services) -> Iterator[Report]:
-        yield Report(finished=1)
+    def broken(_: Services) -> Iterator[JobCounts]:
+        yield JobCounts(finished=1)
         raise RuntimeError
 
-    done = Job("done", "", 3600, lambda _: iter([Report(finished=1)]))
-    hindered = Job("hindered", "", 3600, lambda _: map(_raised, [InProgressError("Not now.", hint="Wait.")]))
-    failing = Job("failing", "", 3600, broken)
+    done = Job("done", 3600, lambda _: iter([JobCounts(finished=1)]))
+    hindered = Job("hindered", 3600, lambda _: map(_raised, [InProgressError("Not now.", hint="Wait.")]))
+    failing = Job("failing", 3600, broken)
     configure_logs("info", "json")
 
     def log() -> list[dict[str, object]]:
@@ -184,7 +184,7 @@ def test_a_job_leaves_the_same_words_in_the_log_whoever_had_it_done(
 
     for job in (done, hindered, failing):
         with suppress(RuntimeError):
-            Bench(garden.services).perform(job)
+            JobRunner(garden.services).perform(job)
     by_message = log()
     timer = Timer(garden.services, (done, hindered, failing))
     timer.start()
@@ -194,7 +194,7 @@ def test_a_job_leaves_the_same_words_in_the_log_whoever_had_it_done(
     assert [each["job"] for each in by_message] == ["done", "failing", "hindered"]
 
 
-def _raised(error: InProgressError) -> Report:
+def _raised(error: InProgressError) -> JobCounts:
     raise error
 
 

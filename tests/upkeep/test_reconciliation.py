@@ -14,7 +14,7 @@ from garden.events.database import DatabaseUnavailableError
 from garden.files.failpoints import Failpoint, watch_failpoints
 from garden.files.paths import GardenPath
 from garden.session import Session
-from garden.upkeep.reconciliation import Reconciled, clear_strays, forget_expired, reconcile, sweep
+from garden.upkeep.reconciliation import Reconciliation, clear_strays, forget_expired, reconcile, sweep
 from garden.upkeep.status import State, status_of_user
 from garden.writing.write_path import WritePath
 from tests.support.gardens import events_of, file_of, ok, out_of_step
@@ -35,7 +35,7 @@ def session(garden: Garden) -> Session:
     return session
 
 
-def swept(garden: Garden, pause_seconds: float = 0) -> list[Reconciled]:
+def swept(garden: Garden, pause_seconds: float = 0) -> list[Reconciliation]:
     return list(sweep(garden.services, NOW, pause_seconds=pause_seconds))
 
 
@@ -99,9 +99,9 @@ def test_what_can_not_be_ended_is_given_up_with_an_account_of_why(garden: Garden
     [status] = (each for each in status_of_user(garden.services, "ada") if not each.in_step)
     assert status.state is State.QUARANTINED
     assert status.message == (
-        "A change was begun and could not be brought to its end in 10 attempts. "
+        "An interrupted change could not be settled in 10 attempts. "
         "A document is text in UTF-8, and this has no valid UTF-8 at byte 0. "
-        "When the reason is gone, 'garden reconcile --quarantined' tries once more."
+        "Remove the cause, then run 'garden reconcile --quarantined' to try once more."
     )
     # Whoever edits it is told as before, and once a person has seen to it, it goes on.
     file_of(garden, NOTES).write_bytes(before)
@@ -124,7 +124,7 @@ def test_what_takes_whoever_tries_it_down_is_not_tried_for_ever(garden: Garden) 
                 swept(garden)
         [given_up] = swept(garden)
     assert given_up.outcome == "quarantined"
-    assert given_up.message.endswith("None of them came back to say why.")
+    assert given_up.message.endswith("Every attempt ended without a reason, as after a crash.")
 
 
 def test_what_a_full_disk_keeps_open_is_told_and_ends_by_itself_when_there_is_room(
@@ -146,8 +146,8 @@ def test_what_a_full_disk_keeps_open_is_told_and_ends_by_itself_when_there_is_ro
     assert {(each.state, each.message) for each in stalled} == {
         (
             State.OPEN,
-            "A change was begun and has not come to its end. The file system refused: "
-            "No space left on device. It is tried again by itself.",
+            "A change was interrupted. The file system refused: "
+            "No space left on device. The service tries again by itself.",
         )
     }
     assert [each.outcome for each in swept(garden)] == ["finished"] * len(OTHERS)

@@ -111,7 +111,7 @@ def test_a_file_that_was_taken_away_or_can_not_be_opened_is_found(large: Garden)
 def test_a_look_counts_where_the_last_change_was_long_over_and_for_a_day() -> None:
     def seen_at(read_at_seconds: float, again_seconds: float = AGAIN_SECONDS) -> Seen:
         seen = Seen(again_seconds=again_seconds)
-        seen.was_in_step(NOTES, LOOK, HEAD, int(read_at_seconds * 1e9))
+        seen.remember(NOTES, LOOK, HEAD, int(read_at_seconds * 1e9))
         return seen
 
     long_over = 5 + SETTLED_SECONDS
@@ -136,7 +136,7 @@ def test_a_look_counts_where_the_last_change_was_long_over_and_for_a_day() -> No
 )
 def test_a_look_counts_for_that_file_and_that_head_alone(look: Look, head: dict[str, Any]) -> None:
     seen = Seen()
-    seen.was_in_step(NOTES, LOOK, HEAD, int(1e12))
+    seen.remember(NOTES, LOOK, HEAD, int(1e12))
     assert not seen.is_in_step(NOTES, look, head)
     assert not seen.is_in_step(OVERVIEW, LOOK, HEAD)
 
@@ -149,7 +149,7 @@ def test_a_person_is_told_once_of_each_version_that_needs_one(garden: Garden) ->
         with capture_logs() as logs:
             report = run_job(job, garden.services)
         assert report["needs a person"] == 1
-        return [each["path"] for each in logs if each["event"] == "a document needs a person"]
+        return [each["path"] for each in logs if each["event"] == "document needs a person"]
 
     file = file_of(garden, NOTES)
     text = file.read_text()

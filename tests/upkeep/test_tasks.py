@@ -17,7 +17,7 @@ from garden.files.paths import GardenPath
 from garden.home.folder import Home
 from garden.home.settings import Upkeep
 from garden.session import Session
-from garden.upkeep.tasks import Job, Report, Timer, jobs, run_job
+from garden.upkeep.tasks import Job, JobCounts, Timer, jobs, run_job
 from garden.writing.services import Services
 from garden.writing.write_path import WritePath
 from tests.events.test_verifier import tamper
@@ -66,10 +66,10 @@ def test_a_job_that_fails_keeps_no_other_from_being_done(garden: Garden) -> None
     plant(ada(garden), NOTES)
     leave_open(garden, NOTES, "more")
 
-    def fail(_services: Services) -> Iterator[Report]:
+    def fail(_services: Services) -> Iterator[JobCounts]:
         raise RuntimeError
 
-    failing = Job("failing", "Fails.", 1, fail)
+    failing = Job("failing", 1, fail)
     with ticking(garden, failing, jobs(AT_ONCE)["sweep"]) as timer:
         until(lambda: last_of(garden) in ENDED)
         until(lambda: timer.totals.get(("failing", "failed"), 0) >= 2)
@@ -109,19 +109,19 @@ def test_a_job_with_no_time_between_never_runs_by_itself(garden: Garden) -> None
 def test_a_job_may_be_left_off_between_its_steps(garden: Garden) -> None:
     taken = []
 
-    def steps(_services: Services) -> Iterator[Report]:
+    def steps(_services: Services) -> Iterator[JobCounts]:
         for number in range(10):
             taken.append(number)
-            yield Report(steps=1)
+            yield JobCounts(steps=1)
 
-    report = run_job(Job("long", "Takes long.", 1, steps), garden.services, lambda: len(taken) < 3)
-    assert (report, taken) == (Report(steps=3), [0, 1, 2])
+    report = run_job(Job("long", 1, steps), garden.services, lambda: len(taken) < 3)
+    assert (report, taken) == (JobCounts(steps=3), [0, 1, 2])
 
 
 def test_a_search_that_finds_nothing_may_be_left_off_after_each_user(garden: Garden) -> None:
     plant(ada(garden), NOTES)
     plant(garden.session("ben"), "users/ben/notes.md")
-    assert list(jobs(AT_ONCE)["adopt"].steps(garden.services)) == [Report(), Report()]
+    assert list(jobs(AT_ONCE)["adopt"].steps(garden.services)) == [JobCounts(), JobCounts()]
 
 
 def test_requests_are_forgotten_in_as_many_steps_as_there_are_batches(
@@ -131,7 +131,7 @@ def test_requests_are_forgotten_in_as_many_steps_as_there_are_batches(
     plant(ada(garden), NOTES)
     ok(ada(garden), "fs.append", path=NOTES, text="one", idempotencyKey="one")
     tamper(database, "update garden.idempotency_records set expires_at = now() - interval '1 hour'")
-    assert list(jobs(AT_ONCE)["forget"].steps(garden.services)) == [Report(forgotten=1)] * 2
+    assert list(jobs(AT_ONCE)["forget"].steps(garden.services)) == [JobCounts(forgotten=1)] * 2
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def three(garden: Garden) -> list[Session]:
     return sessions
 
 
-def adopted(garden: Garden, job: Job | None = None) -> tuple[Report, list[tuple[str, str]]]:
+def adopted(garden: Garden, job: Job | None = None) -> tuple[JobCounts, list[tuple[str, str]]]:
     """Run the job; gives what came of it, and which findings were logged."""
     structlog.reset_defaults()
     with capture_logs() as logs:
@@ -163,16 +163,16 @@ def test_a_garden_that_can_t_be_listed_is_told_once_and_keeps_nobody_else_waitin
     replace_by_link(garden, "users/bob")
     job = jobs(AT_ONCE)["adopt"]
     report, told = adopted(garden, job)
-    assert report == Report({"adopted": 1, "needs a person": 2})
+    assert report == JobCounts({"adopted": 1, "needs a person": 2})
     assert told == [
         (
             "users/bob",
-            f"What is in it can't be told. {NOT_ALLOWED} a folder belongs where something else stands.",
+            f"This folder can't be listed. {NOT_ALLOWED} a folder belongs where something else stands.",
         ),
         ("users/bob/notes.md", f"{NOT_ALLOWED} a link stands on the way."),
     ]
     assert events_of(three[2], "users/cyd/notes.md")[-1] == "external_edit committed"
-    assert adopted(garden, job) == (Report({"needs a person": 2}), [])
+    assert adopted(garden, job) == (JobCounts({"needs a person": 2}), [])
 
 
 def test_a_folder_that_can_t_be_listed_keeps_no_document_beside_it_waiting(
@@ -188,8 +188,8 @@ def test_a_folder_that_can_t_be_listed_keeps_no_document_beside_it_waiting(
 
     monkeypatch.setattr(GardenFiles, "list_folder", listed)
     report, told = adopted(garden)
-    assert report == Report({"adopted": 1, "needs a person": 1})
-    reason = "What is in it can't be told. The file system refused: Permission denied."
+    assert report == JobCounts({"adopted": 1, "needs a person": 1})
+    reason = "This folder can't be listed. The file system refused: Permission denied."
     assert told == [("users/cyd/parts", reason)]
 
 
@@ -201,7 +201,7 @@ def test_a_history_that_can_t_be_listed_is_told_and_keeps_nobody_else_waiting(
     stray = file_of(garden, f"users/cyd/.new-notes.md-{'0' * 16}")
     stray.write_text("half")
     report, told = adopted(garden)
-    assert report == Report({"adopted": 1, "cleared": 1, "needs a person": 1})
+    assert report == JobCounts({"adopted": 1, "cleared": 1, "needs a person": 1})
     assert [path for path, _ in told] == ["history/ada"]
     assert not stray.exists()
     assert len(three) == 3
@@ -213,22 +213,24 @@ def test_what_is_named_like_a_stray_and_can_t_be_removed_is_told_once_and_keeps_
     file_of(garden, f"users/ada/.new-notes.md-{'0' * 16}").mkdir()
     job = jobs(AT_ONCE)["adopt"]
     report, told = adopted(garden, job)
-    assert report == Report({"adopted": 1, "needs a person": 1})
+    assert report == JobCounts({"adopted": 1, "needs a person": 1})
     [(path, reason)] = told
     assert path == NOTES
-    assert reason.startswith("What is named like a temporary file of it can't be removed. ")
+    assert reason.startswith("A file named like one of its temporary files can't be removed. ")
     assert events_of(three[2], "users/cyd/notes.md")[-1] == "external_edit committed"
-    assert adopted(garden, job) == (Report({"needs a person": 1}), [])
+    assert adopted(garden, job) == (JobCounts({"needs a person": 1}), [])
 
 
 @pytest.mark.usefixtures("three")
 def test_an_account_that_no_service_wrote_is_told_and_hides_no_other(garden: Garden, database: str) -> None:
     tamper(database, "update garden.documents set updated_at = 'infinity' where user_id = 'ada'")
     report, told = adopted(garden)
-    assert report == Report({"adopted": 1, "needs a person": 1})
-    assert told == [("users/ada", "Its account is not as it was written. 'garden keys verify' tells more.")]
+    assert report == JobCounts({"adopted": 1, "needs a person": 1})
+    assert told == [
+        ("users/ada", "Its events are not as they were written. 'garden keys verify' tells more.")
+    ]
     tamper(database, "update garden.events set created_at = 'infinity' where user_id = 'ada'")
-    assert run_job(jobs(AT_ONCE)["verify"], garden.services) == Report(events=3, faults=1)
+    assert run_job(jobs(AT_ONCE)["verify"], garden.services) == JobCounts(events=3, faults=1)
 
 
 @pytest.mark.usefixtures("three")
@@ -244,7 +246,7 @@ def test_a_database_that_goes_away_ends_the_search_at_once(
     monkeypatch.setattr(WritePath, "settle_and_adopt", gone)
     for user in ("ada", "bob"):
         edit_outside(garden, f"users/{user}/notes.md", "# Notes", "# Notes, by hand")
-    assert run_job(jobs(AT_ONCE)["adopt"], garden.services) == Report(failed=1)
+    assert run_job(jobs(AT_ONCE)["adopt"], garden.services) == JobCounts(failed=1)
     assert asked == [("ada", NOTES)]
 
 
@@ -252,12 +254,12 @@ def test_expired_requests_are_forgotten(garden: Garden, database: str) -> None:
     plant(ada(garden), NOTES)
     ok(ada(garden), "fs.append", path=NOTES, text="one", idempotencyKey="one")
     tamper(database, "update garden.idempotency_records set expires_at = now() - interval '1 hour'")
-    assert run_job(jobs(AT_ONCE)["forget"], garden.services) == Report(forgotten=2)
+    assert run_job(jobs(AT_ONCE)["forget"], garden.services) == JobCounts(forgotten=2)
 
 
 def test_a_fault_in_the_account_is_told(garden: Garden, database: str) -> None:
     plant(ada(garden), NOTES)
-    assert run_job(jobs(AT_ONCE)["verify"], garden.services) == Report(events=1, faults=0)
+    assert run_job(jobs(AT_ONCE)["verify"], garden.services) == JobCounts(events=1, faults=0)
     tamper(database, "update garden.events set rationale = 'forged'")
     structlog.reset_defaults()
     with capture_logs() as logs:

@@ -84,9 +84,9 @@ def verify(
 
     from garden.surfaces.cli.render import show_hint, show_json, tracked
     from garden.surfaces.cli.reports import show_verdict
-    from garden.upkeep.verification import verify_accounts
+    from garden.upkeep.verification import verify_users
 
-    verdicts = list(tracked(verify_accounts(load(context).settings, user), "Verifying"))
+    verdicts = list(tracked(verify_users(load(context).settings, user), "Verifying"))
     if as_json:
         show_json([{"user": user_id, **asdict(verdict)} for user_id, verdict in verdicts])
     elif not verdicts:

@@ -9,10 +9,10 @@ from rich.text import Text
 from garden.events.verifier import Verdict
 from garden.surfaces.cli.render import COLOURS, say
 from garden.surfaces.cli.wording import at_a_shell
-from garden.upkeep.doctor import Finding
+from garden.upkeep.doctor import CheckResult
 
 
-def show_finding(finding: Finding) -> None:
+def show_finding(finding: CheckResult) -> None:
     """Print one finding of the doctor's, and its hint below it."""
     mark = (f"{finding.status:<8}", COLOURS[finding.status])
     say(Text.assemble(mark, f"{finding.check:<12} {finding.message}"))

@@ -109,10 +109,10 @@ def worker(
     garden worker --threads 4
     """
     from garden.home.settings import redacted
-    from garden.upkeep.broker import configured
+    from garden.upkeep.broker import broker_url
     from garden.upkeep.worker import work
 
-    url = configured(load(context).settings)
+    url = broker_url(load(context).settings)
     with opened(context) as garden:
         shown = f"Working with {threads} {'thread' if threads == 1 else 'threads'} for {redacted(url)}"
         work(garden.services, garden.home, url, threads, lambda: print(shown, flush=True))
@@ -129,11 +129,11 @@ def schedule(context: typer.Context) -> None:
     """
     from garden.home.folder import open_home
     from garden.home.settings import redacted
-    from garden.upkeep.broker import configured
+    from garden.upkeep.broker import broker_url
     from garden.upkeep.schedule import schedule as run
 
     settings = load(context).settings
-    url = configured(settings)
+    url = broker_url(settings)
     home = open_home(settings.home)
     run(home, url, settings.upkeep, lambda actors: _say_jobs(redacted(url), actors))
 

@@ -44,12 +44,12 @@ def create(
     TOKEN=$(garden token create --user ada --role reviewer --expires 30d)
     """
     from garden.surfaces.cli.render import show_json, show_note, show_warnings
-    from garden.upkeep.status import users_of
+    from garden.upkeep.status import known_users
 
     until = _time(expires)
     with opened(context) as garden:
         # Before there is a token: one that can't be shown is lost.
-        has_begun = user in users_of(garden.services)
+        has_begun = user in known_users(garden.services)
         issued = garden.tokens.create(user, role=role, actor=actor or role, expires_at=until)
         shown = _shown(garden.tokens, issued.token)
     if as_json:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from garden.application import Garden
-    from garden.upkeep.reconciliation import Reconciled
+    from garden.upkeep.reconciliation import Reconciliation
     from garden.upkeep.status import DocumentStatus
 
 _OF_SEVERAL = {"needs a person": "need a person"}
@@ -37,14 +37,14 @@ def status(context: typer.Context, user: OneUser = None, as_json: AsJson = False
     from dataclasses import asdict
 
     from garden.surfaces.cli.render import show_json, tracked
-    from garden.upkeep.status import others_of, status_of_user
+    from garden.upkeep.status import count_other_files, status_of_user
 
     with opened(context) as garden:
         users = whose(garden, user)
         found = [
             each for user_id in tracked(users, "Looking") for each in status_of_user(garden.services, user_id)
         ]
-        others = sum(others_of(garden.services, user_id) for user_id in users)
+        others = sum(count_other_files(garden.services, user_id) for user_id in users)
     if as_json:
         show_json({"documents": [asdict(each) for each in found], "counts": _counts(found), "others": others})
     else:
@@ -128,7 +128,7 @@ def reconcile(
     from garden.surfaces.cli.render import show_json, tracked
     from garden.upkeep.reconciliation import rebuild_heads, reconcile
 
-    done: list[Reconciled] = []
+    done: list[Reconciliation] = []
     with opened(context) as garden:
         users = whose(garden, user)
         if quarantined and not dry_run:
@@ -145,7 +145,7 @@ def reconcile(
         raise typer.Exit(1)
 
 
-def _show_reconciled(done: "Sequence[Reconciled]") -> None:
+def _show_reconciled(done: "Sequence[Reconciliation]") -> None:
     from rich.text import Text
 
     from garden.surfaces.cli.render import COLOURS, say
@@ -166,10 +166,10 @@ def _counted(count: int, one: str, several: str | None = None) -> str:
 
 def whose(garden: "Garden", user: str | None) -> list[str]:
     """Name the users that are meant: the one named, who must be known here, or all."""
-    from garden.upkeep.status import users_of
+    from garden.upkeep.status import known_users
     from garden.upkeep.verification import UserUnknownError
 
-    users = users_of(garden.services)
+    users = known_users(garden.services)
     if user is not None and user not in users:
         raise UserUnknownError(
             f"There is no garden of {user!r} here.",

@@ -59,8 +59,8 @@ def test_every_way_to_be_out_of_step_is_told_and_nothing_is_changed(run: Command
         }
         ran = run("status")
         assert ran.code == 1
-        assert f"{OVERVIEW}: The file is gone, and the account holds version 1 of it." in ran.out
-        assert f"{CRITIC}: Tools miss the anchor 'needs v1' in it." in ran.out
+        assert f"{OVERVIEW}: The file is missing. 'garden restore " in ran.out
+        assert f"{CRITIC}: Missing: the anchor 'needs v1'. 'garden repair' puts it back." in ran.out
 
 
 @pytest.mark.usefixtures("ada")
@@ -130,10 +130,7 @@ def test_what_needs_a_person_is_told_and_the_rest_is_done(run: Command, garden: 
     edit_outside(garden, NOTES, "Slept well", "Slept badly")
     ran = run("reconcile")
     assert ran.code == 1
-    assert (
-        f"needs a person  {OVERVIEW} (missing): The file is gone, and the account holds version 1 of it."
-        in ran.out
-    )
+    assert f"needs a person  {OVERVIEW} (missing): The file is missing. 'garden restore " in ran.out
     assert f"needs a person  {CRITIC} (damaged): " in ran.out
     assert f"adopted  {NOTES} (drifted)" in ran.out
     assert "3 documents were not in step: " in ran.out
@@ -151,7 +148,7 @@ def test_a_garden_that_can_t_be_listed_is_named_among_the_others(run: Command, g
     (home / "users/cyd").rename(home / "elsewhere")
     (home / "users/cyd").symlink_to(home / "elsewhere")
     edit_outside(garden, NOTES, "Slept well", "Slept badly")
-    what = "What is in it can't be told. This path is not allowed: "
+    what = "This folder can't be listed. This path is not allowed: "
     assert _states(run) == {NOTES: "drifted", "users/cyd": "unreadable", "users/cyd/notes.md": "unreadable"}
     shown = run("status").out
     assert f"users/cyd: {what}" in shown
@@ -185,7 +182,7 @@ def test_what_no_tool_edits_is_not_called_well_for_being_known(run: Command, gar
     for words in ("reconcile", "reconcile", "status"):
         ran = run(words)
         assert ran.code == 1
-        assert "No tool edits it: line" in ran.out
+        assert "No tool can edit it: line" in ran.out
     assert _states(run) == {NOTES: "damaged"}
 
 
@@ -198,6 +195,6 @@ def test_what_was_given_up_is_told_until_a_person_has_it_tried_again(run: Comman
     for words in (["reconcile"], ["reconcile", "--dry-run"]):
         ran = run(*words)
         assert ran.code == 1
-        assert "'garden reconcile --quarantined' tries once more" in ran.out
+        assert "run 'garden reconcile --quarantined' to try once more" in ran.out
     assert run.well("reconcile", "--quarantined").splitlines()[0] == f"undone  {NOTES} (open)"
     assert _states(run) == {}

@@ -13,7 +13,7 @@ ANCHOR = "<!-- @anchor: needs v1 -->\n"
 
 def test_repair_mends_what_status_complains_of(run: Command, garden: Garden, ada: Session) -> None:
     edit_outside(garden, CRITIC, ANCHOR, "")
-    assert "'garden repair' mends that." in run("status").out
+    assert "'garden repair' puts it back." in run("status").out
     assert "'garden repair'" in run.fails("patch", PROFILE, "needs", "--append", "- Rest")
     with untouched(garden):
         assert "+<!-- @anchor: needs v1 -->" in run.well("repair", PROFILE, "--dry-run")
@@ -79,7 +79,7 @@ def test_the_same_restoration_twice_is_carried_out_twice_unless_a_key_says_other
 def test_a_missing_file_comes_back(run: Command, garden: Garden) -> None:
     before = file_of(garden, NOTES).read_bytes()
     file_of(garden, NOTES).unlink()
-    assert f"'garden restore {NOTES} --version 2' makes it anew." in run("status").out
+    assert f"'garden restore {NOTES} --version 2' brings it back." in run("status").out
     ran = run("restore", "notes.md", "--version", "2")
     assert ran.code == 0
     assert "The file was missing; it is made anew." in ran.err
