@@ -1,11 +1,9 @@
-"""The test ground: a folder for the whole run, a Postgres server, and a database of its own for each test."""
+"""Fixtures for all tests: a folder for the run, one Postgres server, and a fresh database for each test."""
 
 import logging
 import os
-import secrets
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,20 +14,18 @@ from garden.application import Garden
 from garden.home.folder import Home, ensure_home
 from tests.support.accounts import Account, account_on
 from tests.support.databases import OUTSIDE, TestServer
+from tests.support.folders import ROOT, fresh_folder, make_run_folder, run_folder
 from tests.support.planted import opened, put_database
 
-_ROOT = "GARDEN_TEST_ROOT"
 _GUARDIAN = pytest.StashKey[subprocess.Popen[bytes]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the run's folder, once for all workers, and a guardian that cleans up even after a kill."""
+    """Make the run's folder once for all workers, and start the guardian that removes it."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         return
-    root = Path(tempfile.mkdtemp(prefix="garden-tests-"))
-    # As root, the server's own account has to pass through.
-    root.chmod(0o711)
-    os.environ[_ROOT] = str(root)
+    root = make_run_folder()
+    os.environ[ROOT] = str(root)
     config.stash[_GUARDIAN] = subprocess.Popen(
         [sys.executable, "-m", "tests.support.guardian", root],
         cwd=Path(__file__).parent.parent,
@@ -39,18 +35,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Let the guardian clean up, and wait until it has."""
+    """Let the guardian clean up, and wait for it."""
     guardian = config.stash.get(_GUARDIAN, None)
     if guardian is None:
         return
-    root = Path(os.environ[_ROOT])
-    if os.environ.get(OUTSIDE) and (root / "template-is-ready").exists():
-        TestServer(root).drop_all()
+    if os.environ.get(OUTSIDE) and (run_folder() / "template-is-ready").exists():
+        TestServer(run_folder()).drop_all()
     guardian.communicate()
 
 
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide the developer's own settings from the tests."""
     for name in [
         name for name in os.environ if name.startswith("GARDEN_") and not name.startswith("GARDEN_TEST_")
     ]:
@@ -58,8 +54,8 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _logs_go_where_they_went() -> Iterator[None]:
-    """A command that runs in this process sets the logs up for itself, and not for the tests after it."""
+def _logging_restored() -> Iterator[None]:
+    """Put logging back after a test: commands that run in this process configure it."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     yield
@@ -69,29 +65,27 @@ def _logs_go_where_they_went() -> Iterator[None]:
 
 
 @pytest.fixture
-def folder() -> Path:
-    """A folder that exists, below the run's own."""
-    path = Path(os.environ[_ROOT]) / secrets.token_hex(6)
-    path.mkdir()
-    path.chmod(0o711)
-    return path
+def folder() -> Iterator[Path]:
+    """A folder for one test."""
+    with fresh_folder(run_folder()) as path:
+        yield path
 
 
 @pytest.fixture
 def home(folder: Path) -> Home:
-    """A garden home; a server that is started in it is stopped when the run ends."""
+    """A garden home; a server started in it stops after the test."""
     return ensure_home(folder / "home")
 
 
 @pytest.fixture(scope="session")
 def server() -> TestServer:
     """The run's Postgres server."""
-    return TestServer(Path(os.environ[_ROOT]))
+    return TestServer(run_folder())
 
 
 @pytest.fixture
 def empty_database(server: TestServer) -> Iterator[str]:
-    """The address of a database with nothing in it."""
+    """The address of an empty database."""
     with server.database() as url:
         yield url
 
@@ -105,20 +99,20 @@ def database(server: TestServer) -> Iterator[str]:
 
 @pytest.fixture
 def account(database: str) -> Iterator[Account]:
-    """An account on a database of its own."""
+    """An account in a fresh database."""
     with account_on(database) as opened:
         yield opened
 
 
 @pytest.fixture
 def ready_home(home: Home, database: str) -> Home:
-    """A garden home on a database of its own, for this process and any other."""
+    """A garden home with a fresh database; other processes may open it too."""
     put_database(home, database)
     return home
 
 
 @pytest.fixture
 def garden(ready_home: Home) -> Iterator[Garden]:
-    """An open garden with nothing in it."""
+    """An open, empty garden."""
     with opened(ready_home) as garden:
         yield garden

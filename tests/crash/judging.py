@@ -15,13 +15,14 @@ from garden.upkeep.reconciliation import reconcile
 from tests.crash.sorts import Sort, events_of, session_of
 from tests.crash.strace import Called, Fault
 from tests.support.crowd import REPOSITORY
+from tests.support.folders import PREFIX
 from tests.support.promises import broken_promises
 
 Envelope = dict[str, Any]
 
 # How an error says that what was asked for may have happened.
 _IN_DOUBT = re.compile(r"stays closed until|was recorded and written|whether this was recorded")
-_PLACES = (tempfile.gettempdir(), sys.prefix, str(REPOSITORY))
+_PLACES = (tempfile.gettempdir(), PREFIX, sys.prefix, str(REPOSITORY))
 _HOST = re.compile("|".join([*map(re.escape, _PLACES), "/proc/", "Traceback", 'File "']))
 
 

@@ -8,6 +8,7 @@ from garden.application import Garden
 from garden.events.verifier import Verifier
 from garden.home.keys import KeySource
 from garden.session import Session
+from tests.support.folders import PREFIX
 
 NOTES = "users/ada/notes.md"
 OVERVIEW = "users/ada/overview.md"
@@ -38,7 +39,7 @@ def refused(session: Session, tool: str, code: str, /, **args: Any) -> dict[str,
     assert error["code"] == code, error
     assert error["message"].endswith((".", "?", ")")), error
     assert error["hint"], error
-    assert "/tmp" not in str(error), error
+    assert PREFIX not in str(error), error
     return error
 
 

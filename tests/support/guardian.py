@@ -1,5 +1,7 @@
-"""Cleans up after a test run, however it ends: waits for its standard input to close, then stops every server
-below the run's folder and removes the folder. It outlives a pytest that is killed."""
+"""Cleans up after a test run, even after pytest was killed.
+
+Waits until its standard input closes, then stops every server below the run's folder and removes the folder.
+"""
 
 import shutil
 import sys

@@ -1,8 +1,8 @@
-"""Runs a command with GARDEN_TEST_DATABASE_URL naming a scratch server of the machine's own PostgreSQL.
+"""Run a command on a scratch server of the machine's own PostgreSQL, named by GARDEN_TEST_DATABASE_URL.
 
     python -m tests.support.local_postgres make test
 
-Where no PostgreSQL server of a supported version is installed it says so and runs nothing.
+Where no supported PostgreSQL server is installed, say so and run nothing.
 """
 
 import os
@@ -17,13 +17,14 @@ from urllib.parse import quote
 from garden.events.database import OLDEST_SERVER
 from garden.home.embedded.account import choose_account
 from garden.home.embedded.programs import Programs
-from tests.support.databases import OUTSIDE
+from tests.support.databases import FAST, OUTSIDE
+from tests.support.folders import fast_place
 
 
 def main(command: list[str]) -> int:
     installed = sorted(find_installed())
     if not installed:
-        print(f"No PostgreSQL {OLDEST_SERVER} or newer is installed here; nothing to run the suite on.")
+        print(f"No PostgreSQL {OLDEST_SERVER} or newer is installed here; nothing was run.")
         return 0
     major, folder = installed[-1]
     print(f"Running on a scratch server of PostgreSQL {major}", flush=True)
@@ -40,14 +41,15 @@ def find_installed() -> Iterator[tuple[int, Path]]:
 
 @contextmanager
 def scratch_server(major: int, folder: Path) -> Iterator[str]:
-    with tempfile.TemporaryDirectory(prefix="garden-local-") as root:
+    with tempfile.TemporaryDirectory(prefix="garden-local-", dir=fast_place()) as root:
         data = Path(root) / "data"
         account = choose_account(data)
         os.chown(root, account.uid, account.gid)
         programs = Programs(folder, major, account)
         run(programs, "initdb", "-D", str(data), "-U", "postgres", "-E", "UTF8", "--auth=trust", "--locale=C")
         with (data / "postgresql.conf").open("a") as configuration:
-            configuration.write(f"listen_addresses = ''\nunix_socket_directories = '{data}'\n")
+            settings = ("listen_addresses = ''", f"unix_socket_directories = '{data}'", *FAST)
+            configuration.write("\n".join((*settings, "")))
         run(programs, "pg_ctl", "start", "-D", str(data), "-l", str(data / "log"), "-w")
         try:
             yield f"postgresql://postgres@/postgres?host={quote(str(data), safe='')}"

@@ -11,6 +11,7 @@ from mcp_types import ResourceTemplateReference, TextResourceContents
 from garden.application import Garden
 from garden.session import Session
 from garden.surfaces.mcp.resources import PAGE_RESOURCES
+from tests.support.folders import PREFIX
 from tests.support.gardens import CRITIC, NOTES, edit_outside, plant
 from tests.support.mcp_service import Service
 from tests.surfaces.mcp.conftest import NEWER, OLDER, Connect, over_http
@@ -136,7 +137,7 @@ def test_what_is_no_resource_is_refused_with_a_hint(connect: Connect, ada: Sessi
                 await client.read_resource(uri)
             assert refused.value.code == -32602
             assert refused.value.data["hint"]
-            assert "/tmp" not in str(refused.value.error)
+            assert PREFIX not in str(refused.value.error)
 
     asyncio.run(converse())
 

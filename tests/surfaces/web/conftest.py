@@ -1,18 +1,17 @@
 """One service for all tests of a worker, and users of its own for each test."""
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.support.databases import TestServer
+from tests.support.folders import run_folder
 from tests.support.served import Person, Service, home_of_its_own, served
 
 
 @pytest.fixture(scope="session")
 def service(server: TestServer) -> Iterator[Service]:
-    with home_of_its_own(server, Path(os.environ["GARDEN_TEST_ROOT"])) as home, served(home) as service:
+    with home_of_its_own(server, run_folder()) as home, served(home) as service:
         yield service
 
 

@@ -1,14 +1,12 @@
 """What no well-meaning client sends: the malformed, the huge, the slow, and too much of everything."""
 
 import json
-import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -16,6 +14,7 @@ import pytest
 
 from garden.events.records import Caller
 from tests.support.databases import TestServer
+from tests.support.folders import run_folder
 from tests.support.mcp_lines import INITIALIZE
 from tests.support.served import Person, Service, head_and_body, home_of_its_own, served
 from tests.support.waiting import until
@@ -34,7 +33,7 @@ PATIENT = {**STRICT, "GARDEN_SERVE_BODY_SECONDS": "30", "GARDEN_SERVE_IDLE_SECON
 @pytest.fixture(scope="module")
 def strict(server: TestServer) -> Iterator[Service]:
     """A service that takes little and waits shortly."""
-    root = Path(os.environ["GARDEN_TEST_ROOT"])
+    root = run_folder()
     with home_of_its_own(server, root) as home, served(home, env=STRICT) as service:
         # It could close a connection that was kept at the very moment at which the next request is sent.
         yield replace(service, connections_kept=0)
@@ -43,7 +42,7 @@ def strict(server: TestServer) -> Iterator[Service]:
 @pytest.fixture(scope="module")
 def patient(server: TestServer) -> Iterator[Service]:
     """A service that takes little, and waits longer than any test."""
-    root = Path(os.environ["GARDEN_TEST_ROOT"])
+    root = run_folder()
     with home_of_its_own(server, root) as home, served(home, env=PATIENT) as service:
         yield replace(service, connections_kept=0)
 

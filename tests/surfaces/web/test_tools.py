@@ -8,6 +8,7 @@ import pytest
 from garden.surfaces.web.statuses import RETRY_SECONDS, STATUSES
 from garden.tools.error_codes import CODES
 from garden.tools.registry import REGISTRY
+from tests.support.folders import PREFIX
 from tests.support.served import Person, Service
 
 JSON = {"Content-Type": "application/json"}
@@ -24,7 +25,7 @@ def refused(answer: Any, status: int, code: str) -> dict[str, Any]:
     assert (body["ok"], body["error"]["code"]) == (False, code)
     assert body["detail"] == body["error"]["message"]
     assert set(body["error"]) == {"code", "message", "hint", "details"}
-    assert "/tmp" not in answer.text
+    assert PREFIX not in answer.text
     error: dict[str, Any] = body["error"]
     return error
 
