@@ -1,4 +1,4 @@
-"""Places at which a test may stop, kill or fail whoever passes; nobody is there otherwise."""
+"""Failpoints: places in a write where a test may pause, kill or fail the process."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ Watcher = Callable[["Failpoint"], None]
 
 
 class Failpoint(StrEnum):
-    """The steps of a write and of a recovery, each named for what has just been done."""
+    """The steps of a write and of its recovery, each named after the step just done."""
 
     LOCKED = "locked"
     SETTLED = "settled"
@@ -30,15 +30,15 @@ class Failpoint(StrEnum):
 _watcher: Watcher | None = None
 
 
-def reach(step: Failpoint) -> None:
-    """Pass a place."""
+def reach(failpoint: Failpoint) -> None:
+    """Call the watcher, if a test has set one."""
     if _watcher is not None:
-        _watcher(step)
+        _watcher(failpoint)
 
 
 @contextmanager
 def watch_failpoints(watcher: Watcher) -> Iterator[None]:
-    """Have every passer-by of this process seen, who may be kept waiting or be sent back with an error."""
+    """Call `watcher` at every failpoint of this process; it may block, or raise an error."""
     global _watcher
     _watcher, before = watcher, _watcher
     try:

@@ -1,4 +1,4 @@
-"""Which paths there are: a caller's string becomes a `GardenPath`, or is refused.
+"""Paths: a caller's string becomes a `GardenPath` or is refused.
 
 Relative to the garden home, in POSIX form, and nothing else:
 
@@ -6,13 +6,13 @@ Relative to the garden home, in POSIX form, and nothing else:
     users/{userId}/parts/{partId}/profile.md                users/{userId}/parts/{partId}/notes.md
     users/{userId}/relationships/{relId}/profile.md         users/{userId}/relationships/{relId}/notes.md
 
-the folders on the way to them, from `users/{userId}` on, and the history. There a document is a folder, named
-like it without its `.md`, and holds one copy for each version that was replaced:
+the folders on the way to them, from `users/{userId}` on, and the history. In the history a document is a
+folder with its name, without `.md`, that holds one copy for each version replaced:
 
     history/{userId}/overview/2026-11-18T082512.123456Z-{eventId}.md
     history/{userId}/parts/{partId}/profile/2026-11-18T082512.123456Z-{eventId}.md
 
-so that a document's copies can be listed by themselves, and sort by time. Nothing here touches a disk.
+so that a document's copies can be listed by themselves and sort by time. This module touches no disk.
 """
 
 import re
@@ -46,7 +46,7 @@ _HINT = (
 
 
 class PathNotAllowedError(GardenError):
-    """No document, folder or copy of a garden can have this path, or not one that this caller may use."""
+    """No document, folder or copy can have this path, or this caller may not use it."""
 
     code: ClassVar[str] = "path_not_allowed"
 
@@ -56,7 +56,7 @@ class PathNotAllowedError(GardenError):
 
 
 class Place(StrEnum):
-    """What a path stands for."""
+    """The kinds of paths."""
 
     DOCUMENT = "document"
     FOLDER = "folder"
@@ -65,7 +65,7 @@ class Place(StrEnum):
 
 
 class Entity(StrEnum):
-    """Whom or what a path is about."""
+    """The kinds of entities that documents are about."""
 
     USER = "user"
     PART = "part"
@@ -84,10 +84,10 @@ _SHAPES = (
 
 @dataclass(frozen=True, slots=True)
 class GardenPath:
-    """A path below the garden home that is allowed; there is no other, since making one checks it.
+    """An allowed path below the garden home; making one checks it.
 
     `entity_id` is None for the user's own documents and for the folder of all parts or relationships;
-    `document_name` is `overview`, `notes` or `profile`, and None for a folder of no one document.
+    `document_name` is `overview`, `notes` or `profile`, and None for a folder of several documents.
     """
 
     text: str
@@ -116,7 +116,7 @@ class GardenPath:
     def document_of(
         cls, user_id: str, name: str, *, entity: Entity = Entity.USER, entity_id: str | None = None
     ) -> Self:
-        """Give the path of a user's document, or of a part's or relationship's."""
+        """Give the path of a document of a user, part or relationship."""
         group = {Entity.PART: "/parts", Entity.RELATIONSHIP: "/relationships", Entity.USER: ""}[entity]
         below = group if entity_id is None else f"{group}/{entity_id}"
         return cls(f"users/{user_id}{below}/{name}.md")
@@ -133,24 +133,24 @@ class GardenPath:
 
     @property
     def kind(self) -> str | None:
-        """The kind of the document, or of the document whose history this is; None for other folders."""
+        """The kind of the document, or of the document that this copy or history belongs to; else None."""
         if self.document_name == "profile":
             return f"{self.entity}_profile"
         return self.document_name
 
     @property
     def is_folder(self) -> bool:
-        """Whether a folder is meant, not a file."""
+        """Whether this is a folder."""
         return self.place in {Place.FOLDER, Place.HISTORY_FOLDER}
 
     @property
     def is_top(self) -> bool:
-        """Whether this is the whole garden of a user, or the whole history of one."""
+        """Whether this is a user's whole garden or whole history."""
         return self.text.count("/") == 1
 
     @property
     def is_writable(self) -> bool:
-        """Whether a tool may write here; history is written by the write path alone."""
+        """Whether a tool may write here; only the write path writes history."""
         return self.place in {Place.DOCUMENT, Place.FOLDER}
 
     @property
@@ -167,21 +167,21 @@ class GardenPath:
 
     @property
     def document(self) -> "GardenPath":
-        """The document whose copy, or whose folder of copies, this is."""
+        """The document that this copy, or folder of copies, belongs to."""
         if self.document_name is None:
-            raise PathNotAllowedError("it belongs to no one document")
+            raise PathNotAllowedError("it belongs to no single document")
         return GardenPath.document_of(
             self.user_id, self.document_name, entity=self.entity, entity_id=self.entity_id
         )
 
     def copy_of(self, at: datetime, event_id: UUID) -> "GardenPath":
-        """Give the path of the copy that this event keeps of this document."""
+        """Give the path of the copy that an event keeps of this document."""
         time = at.astimezone(UTC).strftime("%Y-%m-%dT%H%M%S.%fZ")
         return GardenPath(f"{self.history.text}/{time}-{event_id}.md")
 
 
 def parse_path(text: str, *, owner: str | None) -> GardenPath:
-    """Understand a caller's path; with an owner, refuse what belongs to any other user."""
+    """Check a caller's path; with an owner, refuse the paths of all other users."""
     path = GardenPath(text)
     if owner is not None and path.user_id != owner:
         raise PathNotAllowedError("it belongs to another user's garden")
@@ -189,12 +189,12 @@ def parse_path(text: str, *, owner: str | None) -> GardenPath:
 
 
 def is_id(text: str) -> bool:
-    """Whether this may be the id of a user, a part or a relationship."""
+    """Whether a text may be the id of a user, part or relationship."""
     return re.fullmatch(_ID, text) is not None
 
 
 def _match(text: str) -> tuple[Place, dict[str, str | None]]:
-    # The shapes decide alone; an explanation is only sought for what none of them takes.
+    # The shapes alone decide; the reason is worked out only after none has matched.
     if len(text) > LENGTH_MAX_CHARACTERS:
         raise PathNotAllowedError(f"it is longer than {LENGTH_MAX_CHARACTERS} characters")
     for place, shape in _SHAPES:
@@ -208,7 +208,7 @@ def _why_not(text: str) -> str:
 
 
 def _wrong_character(text: str) -> str | None:
-    # Format characters and lone surrogates are as unseen, and as unwelcome, as control characters.
+    # Format characters and lone surrogates are as invisible as control characters.
     if any(unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"} for character in text):
         return "it holds a control character"
     if "\\" in text:
@@ -237,4 +237,4 @@ def _wrong_shape(text: str) -> str:
         return "it holds capital letters"
     if text.split("/")[0] not in {"users", "history"}:
         return "it does not begin with users/ or history/"
-    return "no document, folder or copy is called so"
+    return "no document, folder or copy has such a name"

@@ -1,6 +1,6 @@
-"""What is done with plain files inside a folder whose handle is open already.
+"""Plain files in an open folder: read, written, replaced and kept.
 
-Everything is said of handles, and of single names in a handle's folder; there are no paths here.
+Functions take handles, and names within a handle's folder; there are no paths here.
 """
 
 import errno
@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import NamedTuple
 
-from garden.files.beneath import ALWAYS, READ_FILE, exchange, give_back, rename_new
+from garden.files.beneath import ALWAYS, READ_FILE, close_quietly, exchange, rename_new
 from garden.files.errors import (
     CopyLeftError,
     FileBusyError,
@@ -35,8 +35,8 @@ READ_ATTEMPTS_MAX = 5
 Identity = tuple[int, int]
 
 
-class Look(NamedTuple):
-    """What a file looks like from outside; one that is written to, renamed or linked looks different."""
+class FileStamp(NamedTuple):
+    """A file's identity, size and times; writing, renaming or linking the file changes its stamp."""
 
     identity: Identity
     size_bytes: int
@@ -56,40 +56,40 @@ def raw_hash(content: bytes) -> str:
 
 
 def identity_of(status: os.stat_result) -> Identity:
-    """Tell which file this is, whatever it is called."""
+    """Identify a file, whatever its name."""
     return status.st_dev, status.st_ino
 
 
-def look_of(status: os.stat_result) -> Look:
-    """Tell what a file looks like."""
-    return Look(identity_of(status), status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+def stamp_of(status: os.stat_result) -> FileStamp:
+    """Make a stamp of a file's status."""
+    return FileStamp(identity_of(status), status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def touched_at(status: os.stat_result) -> datetime:
-    """Tell when a file was last written, renamed or linked; that can't be set back, but for the clock."""
+    """When a file was last written, renamed or linked; only a wrong clock can falsify it."""
     return datetime.fromtimestamp(max(status.st_ctime_ns, status.st_mtime_ns) / 1e9, UTC)
 
 
 def status_in(folder: int, name: str) -> os.stat_result:
-    """Ask about a name itself, not about what a link leads to."""
+    """Read the status of a name itself, not of the target of a link."""
     return os.stat(name, dir_fd=folder, follow_symlinks=False)
 
 
 def names_in(folder: int, wanted: re.Pattern[str]) -> list[str]:
-    """List the names in this folder that are of this form."""
+    """List the names in this folder that match."""
     return [name for name in os.listdir(folder) if wanted.fullmatch(name)]
 
 
 def check_type(status: os.stat_result, *, folder: bool) -> None:
-    """Refuse everything but a folder, or everything but a plain file."""
+    """Refuse anything but a folder, or anything but a plain file."""
     if folder and not stat.S_ISDIR(status.st_mode):
-        raise ForeignFileError("a folder belongs where something else stands")
+        raise ForeignFileError("something else is in the place of a folder")
     if not folder and not stat.S_ISREG(status.st_mode):
-        raise ForeignFileError("something stands there that is no plain file")
+        raise ForeignFileError("it is not a plain file")
 
 
 def check_content(content: bytes, bytes_max: int = SIZE_MAX_BYTES) -> str:
-    """Give the text of a document's bytes, every line end as it is."""
+    """Decode a document's bytes, every line end unchanged, or refuse them."""
     if len(content) > bytes_max:
         raise FileTooLargeError(bytes_max)
     zero = content.find(0)
@@ -102,22 +102,22 @@ def check_content(content: bytes, bytes_max: int = SIZE_MAX_BYTES) -> str:
 
 
 @contextmanager
-def opened_in(folder: int, name: str) -> Iterator[int]:
-    """Open a file of this folder for reading; nothing waits, and a link is not followed."""
+def open_in(folder: int, name: str) -> Iterator[int]:
+    """Open a file of this folder for reading, without waiting and without following a link."""
     handle = os.open(name, READ_FILE | ALWAYS, dir_fd=folder)
     try:
         yield handle
     finally:
-        give_back(handle)
+        close_quietly(handle)
 
 
-def whole_content(handle: int) -> tuple[bytes, os.stat_result]:
-    """Read a file while it stands still, and give its status of that time."""
+def read_stable(handle: int) -> tuple[bytes, os.stat_result]:
+    """Read a file in one unchanging state; returns the content and the status then."""
     for _ in range(READ_ATTEMPTS_MAX):
         before = os.fstat(handle)
         if before.st_size > SIZE_MAX_BYTES:
             raise FileTooLargeError(SIZE_MAX_BYTES)
-        # One byte more than there should be shows a file that has grown.
+        # One byte more than expected shows that the file has grown.
         content = os.pread(handle, before.st_size + 1, 0)
         after = os.fstat(handle)
         if len(content) == before.st_size and _state(before) == _state(after):
@@ -125,31 +125,31 @@ def whole_content(handle: int) -> tuple[bytes, os.stat_result]:
     raise FileBusyError
 
 
-def expected_content(handle: int, expected: str) -> tuple[bytes, os.stat_result]:
+def read_expected(handle: int, expected: str) -> tuple[bytes, os.stat_result]:
     """Read a file that must have this hash."""
-    content, status = whole_content(handle)
+    content, status = read_stable(handle)
     current = raw_hash(content)
     if current != expected:
         raise FileChangedError(current)
     return content, status
 
 
-def check_still(status: os.stat_result, folder: int, name: str) -> None:
-    """Refuse to go on unless the name stands for the file with this status, unchanged."""
+def check_unchanged(status: os.stat_result, folder: int, name: str) -> None:
+    """Refuse to go on unless the name still leads to the file with this status."""
     if _state(status_in(folder, name)) != _state(status):
         raise FileChangedError
 
 
 def check_not_open(handle: int) -> None:
-    """Refuse a file that a program has open for writing: it would write on where nobody looks any more.
+    """Refuse a file that a program has open for writing, which would go on writing to the replaced version.
 
-    A lease for reading is granted on what nobody writes, and given back at once. Whoever gets none because of
-    the file's owner, its file system or the kernel knows no more than before.
+    The kernel grants a read lease only on a file that no program has open for writing. The lease is released
+    at once. If the owner, file system or kernel allows no lease, the check is skipped.
     """
     if not _HAS_LEASES:
         return
     try:
-        # Who opens it in this very moment waits until it is given back; this signal of that harms nobody.
+        # A program that opens the file now waits for the release; SIGURG, the notice of that, is harmless.
         fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
     except BlockingIOError:
@@ -160,21 +160,21 @@ def check_not_open(handle: int) -> None:
 
 
 def put_in_place(fresh: str, name: str, status: os.stat_result, folder: int) -> None:
-    """Put a fresh file in the place of the one with this status, unless somebody puts another there first.
+    """Put a fresh file in the place of the one with this status, unless another program has replaced that.
 
-    The two change names before the old one is looked at for the last time and goes: so what somebody saves by
-    hand, however late, comes back to its place. Where names can't be exchanged the time to do harm is short.
+    The two exchange names before the old one is checked a last time and goes, so a file that a person saved
+    at the last moment comes back to its place. Without an exchange, a save between the two steps is lost.
     """
     if not exchange(fresh, name, folder):
-        check_still(status, folder, name)
+        check_unchanged(status, folder, name)
         os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
         return
     try:
-        check_still(status, folder, fresh)
+        check_unchanged(status, folder, fresh)
     except (FileChangedError, OSError):
         _put_back(fresh, name, folder)
         raise
-    # The change stands by now. What can't be taken away is a stray, and goes with the next write.
+    # The edit is done. An old file that can't be removed is a stray, which the next write removes.
     with suppress(OSError):
         os.unlink(fresh, dir_fd=folder)
 
@@ -183,12 +183,12 @@ def _put_back(fresh: str, name: str, folder: int) -> None:
     try:
         exchange(fresh, name, folder)
     except OSError:
-        # It stands there after all, so it must not be told as one that did not happen.
+        # The new content is in place after all, so the edit must not be answered as failed.
         raise SyncFailedError(replaced=True) from None
 
 
 def _state(status: os.stat_result) -> tuple[Identity, int, int]:
-    # Without the change time, which a hard link alters.
+    # Not the change time, which a hard link alters.
     return identity_of(status), status.st_size, status.st_mtime_ns
 
 
@@ -196,7 +196,7 @@ def _state(status: os.stat_result) -> tuple[Identity, int, int]:
 def fresh_file(
     folder: int, name: str, content: bytes, *, like: os.stat_result | None = None
 ) -> Iterator[str]:
-    """Write a temporary file, durably; it is gone after an error, so rename it inside the block."""
+    """Write a temporary file, durably; an error in the block removes it, so rename it inside."""
     fresh = f"{_FRESH}{name}-{secrets.token_hex(8)}"
     handle = os.open(fresh, _CREATE | ALWAYS, 0o600, dir_fd=folder)
     try:
@@ -214,46 +214,46 @@ def fresh_file(
         raise
 
 
-def fresh_names(name: str = ".*") -> re.Pattern[str]:
-    """What the temporary files for this name are called."""
+def stray_pattern(name: str = ".*") -> re.Pattern[str]:
+    """The pattern of the temporary files for this name."""
     wanted = name if name == ".*" else re.escape(name)
     return re.compile(rf"{re.escape(_FRESH)}{wanted}-[0-9a-f]{{16}}")
 
 
-def named_for(fresh: str) -> str:
-    """Give the name that a temporary file was to have."""
+def target_name(fresh: str) -> str:
+    """Give the name that a temporary file was meant to get."""
     return fresh.removeprefix(_FRESH).rpartition("-")[0]
 
 
-def rename_anew(folder: int, name: str) -> None:
-    """Give a file the name that it has, so that the folder has something to write again."""
+def renew_name(folder: int, name: str) -> None:
+    """Rename a file away and back, so that syncing the folder writes the name again."""
     fresh = f"{_FRESH}{name}-{secrets.token_hex(8)}"
     os.rename(name, fresh, src_dir_fd=folder, dst_dir_fd=folder)
     os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def write_new(folder: int, name: str, content: bytes) -> None:
-    """Write a file where there must be none yet; the folder is for the caller to sync."""
+    """Write a file where there must be none yet; the caller syncs the folder."""
     with fresh_file(folder, name, content) as fresh:
         rename_new(fresh, name, folder, folder)
 
 
 @contextmanager
-def kept(
+def keep_copy(
     folder: int, name: str, status: os.stat_result, content: bytes, history: int, copy: str
 ) -> Iterator[None]:
-    """Keep the file of this name and status in the history; undone if the block replaces nothing."""
+    """Keep a file in the history as `copy`; if the block fails without replacing the file, undo it."""
     made = _link_or_copy(folder, name, status, content, history, copy)
     try:
         yield
     except BaseException as error:
-        stands = isinstance(error, SyncFailedError) and error.replaced
-        if made and not stands:
-            _take_away(history, copy)
+        is_replaced = isinstance(error, SyncFailedError) and error.replaced
+        if made and not is_replaced:
+            _remove_copy(history, copy)
         raise
 
 
-def _take_away(history: int, copy: str) -> None:
+def _remove_copy(history: int, copy: str) -> None:
     try:
         os.unlink(copy, dir_fd=history)
     except OSError:
@@ -266,7 +266,7 @@ def _link_or_copy(
     try:
         os.link(name, copy, src_dir_fd=folder, dst_dir_fd=history, follow_symlinks=False)
     except FileExistsError:
-        # Left by a writer of the same event that was killed, or by nobody we know.
+        # A killed writer of the same event may have left it; anything else is not ours.
         if identity_of(status_in(history, copy)) == identity_of(status):
             return False
         raise FileExistsAlreadyError from None
@@ -278,7 +278,7 @@ def _link_or_copy(
 
 
 def sync(handle: int, *, replaced: bool) -> None:
-    """Wait until the disk has it. A failure is final: the kernel forgets it, so a second try would lie."""
+    """Sync a handle. A failure is final: the kernel forgets it, so a second try would falsely succeed."""
     try:
         os.fsync(handle)
     except OSError:
@@ -296,6 +296,6 @@ def _make_like(handle: int, status: os.stat_result) -> None:
     if mode != 0o600:
         os.fchmod(handle, mode)
     if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
-        # Only root may give a file to the person whose garden it is; for others it becomes the service's.
+        # Only root may keep the owner; otherwise the file becomes the service's.
         with suppress(PermissionError):
             os.fchown(handle, status.st_uid, status.st_gid)

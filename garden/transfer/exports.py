@@ -23,7 +23,7 @@ from typing import ClassVar, Literal
 from garden.events.reader import EventReader
 from garden.events.rows import event_of
 from garden.events.views import event_views
-from garden.files.errors import ForeignFileError, translated
+from garden.files.errors import ForeignFileError, translate_os_errors
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath, Place
 from garden.grammar.errors import GardenError
@@ -103,7 +103,7 @@ def export_events(reader: EventReader, target: Path, user: str) -> Exported:
     """Put one user's account into the tree, or say why not."""
     name = f"{EVENTS}/{user}.jsonl"
     try:
-        with translated():
+        with translate_os_errors():
             return Exported(name, _put(target, name, b"".join(_lines(reader, user))))
     except GardenError as error:
         return _refused(name, error)
@@ -112,7 +112,7 @@ def export_events(reader: EventReader, target: Path, user: str) -> Exported:
 def make_durable(target: Path, done: Iterable[Exported]) -> None:
     """Bring the folders of all that is in the tree now to the disk, as the files were before."""
     names = [Path(each.file) for each in done if each.outcome != "refused"]
-    with translated():
+    with translate_os_errors():
         for folder in {target / parent for name in names for parent in name.parents}:
             sync_folder(folder)
 
@@ -134,7 +134,7 @@ def _lines(reader: EventReader, user: str) -> Iterator[bytes]:
 def _put(target: Path, name: str, content: bytes) -> Outcome:
     """Write a new file that only its owner may read; it appears whole or not at all."""
     file = target / name
-    with translated():
+    with translate_os_errors():
         _make_folders(target, file.parent)
         if os.path.lexists(file):
             return _same(file, content)

@@ -12,7 +12,12 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from garden.events.records import Caller
-from garden.files.errors import FileExistsAlreadyError, FileMissingError, ForeignFileError, translated
+from garden.files.errors import (
+    FileExistsAlreadyError,
+    FileMissingError,
+    ForeignFileError,
+    translate_os_errors,
+)
 from garden.files.paths import GardenPath, parse_path
 from garden.files.plain_files import SIZE_MAX_BYTES, check_content, raw_hash
 from garden.grammar.edits import WriteFile
@@ -102,7 +107,7 @@ def _imported(services: Services, path: GardenPath, text: str, actor: str) -> Ou
 
 
 def _text_of(file: Path) -> str:
-    with translated():
+    with translate_os_errors():
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as opened:
             if not stat.S_ISREG(os.fstat(handle).st_mode):

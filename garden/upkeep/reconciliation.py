@@ -117,7 +117,7 @@ def adopt(
 def clear_strays(services: Services, user_id: str) -> Iterator[Reconciliation]:
     """Remove the temporary files of killed writers, and report those that can't be removed."""
     unlisted: dict[GardenPath, GardenError] = {}
-    for path in services.files.documents_with_strays(user_id, unlisted.__setitem__):
+    for path in services.files.strays.documents(user_id, unlisted.__setitem__):
         try:
             if services.recovery_path.clear_strays(_reconciler(user_id), path):
                 yield Reconciliation(user_id, path.text, State.IN_STEP, "cleared")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from garden.files.plain_files import Look
+from garden.files.plain_files import FileStamp
 
 SETTLED_SECONDS = 120.0
 AGAIN_SECONDS = 24 * 60 * 60.0
@@ -15,7 +15,7 @@ _NANOSECONDS = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class _SeenFile:
-    look: Look
+    look: FileStamp
     version: int
     raw_hash: str
     at: float
@@ -38,7 +38,7 @@ class Seen:
         self._again_seconds = again_seconds
         self._files: dict[str, _SeenFile] = {}
 
-    def is_in_step(self, path: str, look: Look, head: Mapping[str, Any]) -> bool:
+    def is_in_step(self, path: str, look: FileStamp, head: Mapping[str, Any]) -> bool:
         """Whether the file with this look was read, and held this head."""
         found = self._files.get(path)
         return (
@@ -47,7 +47,7 @@ class Seen:
             and time.monotonic() - found.at < self._again_seconds
         )
 
-    def remember(self, path: str, look: Look, head: Mapping[str, Any], read_at_ns: int) -> None:
+    def remember(self, path: str, look: FileStamp, head: Mapping[str, Any], read_at_ns: int) -> None:
         """Remember that the file, read at this time, held this head."""
         is_settled = read_at_ns - max(look.changed_ns, look.written_ns) >= self._settled_ns
         if is_settled and (path in self._files or len(self._files) < _SEEN_MAX):

@@ -123,14 +123,14 @@ def _is_in_step(services: Services, seen: Seen, path: GardenPath, head: Mapping[
     if head["open_event_id"] is not None or head["damage"]:
         return False
     try:
-        if seen.is_in_step(path.text, services.files.look(path), head):
+        if seen.is_in_step(path.text, services.files.stamp(path), head):
             return True
         read_at_ns, file = time.time_ns(), services.files.read(path)
     except GardenError:
         return False
     if file.hash != head["raw_hash"]:
         return False
-    seen.remember(path.text, file.look, head, read_at_ns)
+    seen.remember(path.text, file.stamp, head, read_at_ns)
     return True
 
 

@@ -58,7 +58,7 @@ class LostWrites:
             return False
         # A person may have been so quick, or it was touched for the copy that was made of it for this change.
         with suppress(FileMissingError):
-            return self._files.are_one(path, path.copy_of(lost.created_at, lost.event_id))
+            return self._files.is_same_file(path, path.copy_of(lost.created_at, lost.event_id))
         return False
 
     def _next_after(self, path: GardenPath, raw_hash: str) -> Event | None:

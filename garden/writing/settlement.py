@@ -55,7 +55,7 @@ class SagaSettler:
                 f"Event {open_event_id} is open and can't be found.", hint="Run 'garden keys verify'."
             )
         reach(Failpoint.STALLED_READ)
-        self._files.remove_strays(path)
+        self._files.strays.remove(path)
         self._undo_half_move(stream, path, event)
         ended = self._ended(stream, path, event)
         reach(Failpoint.SETTLED)
@@ -93,7 +93,7 @@ class SagaSettler:
         # Before it is confirmed that the old name has gone, or a power failure could leave neither.
         self._files.confirm_name(new)
         with suppress(FileMissingError):
-            if self._files.are_one(old, new):
+            if self._files.is_same_file(old, new):
                 with self._store.lock_second(stream, new.text):
                     self._files.drop_second_name(new, old)
 
@@ -152,12 +152,12 @@ class SagaSettler:
         copy = path.copy_of(event.created_at, event.event_id)
         # An editor that had the old file open may have written into what is the copy by now. Those words are
         # somebody's; what was replaced stands in the account.
-        if not self._files.confirm_history_copy(copy) and event.splice is not None:
-            self._files.write_history_copy(copy, apply_splice(text, event.splice.reverse).encode())
+        if not self._files.history.confirm(copy) and event.splice is not None:
+            self._files.history.write(copy, apply_splice(text, event.splice.reverse).encode())
 
     def _drop_link(self, path: GardenPath, event: Event) -> None:
         with suppress(FileMissingError):
-            self._files.drop_history_link(path.copy_of(event.created_at, event.event_id))
+            self._files.history.drop_link(path.copy_of(event.created_at, event.event_id))
 
 
 def intended_response(event: Event) -> Mapping[str, Any]:

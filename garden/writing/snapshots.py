@@ -78,9 +78,9 @@ class Snapshots:
                 return HistorySnapshot(copy.text, None, is_new=True)
             self._disk_space.check()
             # No event tells of a snapshot that was cut off, so whoever takes the next one clears up after it.
-            self._files.remove_strays(wish.path)
+            self._files.strays.remove(wish.path)
             # The copy comes first: one without an event is only a copy too many.
-            self._files.write_history_copy(copy, standing.text.encode())
+            self._files.history.write(copy, standing.text.encode())
             event = journal.record(_said(wish, copy, standing), name=name)
             return HistorySnapshot(copy.text, event.event_id, is_new=True)
 

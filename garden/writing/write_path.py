@@ -23,8 +23,9 @@ from garden.events.store import EventStore
 from garden.events.stream import EventName, LockedStream
 from garden.files.errors import CopyLeftError, FileMissingError, StorageError, SyncFailedError
 from garden.files.failpoints import Failpoint, reach
-from garden.files.garden_files import FileText, GardenFiles, Replacement
+from garden.files.garden_files import FileText, GardenFiles
 from garden.files.paths import GardenPath
+from garden.files.prepared_file import PreparedFile
 from garden.grammar.errors import GardenError
 from garden.home.disk_space import DiskSpace
 from garden.writing.adoption import DriftAdopter
@@ -199,7 +200,7 @@ class WritePath:
     def clear_strays(self, caller: Caller, path: GardenPath) -> int:
         """Remove what killed writers of a document left beside it; whoever writes it now has the lock."""
         with self._store.document(caller, path.text):
-            return self._files.remove_strays(path)
+            return self._files.strays.remove(path)
 
     def settle(self, stream: LockedStream, path: GardenPath) -> EarlierRequest | None:
         """End what a crash left open; gives the earlier request of the same key that has an answer."""
@@ -262,9 +263,9 @@ class WritePath:
             details={"version": stream.head.version, "contentHash": stream.head.content_hash},
         )
 
-    def _prepared(self, plan: Plan, name: EventName) -> AbstractContextManager[Replacement]:
+    def _prepared(self, plan: Plan, name: EventName) -> AbstractContextManager[PreparedFile]:
         path = plan.intent.path
-        return self._files.prepared(
+        return self._files.prepare(
             path,
             plan.after.text.encode(),
             expected=plan.before.raw_hash if plan.before and not plan.missing else None,
@@ -278,7 +279,7 @@ class WritePath:
         if plan.missing and plan.before is not None and plan.keeps_copy:
             copy = plan.intent.path.copy_of(name.at, name.event_id)
             try:
-                self._files.write_history_copy(copy, plan.before.text.encode())
+                self._files.history.write(copy, plan.before.text.encode())
             except StorageError:
                 raise SyncFailedError(replaced=True) from None
 

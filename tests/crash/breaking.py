@@ -2,15 +2,18 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from typing import Any, NamedTuple
 from unittest import mock
 
 from garden.events.stream import LockedStream
-from garden.files import garden_files, plain_files
+from garden.files import garden_files, garden_folders, history_copies, plain_files, prepared_file
 from garden.files.errors import FileMissingError
-from garden.files.garden_files import GardenFiles, Replacement
+from garden.files.garden_files import GardenFiles
+from garden.files.prepared_file import PreparedFile
 from garden.writing import settlement
+
+_FILES = (garden_files, garden_folders, history_copies, plain_files, prepared_file)
 
 Breakage = Callable[[], AbstractContextManager[Any]]
 
@@ -21,33 +24,36 @@ def swallowed_fsync_errors() -> Iterator[None]:
         with suppress(OSError):
             os.fsync(handle)
 
-    with mock.patch.object(plain_files, "sync", sync), mock.patch.object(garden_files, "sync", sync):
+    with ExitStack() as stack:
+        for module in _FILES:
+            if hasattr(module, "sync"):
+                stack.enter_context(mock.patch.object(module, "sync", sync))
         yield
 
 
 def write_before_it_is_recorded() -> AbstractContextManager[Any]:
-    prepared = GardenFiles.prepared
+    prepare = GardenFiles.prepare
 
     @contextmanager
-    def put_at_once(*words: Any, **named: Any) -> Iterator[Replacement]:
-        with prepared(*words, **named) as replacement:
-            replacement.put()
-            yield Replacement(lambda: None)
+    def put_at_once(*words: Any, **named: Any) -> Iterator[mock.Mock]:
+        with prepare(*words, **named) as prepared:
+            prepared.put()
+            yield mock.Mock(PreparedFile)
 
-    return mock.patch.object(GardenFiles, "prepared", put_at_once)
+    return mock.patch.object(GardenFiles, "prepare", put_at_once)
 
 
 @contextmanager
 def failed_changes_left_on_the_disk() -> Iterator[None]:
     """What is put in the file's place stays there after an error, and the caller is told that it failed."""
-    put = Replacement.put
+    put = PreparedFile.put
 
-    def twice(replacement: Replacement) -> None:
+    def twice(prepared: PreparedFile) -> None:
         with suppress(Exception):
-            put(replacement)
+            put(prepared)
         raise FileMissingError
 
-    with mock.patch.object(Replacement, "put", twice):
+    with mock.patch.object(PreparedFile, "put", twice):
         yield
 
 
@@ -61,14 +67,19 @@ def a_lock_that_is_left_behind() -> AbstractContextManager[Any]:
 @contextmanager
 def handles_that_nobody_closes() -> Iterator[None]:
     with (
-        mock.patch.object(garden_files, "give_back"),
-        mock.patch.object(plain_files, "give_back"),
+        mock.patch.object(garden_folders, "close_quietly"),
+        mock.patch.object(plain_files, "close_quietly"),
     ):
         yield
 
 
-def errors_that_are_not_translated() -> AbstractContextManager[Any]:
-    return mock.patch.object(garden_files, "translated", nullcontext)
+@contextmanager
+def errors_that_are_not_translated() -> Iterator[None]:
+    with ExitStack() as stack:
+        for module in _FILES:
+            if hasattr(module, "translate_os_errors"):
+                stack.enter_context(mock.patch.object(module, "translate_os_errors", nullcontext))
+        yield
 
 
 def a_copy_that_nobody_makes_again() -> AbstractContextManager[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from unittest import mock
 
 from garden.access.dispatcher import Dispatcher
-from garden.files.garden_files import Replacement
+from garden.files.prepared_file import PreparedFile
 from garden.writing.settlement import STALLED, SagaSettler
 
 _WIDE_SECONDS = 0.03
@@ -49,9 +49,9 @@ def _answers_early() -> Mapping[str, Any]:
 
 def _undoes_what_was_written() -> Mapping[str, Any]:
     """Give a change up whose text stands in the file already; kills come between the two more often."""
-    put = Replacement.put
+    put = PreparedFile.put
 
-    def slowly(self: Replacement) -> None:
+    def slowly(self: PreparedFile) -> None:
         put(self)
         time.sleep(_WIDE_SECONDS)
 
@@ -59,7 +59,7 @@ def _undoes_what_was_written() -> Mapping[str, Any]:
         return stream.fail(event, STALLED, keep=True)
 
     return {
-        "garden.files.garden_files.Replacement.put": slowly,
+        "garden.files.prepared_file.PreparedFile.put": slowly,
         "garden.writing.settlement.SagaSettler._ended": undone,
     }
 

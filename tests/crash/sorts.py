@@ -9,7 +9,7 @@ from garden.events.records import JOURNAL, Event
 from garden.events.rows import event_of
 from garden.events.saga import Status
 from garden.events.stream import LockedStream
-from garden.files.garden_files import Replacement
+from garden.files.prepared_file import PreparedFile
 from garden.session import Session
 from garden.writing.planner import MOVE_OP
 from tests.support.crowd import Asked
@@ -146,7 +146,7 @@ def _stall(garden: Garden, user_id: str, owner: type, step: str) -> None:
 
 
 def stalled_before(garden: Garden, user_id: str) -> None:
-    _stall(garden, user_id, Replacement, "put")
+    _stall(garden, user_id, PreparedFile, "put")
     file = garden.home.path / PROFILE.format(user=user_id)
     file.with_name(f".new-{file.name}-{'0' * 16}").write_text("half a te")
 

@@ -85,9 +85,9 @@ def test_a_recovery_that_the_power_cut_off_is_brought_to_its_end_by_the_next(
 @pytest.mark.parametrize(
     ("place", "name"),
     [
-        ("_ready.put: sync(folder, replaced=True)", "append"),
-        ("_ready: fresh_file: sync(handle, replaced=False)", "append"),
-        ("_ready.put: sync(history, replaced=True)", "patch"),
+        ("PreparedFile.put: sync(self.folder, replaced=True)", "append"),
+        ("_prepare_next: fresh_file: sync(handle, replaced=False)", "append"),
+        ("PreparedFile.put: sync(self.history, replaced=True)", "patch"),
     ],
 )
 def test_a_sync_that_is_left_out_is_missed(ground: Ground, place: str, name: str) -> None:

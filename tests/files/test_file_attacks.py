@@ -73,8 +73,8 @@ FOLDER_OPERATIONS: dict[str, Callable[[GardenFiles], object]] = {
     "move here": lambda files: files.move(
         OTHERS, GardenPath("users/ada/parts/critic/profile.md"), expected=digest(CANARY)
     ),
-    "remove strays": lambda files: files.remove_strays(PROFILE),
-    "drop a link": lambda files: files.drop_history_link(COPY),
+    "remove strays": lambda files: files.strays.remove(PROFILE),
+    "drop a link": lambda files: files.history.drop_link(COPY),
 }
 
 
@@ -112,10 +112,10 @@ def test_no_link_in_the_history_is_followed(
     for attempt in (
         lambda: files.read(COPY),
         lambda: files.list_folder(COPY.folder),
-        lambda: files.write_history_copy(LATER_COPY, b"x\n"),
+        lambda: files.history.write(LATER_COPY, b"x\n"),
         lambda: files.replace(PROFILE, b"x\n", expected=digest(b"old\n"), keep_previous=LATER_COPY),
-        lambda: files.remove_strays(PROFILE),
-        lambda: files.drop_history_link(COPY),
+        lambda: files.strays.remove(PROFILE),
+        lambda: files.history.drop_link(COPY),
     ):
         with pytest.raises(ForeignFileError):
             attempt()
@@ -132,7 +132,7 @@ def test_a_copy_that_is_a_link_is_not_read_and_not_taken_for_the_copy(
     for attempt in (
         lambda: files.read(COPY),
         lambda: files.exists(COPY),
-        lambda: files.write_history_copy(COPY, CANARY),
+        lambda: files.history.write(COPY, CANARY),
     ):
         with pytest.raises(ForeignFileError):
             attempt()

@@ -107,7 +107,7 @@ def test_a_limit_on_the_size_of_files_stops_a_write_in_the_middle(planted: Home)
     assert state(planted) == before
 
 
-@pytest.mark.parametrize("call", ["create", "write_history_copy"])
+@pytest.mark.parametrize("call", ["create", "history.write"])
 def test_a_full_disk_leaves_no_part_of_a_new_file(planted: Home, call: str) -> None:
     before = state(planted)
     path = str(SIBLING if call == "create" else COPY)

@@ -21,7 +21,7 @@ from garden.files.errors import (
 )
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath, PathNotAllowedError
-from garden.files.plain_files import SIZE_MAX_BYTES, check_still, opened_in, whole_content
+from garden.files.plain_files import SIZE_MAX_BYTES, check_unchanged, open_in, read_stable
 from garden.home.folder import Home
 
 PROFILE = GardenPath("users/ada/parts/critic/profile.md")
@@ -172,10 +172,10 @@ def test_a_file_that_is_rewritten_in_place_meanwhile_is_busy_or_read_as_it_was(
 def test_a_file_that_never_stands_still_is_busy() -> None:
     # Plain by its status and empty by its size, and yet there is always something to read.
     with (
-        opened_in(AT_THE_WORKING_FOLDER, "/proc/self/status") as handle,
+        open_in(AT_THE_WORKING_FOLDER, "/proc/self/status") as handle,
         pytest.raises(FileBusyError) as caught,
     ):
-        whole_content(handle)
+        read_stable(handle)
     assert caught.value.code == "unavailable"
 
 
@@ -348,14 +348,14 @@ def test_an_edit_from_outside_in_the_last_moment_is_noticed(home: Home, edit: st
     handle = os.open(target.parent, os.O_RDONLY)
     status = target.stat()
     (target.parent / "second name").hardlink_to(target)
-    check_still(status, handle, target.name)
+    check_unchanged(status, handle, target.name)
     if edit == "another file":
         target.unlink()
     target.write_bytes(b"longer\n" if edit == "longer" else b"OLD\n")
     if edit != "in place":
         os.utime(target, ns=(1, 1))
     with pytest.raises(FileChangedError):
-        check_still(status, handle, target.name)
+        check_unchanged(status, handle, target.name)
     os.close(handle)
 
 
@@ -435,7 +435,7 @@ def test_a_refused_replacement_leaves_no_copy(files: GardenFiles, home: Home) ->
 
 def test_a_copy_that_is_another_version_is_never_overwritten(files: GardenFiles, home: Home) -> None:
     place(home, PROFILE)
-    files.write_history_copy(COPY, b"older\n")
+    files.history.write(COPY, b"older\n")
     with pytest.raises(FileExistsAlreadyError):
         files.replace(PROFILE, b"new\n", expected=digest(b"old\n"), keep_previous=COPY)
     assert (files.read(COPY).text, files.read(PROFILE).text) == ("older\n", "old\n")
@@ -453,31 +453,31 @@ def test_a_document_keeps_its_previous_version_in_its_own_history_only(
 
 
 def test_a_copy_is_written_once_and_the_same_again_is_fine(files: GardenFiles, home: Home) -> None:
-    files.write_history_copy(COPY, b"old\n")
+    files.history.write(COPY, b"old\n")
     before = (home.path / str(COPY)).stat()
-    files.write_history_copy(COPY, b"old\n")
+    files.history.write(COPY, b"old\n")
     with pytest.raises(FileExistsAlreadyError):
-        files.write_history_copy(COPY, b"other\n")
+        files.history.write(COPY, b"other\n")
     assert files.read(COPY).text == "old\n"
     assert (home.path / str(COPY)).stat() == before
     assert listed(files, str(COPY.folder)) == [str(COPY)]
     with pytest.raises(PathNotAllowedError):
-        files.write_history_copy(NOTES, b"old\n")
+        files.history.write(NOTES, b"old\n")
 
 
 def test_a_crash_between_link_and_rename_leaves_a_document_that_is_read_replaced_and_mended(
     files: GardenFiles, home: Home
 ) -> None:
     target = place(home, PROFILE)
-    files.write_history_copy(LATER_COPY, b"other\n")
+    files.history.write(LATER_COPY, b"other\n")
     (home.path / str(COPY)).hardlink_to(target)
     assert files.read(PROFILE).text == files.read(COPY).text == "old\n"
-    assert not files.drop_history_link(LATER_COPY)
-    assert files.drop_history_link(COPY)
+    assert not files.history.drop_link(LATER_COPY)
+    assert files.history.drop_link(COPY)
     assert not files.exists(COPY)
     assert target.stat().st_nlink == 1
     with pytest.raises(FileMissingError):
-        files.drop_history_link(COPY)
+        files.history.drop_link(COPY)
 
 
 def test_the_same_event_goes_on_where_its_link_was_made_already(files: GardenFiles, home: Home) -> None:
@@ -497,10 +497,10 @@ def test_strays_of_a_document_are_removed_and_nobody_elses(files: GardenFiles, h
     for name in (stray, *others):
         (folder / name).write_text("half")
     (history / f".new-{COPY.name}-0123456789abcdef").write_text("half")
-    assert files.remove_strays(PROFILE) == 2
+    assert files.strays.remove(PROFILE) == 2
     assert sorted(path.name for path in folder.iterdir()) == sorted([*others, "profile.md"])
     assert [path.name for path in history.iterdir()] == [COPY.name]
-    assert files.remove_strays(PROFILE) == files.remove_strays(NOTES) == 0
+    assert files.strays.remove(PROFILE) == files.strays.remove(NOTES) == 0
 
 
 # Moving
@@ -584,7 +584,7 @@ def test_a_folder_that_was_made_anew_by_hand_is_brought_to_the_disk_again(
 def test_the_name_of_a_copy_is_given_anew_before_it_is_confirmed(files: GardenFiles, home: Home) -> None:
     copy = place(home, COPY)
     os.utime(copy.parent, ns=(0, 0))
-    assert files.confirm_history_copy(COPY)
+    assert files.history.confirm(COPY)
     assert copy.parent.stat().st_mtime_ns > 0
     assert copy.read_bytes() == b"old\n"
     assert [each.name for each in copy.parent.iterdir()] == [copy.name]

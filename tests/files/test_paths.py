@@ -184,7 +184,7 @@ def test_another_users_path_is_refused_to_an_agent_and_right_for_nobody_in_parti
         ("users/ada/Notes.md", "capital"),
         ("users/ad\u00e4/notes.md", "beyond a-z"),
         ("etc/passwd", "begin with users/"),
-        ("users/ada/diary.md", "called so"),
+        ("users/ada/diary.md", "has such a name"),
         ("users/" + "a" * 300, f"{LENGTH_MAX_CHARACTERS} characters"),
     ],
 )

@@ -117,10 +117,10 @@ class Attacked:
         self.files.replace(path, b"old\n", expected=None)
 
     def copy(self, number: int) -> None:
-        self.files.write_history_copy(PROFILE.copy_of(NOON, UUID(int=number % 50 + 10**6)), b"old\n")
+        self.files.history.write(PROFILE.copy_of(NOON, UUID(int=number % 50 + 10**6)), b"old\n")
 
     def clean(self, _: int) -> None:
-        self.files.remove_strays(PROFILE)
+        self.files.strays.remove(PROFILE)
 
 
 @pytest.mark.parametrize("step_by_step", [False, True], ids=["at once", "step by step"])

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,7 @@ def confirm_folders(files: GardenFiles, arguments: dict[str, str | None]) -> Non
     for name in ("path", "new_path", "keep_previous"):
         with suppress(OSError, GardenError):
             if arguments.get(name):
-                files._confirm_way(GardenPath(arguments[name] or "").folder.components)
+                files.confirm_way(GardenPath(arguments[name] or "").folder.components)
 
 
 def answer_of(files: GardenFiles, call: str, arguments: dict[str, str | None]) -> dict[str, Any]:
@@ -126,7 +127,7 @@ def answer_of(files: GardenFiles, call: str, arguments: dict[str, str | None]) -
     if call == "create":
         call, values["expected"] = "replace", None
     try:
-        result = getattr(files, call)(path, **values)
+        result = attrgetter(call)(files)(path, **values)
     except GardenError as error:
         replaced = error.replaced if isinstance(error, SyncFailedError) else None
         return {"code": error.code, "message": error.message, "hint": error.hint, "replaced": replaced}

@@ -31,14 +31,14 @@ class Steps:
     def __enter__(self) -> Self:
         for name in _CALLS:
             self._watch(f"os.{name}", name, getattr(os, name))
-        for module in ("plain_files", "files"):
-            self._watch(f"garden.{module}.rename_new", "rename_new", rename_new)
-        self._watch("garden.plain_files.exchange", "exchange", exchange)
+        for module in ("plain_files", "garden_files", "prepared_file"):
+            self._watch(f"garden.files.{module}.rename_new", "rename_new", rename_new)
+        self._watch("garden.files.plain_files.exchange", "exchange", exchange)
         opened = os.open
         self._replace("os.open", lambda *words, **named: self._opened(opened, words, named))
         send = LockedStream._send
         self._replace(
-            "events.stream.LockedStream._send",
+            "garden.events.stream.LockedStream._send",
             lambda stream, name, *words: (self.take(name), send(stream, name, *words))[1],
         )
         return self

@@ -4,7 +4,7 @@ import pytest
 
 from garden.application import Garden
 from garden.events.stream import LockedStream
-from garden.files.garden_files import Replacement
+from garden.files.prepared_file import PreparedFile
 
 
 class _GoneError(BaseException):
@@ -18,7 +18,7 @@ def leave_open(garden: Garden, path: str, text: str, *, written: bool = False) -
         raise _GoneError
 
     with pytest.MonkeyPatch.context() as patched:
-        owner: type = LockedStream if written else Replacement
+        owner: type = LockedStream if written else PreparedFile
         patched.setattr(owner, "finish" if written else "put", gone)
         with pytest.raises(_GoneError):
             garden.session("ada").call("fs.append", {"path": path, "text": text})

@@ -6,7 +6,7 @@ import pytest
 
 from garden.application import Garden, open_garden
 from garden.files.errors import StorageError
-from garden.files.garden_files import Replacement
+from garden.files.prepared_file import PreparedFile
 from garden.home.folder import Home
 from garden.session import Session
 from tests.support.gardens import CRITIC, NOTES, events_of, ok, plant, refused, result, rows
@@ -134,7 +134,7 @@ def test_a_failed_request_is_recorded_as_that_and_may_be_sent_again(
         raise StorageError("The disk is full.", hint="Make room.")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Replacement, "put", full)
+        patched.setattr(PreparedFile, "put", full)
         code = ada.call("fs.append", {**BADLY, "idempotencyKey": "mine"})["error"]["code"]
     failed = rows(ada)[0]
     assert (failed["status"], failed["afterHash"]) == ("failed", None)

@@ -4,7 +4,7 @@ import pytest
 
 from garden.application import Garden
 from garden.events.stream import LockedStream
-from garden.files.garden_files import Replacement
+from garden.files.prepared_file import PreparedFile
 from garden.session import Session
 from tests.support.gardens import CRITIC, edit_outside, events_of, file_of, ok, plant, refused, result, rows
 
@@ -39,7 +39,7 @@ def test_a_change_that_was_never_written_fails_and_may_be_sent_again(
 ) -> None:
     plant(ada, CRITIC)
     before = file_of(garden, CRITIC).read_bytes()
-    _gone_at(monkeypatch, Replacement, "put", ada)
+    _gone_at(monkeypatch, PreparedFile, "put", ada)
     assert file_of(garden, CRITIC).read_bytes() == before
     ok(ada, "md.patch_section", **SECOND)
     (failed,) = rows(ada, status="failed")
@@ -111,7 +111,7 @@ def test_a_writer_that_wakes_up_late_is_adopted_with_the_name_of_its_event(
 
 def test_a_preview_of_an_open_change_settles_nothing(ada: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(ada, CRITIC)
-    _gone_at(monkeypatch, Replacement, "put", ada)
+    _gone_at(monkeypatch, PreparedFile, "put", ada)
     ok(ada, "md.patch_section", **SECOND, dryRun=True)
     assert events_of(ada, CRITIC) == ["plant committed", "replace_section pending"]
     ok(ada, "md.patch_section", **SECOND)

@@ -100,7 +100,7 @@ def test_what_can_not_be_ended_is_given_up_with_an_account_of_why(garden: Garden
     assert status.state is State.QUARANTINED
     assert status.message == (
         "An interrupted change could not be settled in 10 attempts. "
-        "A document is text in UTF-8, and this has no valid UTF-8 at byte 0. "
+        "A document is UTF-8 text, and this file has no valid UTF-8 at byte 0. "
         "Remove the cause, then run 'garden reconcile --quarantined' to try once more."
     )
     # Whoever edits it is told as before, and once a person has seen to it, it goes on.

@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from garden.application import Garden
-from garden.files.plain_files import Look
+from garden.files.plain_files import FileStamp
 from garden.home.settings import Upkeep
 from garden.upkeep.reconciliation import adopt
 from garden.upkeep.seen import AGAIN_SECONDS, SETTLED_SECONDS, Seen
@@ -21,7 +21,7 @@ from tests.support.waiting import until
 OVERVIEW = "users/ada/overview.md"
 LARGE = "word " * 100_000
 HEAD: dict[str, Any] = {"version": 3, "raw_hash": "sha256:of-that"}
-LOOK = Look((1, 2), 3, written_ns=4_000_000_000, changed_ns=5_000_000_000)
+LOOK = FileStamp((1, 2), 3, written_ns=4_000_000_000, changed_ns=5_000_000_000)
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def test_a_look_counts_where_the_last_change_was_long_over_and_for_a_day() -> No
         (LOOK, {**HEAD, "raw_hash": "sha256:of-another"}),
     ],
 )
-def test_a_look_counts_for_that_file_and_that_head_alone(look: Look, head: dict[str, Any]) -> None:
+def test_a_look_counts_for_that_file_and_that_head_alone(look: FileStamp, head: dict[str, Any]) -> None:
     seen = Seen()
     seen.remember(NOTES, LOOK, HEAD, int(1e12))
     assert not seen.is_in_step(NOTES, look, head)

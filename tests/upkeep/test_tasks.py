@@ -167,9 +167,9 @@ def test_a_garden_that_can_t_be_listed_is_told_once_and_keeps_nobody_else_waitin
     assert told == [
         (
             "users/bob",
-            f"This folder can't be listed. {NOT_ALLOWED} a folder belongs where something else stands.",
+            f"This folder can't be listed. {NOT_ALLOWED} something else is in the place of a folder.",
         ),
-        ("users/bob/notes.md", f"{NOT_ALLOWED} a link stands on the way."),
+        ("users/bob/notes.md", f"{NOT_ALLOWED} a link is on the way."),
     ]
     assert events_of(three[2], "users/cyd/notes.md")[-1] == "external_edit committed"
     assert adopted(garden, job) == (JobCounts({"needs a person": 2}), [])

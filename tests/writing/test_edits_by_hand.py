@@ -65,7 +65,7 @@ def test_a_replacement_that_can_not_be_taken_back_stands_and_is_ended_by_the_nex
 
     with monkeypatch.context() as failing_disk:
         failing_disk.setattr(plain_files, "exchange", lambda *words: next(calls)(*words))
-        failing_disk.setattr(plain_files, "check_still", fail)
+        failing_disk.setattr(plain_files, "check_unchanged", fail)
         failing_disk.setattr(os, "unlink", fail)
         asked = patching(PROFILE, "concerns v1", "said once;", idempotencyKey="the same")
         answer = ada(garden).call(*asked)

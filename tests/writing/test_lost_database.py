@@ -11,7 +11,8 @@ from garden.application import Garden
 from garden.events.database import connection
 from garden.events.stream import LockedStream
 from garden.files.errors import SyncFailedError
-from garden.files.garden_files import GardenFiles, Replacement
+from garden.files.garden_files import GardenFiles
+from garden.files.prepared_file import PreparedFile
 from garden.home.embedded import EmbeddedPostgres
 from garden.home.folder import Home
 from tests.support.crowd import Asked
@@ -63,7 +64,7 @@ def once(
 @pytest.mark.parametrize("immediately", [True, False], ids=["crash", "shutdown"])
 @pytest.mark.parametrize(
     ("owner", "step"),
-    [(LockedStream, "begin"), (Replacement, "put"), (LockedStream, "finish")],
+    [(LockedStream, "begin"), (PreparedFile, "put"), (LockedStream, "finish")],
     ids=["before begin", "before replace", "before finish"],
 )
 def test_a_write_that_loses_the_database_is_unavailable_and_can_be_sent_again(
@@ -104,7 +105,7 @@ def test_a_refusal_of_the_files_is_told_even_where_it_can_not_be_recorded(
             file.write("\nby hand;\n")
         own_server.stop()
 
-    monkeypatch.setattr(Replacement, "put", once(Replacement.put, before=edited_and_stopped))
+    monkeypatch.setattr(PreparedFile, "put", once(PreparedFile.put, before=edited_and_stopped))
     assert code_of(ada(own_garden).call(*ASKED)) == "precondition_failed"
     own_server.ensure_running()
     ok(ada(own_garden).call(*ASKED))
@@ -156,7 +157,7 @@ class Paused:
         self._reached, self._go = Event(), Event()
         self._database = database
         self._threads = ThreadPoolExecutor(1)
-        monkeypatch.setattr(Replacement, "put", once(Replacement.put, **{where: self._pause}))
+        monkeypatch.setattr(PreparedFile, "put", once(PreparedFile.put, **{where: self._pause}))
         self._call = self._threads.submit(ada(garden).call, *asked)
         while not self._reached.wait(0.1):
             assert not self._call.done(), self._call.result()
@@ -232,13 +233,13 @@ def test_what_the_disk_did_not_confirm_is_brought_to_it_before_anything_else_and
 
     plant(ada(garden), PROFILE)
     with monkeypatch.context() as patched:
-        patched.setattr(Replacement, "put", once(Replacement.put, after=not_confirmed))
+        patched.setattr(PreparedFile, "put", once(PreparedFile.put, after=not_confirmed))
         assert code_of(ada(garden).call(*ASKED)) == "unavailable"
         pending = told(garden, PROFILE).events[-1]
         assert pending.status == "pending"
     inode = (garden.home.path / PROFILE).stat().st_ino
     with monkeypatch.context() as patched:
-        patched.setattr(Replacement, "put", once(Replacement.put, before=not_confirmed))
+        patched.setattr(PreparedFile, "put", once(PreparedFile.put, before=not_confirmed))
         # As long as the disk does not confirm, the document is closed to everybody.
         assert code_of(ada(garden).call(*patching(PROFILE, "needs v1", "of another"))) == "unavailable"
     assert told(garden, PROFILE).events[-1].status == "pending"

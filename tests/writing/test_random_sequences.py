@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from garden.application import Garden
-from garden.files.garden_files import GardenFiles, Replacement
+from garden.files.garden_files import GardenFiles
+from garden.files.prepared_file import PreparedFile
 from tests.support.crowd import Asked
 from tests.support.planted import code_of
 from tests.support.promises import broken_promises
@@ -149,7 +150,7 @@ class World:
 
     def _cut_off(self, step: Step) -> None:
         tool, args = self.asked(step.args["tool"], step.path, step.args["args"])
-        owner, name = (GardenFiles, "move") if tool == "fs.move" else (Replacement, "put")
+        owner, name = (GardenFiles, "move") if tool == "fs.move" else (PreparedFile, "put")
         original = getattr(owner, name)
 
         def cut(*words: Any, **named: Any) -> None:

@@ -7,13 +7,20 @@ from inspect import getsource
 from types import ModuleType
 
 from garden.application import Garden
-from garden.files import beneath, garden_files, plain_files
+from garden.files import (
+    beneath,
+    garden_files,
+    garden_folders,
+    history_copies,
+    plain_files,
+    prepared_file,
+)
 from tests.crash.power.harness import Harness, Scenario
 from tests.crash.power.lives import Lives
 from tests.crash.power.recording import MAKER, made_by, place_named
 from tests.crash.power.sorts import SORTS
 
-_MODULES = (garden_files, plain_files, beneath)
+_MODULES = (garden_files, garden_folders, history_copies, prepared_file, plain_files, beneath)
 _ASKING = {"sync", "os.fsync"}
 
 # In these a process dies before the power fails, and whoever comes after it meets what others never do.

@@ -55,10 +55,12 @@ class Recorder:
         for name in ("open", "write", "fsync", "link", "rename", "unlink", "mkdir"):
             self._replace(f"os.{name}", getattr(self, f"_{name}"), getattr(os, name))
         self._replace(
-            "garden.beneath._rename_without_replacing", self._rename_new, beneath._rename_without_replacing
+            "garden.files.beneath._rename_without_replacing",
+            self._rename_new,
+            beneath._rename_without_replacing,
         )
-        self._replace("garden.plain_files.exchange", self._exchange, beneath.exchange)
-        self._replace("events.stream.LockedStream._send", self._send, LockedStream._send)
+        self._replace("garden.files.plain_files.exchange", self._exchange, beneath.exchange)
+        self._replace("garden.events.stream.LockedStream._send", self._send, LockedStream._send)
         return self
 
     def __exit__(

@@ -1,0 +1,269 @@
+"""The folders below the garden home: opened, made, confirmed on the disk, and listed.
+
+The home's folder is opened once. Everything below is reached from that handle without following links, and
+the type, size and links of a file are read from the open handle, never from its name.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from garden.files.beneath import LOOK, READ_FOLDER, choose_resolver, close_quietly
+from garden.files.errors import FileError, FileMissingError, ForeignFileError, translate_os_errors
+from garden.files.paths import GardenPath, PathNotAllowedError, Place
+from garden.files.plain_files import (
+    FileStamp,
+    Identity,
+    check_type,
+    identity_of,
+    names_in,
+    open_in,
+    read_stable,
+    stamp_of,
+    status_in,
+    stray_pattern,
+    sync,
+)
+
+OnUnlisted = Callable[[GardenPath, FileError], None]
+"""Called with each folder that can't be listed, so that the search goes on with the others."""
+
+_ANY_NAME = re.compile(".*", re.DOTALL)
+_NOT_HIDDEN = re.compile("[^.].*", re.DOTALL)
+_CONFIRMED_MAX = 10_000
+
+
+class GardenFolders:
+    """The folders of one open garden home; any number of threads may use it."""
+
+    def __init__(self, home: Path, *, step_by_step: bool = False) -> None:
+        with translate_os_errors():
+            self._home = os.open(home, READ_FOLDER | os.O_CLOEXEC)
+        self._resolve = choose_resolver(self._home, step_by_step=step_by_step)
+        # Folders whose names are on the disk, each with the stamp that its parent had then.
+        self._confirmed: dict[tuple[str, ...], FileStamp] = {}
+
+    def close(self) -> None:
+        """Close the home's handle; every later call fails."""
+        if self._home >= 0:
+            os.close(self._home)
+            self._home = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def open(self, components: tuple[str, ...], flags: int) -> Iterator[int]:
+        """Open a file or folder below the home."""
+        handle = self._resolve(self._home, components, flags)
+        try:
+            yield handle
+        finally:
+            close_quietly(handle)
+
+    @contextmanager
+    def open_ensured(self, path: GardenPath) -> Iterator[int]:
+        """Open a folder, and make it first if it is missing; its name is on the disk."""
+        try:
+            handle = self._resolve(self._home, path.components, READ_FOLDER)
+        except FileNotFoundError:
+            self._make_folders(path.components)
+            handle = self._resolve(self._home, path.components, READ_FOLDER)
+        try:
+            self.confirm_way(path.components)
+            yield handle
+        finally:
+            close_quietly(handle)
+
+    def list_folder(self, path: GardenPath) -> tuple[GardenPath, ...]:
+        """List the documents, copies and folders in a folder, sorted by name.
+
+        A person may keep other things there. No tool can open those, so the list leaves them out.
+        """
+        return self._list(path.components)
+
+    def users(self) -> tuple[GardenPath, ...]:
+        """List the gardens of this home."""
+        return self._list(("users",))
+
+    def documents(self, folder: GardenPath, on_unlisted: OnUnlisted | None = None) -> Iterator[GardenPath]:
+        """Find every document, or copy, in a folder and below; one that vanishes meanwhile is left out.
+
+        A folder that can't be listed is an error, unless the caller passes `on_unlisted`.
+        """
+        with skip_unlisted(folder, on_unlisted):
+            for path in self.list_folder(folder):
+                if path.is_folder:
+                    yield from self.documents(path, on_unlisted)
+                else:
+                    yield path
+
+    def count_others(self, folder: GardenPath) -> int:
+        """Count the files in a folder and below that are no part of the garden, hidden files aside.
+
+        A folder that can't be listed counts as empty.
+        """
+        with suppress(FileError):
+            with translate_os_errors(), self.open(folder.components, READ_FOLDER) as handle:
+                names = set(names_in(handle, _NOT_HIDDEN))
+            known = self.list_folder(folder)
+            below = sum(self.count_others(path) for path in known if path.is_folder)
+            return len(names - {path.name for path in known}) + below
+        return 0
+
+    def ensure_folders(self, path: GardenPath) -> None:
+        """Make a garden's folder and its parents, private and durable, where they are missing."""
+        check_place(path, Place.FOLDER)
+        with translate_os_errors(), self.open_ensured(path):
+            pass
+
+    def remove(self, folder: GardenPath, names: re.Pattern[str]) -> int:
+        """Remove the files of a folder whose names match; returns how many there were."""
+        with (
+            suppress(FileMissingError),
+            translate_os_errors(),
+            self.open(folder.components, READ_FOLDER) as handle,
+        ):
+            found = names_in(handle, names)
+            for name in found:
+                os.unlink(name, dir_fd=handle)
+            return len(found)
+        return 0
+
+    def exists(self, path: GardenPath) -> bool:
+        """Whether the file or folder is there; anything else in its place is refused."""
+        try:
+            with translate_os_errors(), self.open(path.components, LOOK) as handle:
+                check_type(os.fstat(handle), folder=path.is_folder)
+        except FileMissingError:
+            return False
+        return True
+
+    def is_same_file(self, path: GardenPath, other: GardenPath) -> bool:
+        """Whether two paths, of documents or copies, lead to one file."""
+        with (
+            translate_os_errors(),
+            self.open(path.folder.components, READ_FOLDER) as one,
+            self.open(other.folder.components, READ_FOLDER) as two,
+        ):
+            return identity_of(status_in(one, path.name)) == identity_of(status_in(two, other.name))
+
+    def drop_duplicate(self, path: GardenPath, other: GardenPath, *, or_equal: bool = False) -> bool:
+        """Remove the first path if both lead to one file, or, with `or_equal`, to two that hold the same."""
+        with (
+            translate_os_errors(),
+            self.open(other.folder.components, READ_FOLDER) as kept,
+            self.open(path.folder.components, READ_FOLDER) as folder,
+        ):
+            is_duplicate = identity_of(status_in(folder, path.name)) == identity_of(
+                status_in(kept, other.name)
+            )
+            if not is_duplicate and or_equal:
+                with open_in(folder, path.name) as one, open_in(kept, other.name) as two:
+                    is_duplicate = read_stable(one)[0] == read_stable(two)[0]
+            if is_duplicate:
+                os.unlink(path.name, dir_fd=folder)
+                sync(folder, replaced=True)
+        return is_duplicate
+
+    def confirm_way(self, components: tuple[str, ...]) -> None:
+        """Sync the name of a folder and of each of its parents, once for each.
+
+        This includes folders that existed already: their maker may have died before they were durable, and
+        everything below a folder is lost with the folder's name. A folder that was made anew since, on any
+        level, changes the stamp of its parent.
+        """
+        if not self._is_confirmed(components):
+            for depth in range(1, len(components) + 1):
+                self._confirm(components[:depth])
+
+    def check_file(self, handle: int, path: GardenPath) -> os.stat_result:
+        """Refuse anything but a plain file, and a file with more names than this service gave it."""
+        status = os.fstat(handle)
+        check_type(status, folder=False)
+        if status.st_nlink > 1:
+            names = self._names_of(path.document, identity_of(status))
+            # Read again: a name may have gone meanwhile, and the count of ours can only be too low.
+            if os.fstat(handle).st_nlink > max(names, 1):
+                raise ForeignFileError("the file has a second name, a hard link, in another place")
+        return status
+
+    def _list(self, components: tuple[str, ...]) -> tuple[GardenPath, ...]:
+        with (
+            translate_os_errors(),
+            self.open(components, READ_FOLDER) as folder,
+            os.scandir(folder) as entries,
+        ):
+            return tuple(sorted(_known_paths("/".join(components), entries), key=str))
+
+    def _make_folders(self, components: tuple[str, ...]) -> None:
+        for depth, name in enumerate(components):
+            with self.open(components[:depth], READ_FOLDER) as parent, suppress(FileExistsError):
+                os.mkdir(name, 0o700, dir_fd=parent)
+
+    def _is_confirmed(self, way: tuple[str, ...]) -> bool:
+        with self.open(way[:-1], LOOK) as parent:
+            return self._confirmed.get(way) == stamp_of(os.fstat(parent))
+
+    def _confirm(self, way: tuple[str, ...]) -> None:
+        with self.open(way[:-1], READ_FOLDER) as parent:
+            stamp = stamp_of(os.fstat(parent))
+            if self._confirmed.get(way) == stamp:
+                return
+            sync(parent, replaced=False)
+        if len(self._confirmed) >= _CONFIRMED_MAX:
+            self._confirmed.clear()
+        self._confirmed[way] = stamp
+
+    def _names_of(self, document: GardenPath, identity: Identity) -> int:
+        """Count the names that this service gave a file.
+
+        A version that is being replaced has two for a moment, and for longer after a crash. A reader holds no
+        lock, and must not take the second for a planted link.
+        """
+        own = re.compile(f"{re.escape(document.name)}|{stray_pattern(document.name).pattern}")
+        found = [*self._identities(document.folder, own), *self._identities(document.history, _ANY_NAME)]
+        return found.count(identity)
+
+    def _identities(self, path: GardenPath, names: re.Pattern[str]) -> Iterator[Identity]:
+        with suppress(FileNotFoundError), self.open(path.components, READ_FOLDER) as folder:
+            for name in names_in(folder, names):
+                with suppress(FileNotFoundError):
+                    yield identity_of(status_in(folder, name))
+
+
+def check_place(path: GardenPath, place: Place) -> None:
+    """Refuse a path of another kind."""
+    if path.place is not place:
+        raise PathNotAllowedError(f"a {place.replace('_', ' ')} is wanted, and this is a {path.place}")
+
+
+@contextmanager
+def skip_unlisted(folder: GardenPath, on_unlisted: OnUnlisted | None) -> Iterator[None]:
+    """Go on after a folder that has gone, and report one that can't be listed."""
+    try:
+        yield
+    except FileMissingError:
+        pass
+    except FileError as error:
+        if on_unlisted is None:
+            raise
+        on_unlisted(folder, error)
+
+
+def _known_paths(folder: str, entries: Iterable[os.DirEntry[str]]) -> Iterator[GardenPath]:
+    for entry in entries:
+        with suppress(PathNotAllowedError):
+            path = GardenPath(f"{folder}/{entry.name}")
+            has_right_type = entry.is_dir if path.is_folder else entry.is_file
+            if has_right_type(follow_symlinks=False):
+                yield path
