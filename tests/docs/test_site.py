@@ -52,3 +52,9 @@ def test_the_search_knows_the_words_of_the_pages(site: Path) -> None:
     index = (site / "search" / "search_index.json").read_text("utf-8")
     assert "writes.html" in index
     assert "stalled_before_write" in index
+
+
+def test_diagrams_are_drawn_while_the_site_is_built(site: Path) -> None:
+    pages = {path.name: path.read_text("utf-8") for path in site.rglob("*.html")}
+    assert pages["architecture.html"].count('<div class="diagram"><svg') == 2
+    assert not [name for name, text in pages.items() if "language-mermaid" in text]
