@@ -11,7 +11,7 @@ from garden.application import Garden
 from garden.events.records import Caller
 from garden.home.folder import ensure_home
 from garden.home.settings import Settings
-from garden.home.setup import Ground
+from garden.home.setup import PreparedHome
 from garden.surfaces.web import openapi
 from garden.surfaces.web.application import WebService
 from garden.surfaces.web.authentication import OneUserDoor
@@ -49,8 +49,8 @@ def document() -> Described:
     """Build the OpenAPI document of `garden serve`; no database is opened."""
     with tempfile.TemporaryDirectory(prefix="garden-docs-") as folder:
         home = ensure_home(Path(folder) / "home")
-        ground = Ground(home, "postgresql:///no-connection-is-made", ())
-        with Garden(Settings(home=home.path), ground) as garden:
+        prepared = PreparedHome(home, "postgresql:///no-connection-is-made", ())
+        with Garden(Settings(home=home.path), prepared) as garden:
             workers, upkeep = Workers(), Timer(garden.services, ())
             door = OneUserDoor(Caller("ada", "companion", "agent"))
             service = WebService(garden, workers, door, {}, upkeep, private=True)

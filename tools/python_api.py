@@ -109,9 +109,7 @@ def _method(colour: Colour, tool: Tool[Any], models: set[type[BaseModel]]) -> st
         f"{name}: {_type(field.annotation, models)}" for name, field in own.items() if field.is_required()
     ]
     optional = [_optional(name, field, models) for name, field in own.items() if not field.is_required()]
-    said = {WriteRequest: ["**said: Unpack[Written]"], Correlated: ["**said: Unpack[Correlated]"]}.get(
-        shared, []
-    )
+    said = [f"**said: Unpack[{_SAID[shared]}]"] if shared in _SAID else []
     parameters = ", ".join(["self", *required, *(["*", *optional] if optional else []), *said])
     fields = ", ".join([*(f'"{name}": {name}' for name in own), *(["**said"] if said else [])])
     result = _type(tool.result, models, given=False)

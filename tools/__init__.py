@@ -1,0 +1,1 @@
+"""Programs for developers: set-up, generated pages, the site, the check on words."""
