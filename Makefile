@@ -57,8 +57,8 @@ crash: .venv/ready ## Kill, cut off, black out and starve whatever writes (N=300
 	@$(PY) -m tests.crash.faults --sample 8 --seed $(N)
 
 .PHONY: nightly
-nightly: .venv/ready ## Put a hundred thousand random documents to each property of the grammar
-	@GARDEN_HYPOTHESIS=nightly $(PY) -m pytest -n $(WORKERS) --dist worksteal tests/grammar $(ARGS)
+nightly: .venv/ready ## Test each property of grammar and lint with a hundred thousand examples
+	@GARDEN_HYPOTHESIS=nightly $(PY) -m pytest -n $(WORKERS) --dist worksteal tests/grammar tests/lint $(ARGS)
 
 .PHONY: conformance
 conformance: .venv/ready ## Put the protocol's own suite and inspector to the MCP server

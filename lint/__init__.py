@@ -1,5 +1,5 @@
-"""Findings about a document.
+"""Lint: findings about a document.
 
-Rules look at a parsed document and report what breaks a hard block, exceeds a soft cap or drifts from the
-house form. Imports `grammar` only, and like it touches nothing outside its arguments.
+Rules examine a parsed document and report what blocks edits, exceeds a soft cap or departs from the house
+style. The package imports `grammar` only and, like it, touches nothing outside its arguments.
 """

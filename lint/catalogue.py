@@ -1,74 +1,16 @@
-"""All the rules there are, in the order of their ids."""
+"""The catalogue: the rule of every module in `lint/rules`, ordered by id."""
 
+import pkgutil
+from importlib import import_module
+
+from garden.lint import rules
 from garden.lint.rule import Rule
-from garden.lint.rules import (
-    altered_anchor,
-    blank_lines,
-    change_log_form,
-    control_character,
-    detached_anchor,
-    duplicate_anchor,
-    duplicate_token,
-    emptied_section,
-    evidence_without_token,
-    final_newline,
-    forged_markup,
-    heading_form,
-    heading_jump,
-    instruction,
-    invisible_character,
-    long_quote,
-    malformed_anchor,
-    malformed_identity,
-    many_words,
-    misplaced_anchor,
-    missing_anchor,
-    missing_identity,
-    missing_section,
-    mixed_line_ends,
-    path_mismatch,
-    secret,
-    section_order,
-    tab_character,
-    too_many_items,
-    too_many_words,
-    trailing_space,
-    unknown_anchor,
-    unknown_section,
-)
 
-CATALOGUE: tuple[Rule, ...] = (
-    missing_anchor.RULE,
-    duplicate_anchor.RULE,
-    altered_anchor.RULE,
-    detached_anchor.RULE,
-    misplaced_anchor.RULE,
-    malformed_anchor.RULE,
-    unknown_anchor.RULE,
-    unknown_section.RULE,
-    missing_identity.RULE,
-    malformed_identity.RULE,
-    path_mismatch.RULE,
-    too_many_items.RULE,
-    too_many_words.RULE,
-    many_words.RULE,
-    heading_form.RULE,
-    missing_section.RULE,
-    section_order.RULE,
-    heading_jump.RULE,
-    emptied_section.RULE,
-    evidence_without_token.RULE,
-    long_quote.RULE,
-    duplicate_token.RULE,
-    change_log_form.RULE,
-    mixed_line_ends.RULE,
-    final_newline.RULE,
-    trailing_space.RULE,
-    tab_character.RULE,
-    blank_lines.RULE,
-    secret.RULE,
-    instruction.RULE,
-    forged_markup.RULE,
-    control_character.RULE,
-    invisible_character.RULE,
-)
+
+def _load_rules() -> tuple[Rule, ...]:
+    modules = pkgutil.iter_modules(rules.__path__, f"{rules.__name__}.")
+    found: list[Rule] = [import_module(module.name).RULE for module in modules]
+    return tuple(sorted(found, key=lambda rule: rule.id))
+
+
+CATALOGUE: tuple[Rule, ...] = _load_rules()

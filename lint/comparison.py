@@ -1,4 +1,4 @@
-"""What an edit made worse: two reports side by side."""
+"""Compares two reports: what an edit made worse."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from garden.lint.report import Report
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is new, what is further over its limit than before, and what is gone."""
+    """Findings that are new, further over their limit than before, or gone."""
 
     new: tuple[Finding, ...] = ()
     further: tuple[Finding, ...] = ()
@@ -16,22 +16,22 @@ class Comparison:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing changed that the rules look at."""
+        """Whether no finding changed."""
         return not (self.new or self.further or self.gone)
 
     @property
     def worse(self) -> tuple[Finding, ...]:
-        """All that got worse."""
+        """Everything that got worse."""
         return self.new + self.further
 
     @property
     def exceeded(self) -> tuple[Finding, ...]:
-        """The caps that are newly or further exceeded: what an override rationale is asked for."""
+        """Caps newly or further exceeded, which need an override rationale."""
         return tuple(finding for finding in self.worse if finding.severity is Severity.CAP)
 
 
 def compare(before: Report, after: Report) -> Comparison:
-    """Say what got worse, and what better, from one report to the next."""
+    """Compare the reports before and after an edit."""
     old = {finding.key: finding for finding in before.findings}
     kept = {finding.key for finding in after.findings}
     return Comparison(

@@ -1,5 +1,6 @@
-"""What a rule may look at: a document, what is known about it, and the work that rules share."""
+"""The context of a lint run: a document, what is known about it, and results that rules share."""
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping
@@ -14,15 +15,15 @@ from garden.grammar.document import Document, Section
 from garden.grammar.kinds.declaration import Kind, SectionKind
 from garden.grammar.lines import flat
 from garden.grammar.values import Anchor, Span
-from garden.lint.anchors import Fault, StrayAnchor, stray_anchors
-from garden.lint.verbatim import Verbatim, verbatim_blocks
+from garden.lint.stray_anchors import AnchorFault, StrayAnchor, stray_anchors
+from garden.lint.verbatim_blocks import Verbatim, verbatim_blocks
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class Context:
-    """A document, its kind, the identity that its path gives it, and the document it was before."""
+class LintContext:
+    """A document, its kind, the identity given by its path, and its previous version."""
 
     document: Document
     kind: Kind | None = None
@@ -41,12 +42,12 @@ class Context:
 
     @cached_property
     def is_printable(self) -> bool:
-        """Whether no character but line ends is a control, a format character or an odd space."""
+        """Whether the text holds only printable characters and line feeds."""
         return self.text.replace("\n", "").isprintable()
 
     @cached_property
     def is_latin(self) -> bool:
-        """Whether every character is one of the first 256."""
+        """Whether every character is in Latin-1."""
         try:
             self.text.encode("latin-1")
         except UnicodeEncodeError:
@@ -55,7 +56,7 @@ class Context:
 
     @cached_property
     def body_start(self) -> int:
-        """Where the text below the frontmatter begins."""
+        """The offset of the text below the frontmatter."""
         frontmatter = self.document.frontmatter
         if frontmatter:
             return frontmatter.span.end
@@ -66,28 +67,39 @@ class Context:
         """The values of the frontmatter."""
         return self.document.values
 
+    def key_offset(self, key: str) -> int:
+        """Return the offset of a frontmatter key, or where the frontmatter begins if the key is not found."""
+        frontmatter = self.document.frontmatter
+        if frontmatter is None:
+            return 0
+        line = re.compile(rf"""^["']?{re.escape(key)}["']?[ \t]*:""", re.MULTILINE)
+        match = line.search(self.flat, *frontmatter.span)
+        return match.start() if match else frontmatter.span.start
+
     @cached_property
     def line_starts(self) -> list[int]:
-        """The offset at which each line begins."""
+        """The offset of each line."""
         return line_starts(self.flat)
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Give the line and column of an offset, both counted from 1."""
+        """Return the line and column of an offset, both counted from 1."""
         line = bisect_right(self.line_starts, min(offset, max(len(self.text) - 1, 0)))
         return line, offset - self.line_starts[line - 1] + 1
 
     def line_at(self, offset: int) -> str:
-        """Give the words of the line that holds an offset, without white space around them."""
+        """Return the line that holds an offset, without white space around it."""
         line = self.position(offset)[0]
-        ends = self.line_starts
-        return self.text[ends[line - 1] : ends[line] if line < len(ends) else None].strip(" \t\r\n\ufeff")
+        starts = self.line_starts
+        return self.text[starts[line - 1] : starts[line] if line < len(starts) else None].strip(
+            " \t\r\n\ufeff"
+        )
 
     @cached_property
     def _section_starts(self) -> list[int]:
         return [section.span.start for section in self.document.sections]
 
     def section_at(self, offset: int) -> Section | None:
-        """Find the section that an offset stands in."""
+        """Return the section that holds an offset."""
         index = bisect_right(self._section_starts, offset) - 1
         section = self.document.sections[index] if index >= 0 else None
         inside = section and (offset < section.span.end or section.span.end == len(self.text))
@@ -100,17 +112,17 @@ class Context:
 
     @cached_property
     def canon_by_heading(self) -> Mapping[str, SectionKind]:
-        """The sections that the kind declares, by heading in folded case."""
+        """The sections that the kind declares, by case-folded heading."""
         return {section.heading.casefold(): section for section in self.canon.values()}
 
     @cached_property
     def heading_counts(self) -> Counter[str]:
-        """How many sections stand under which words."""
+        """How many sections have each heading."""
         return Counter(section.heading.text for section in self.document.sections)
 
     @cached_property
     def declared(self) -> tuple[tuple[Section, SectionKind], ...]:
-        """The document's sections that bear a declared anchor, with their declarations."""
+        """The document's sections with a declared anchor, with their declarations."""
         found = (
             (section, self.canon.get(section.anchor)) for section in self.document.sections if section.anchor
         )
@@ -118,18 +130,18 @@ class Context:
 
     @cached_property
     def present(self) -> frozenset[Anchor]:
-        """The anchors that stand under some heading."""
+        """The anchors of all sections."""
         return frozenset(section.anchor for section in self.document.sections if section.anchor)
 
     @cached_property
     def strays(self) -> tuple[StrayAnchor, ...]:
-        """The anchor comments that aren't on the line after an H2."""
+        """The anchor comments that belong to no section."""
         return stray_anchors(self.document, self.flat, self.is_code)
 
     @cached_property
     def sections_with_stray(self) -> frozenset[int]:
-        """The offsets of the sections that have an anchor, but not on its line or not in its form."""
-        faults = (Fault.DETACHED, Fault.MALFORMED)
+        """Offsets of the sections whose anchor is on another line or malformed."""
+        faults = (AnchorFault.DETACHED, AnchorFault.MALFORMED)
         owners = (stray.section for stray in self.strays if stray.fault in faults)
         return frozenset(section.span.start for section in owners if section)
 
@@ -140,22 +152,22 @@ class Context:
 
     @cached_property
     def _logged_words(self) -> Mapping[int, Span]:
-        """Where the words of each Change Log are, by the section's offset."""
+        """The span of the words of each Change Log, by the section's offset."""
         return {log.span.start: _words_span(log) for log in change_logs(self.document, self.kind)}
 
     def is_logged(self, offset: int) -> bool:
-        """Tell whether an offset stands in the words of a Change Log, which stay as they were written."""
+        """Whether an offset is in the words of a Change Log, which no fix may change."""
         section = self.section_at(offset)
         words = self._logged_words.get(section.span.start) if section else None
         return words is not None and words.start <= offset < words.end
 
     def is_code(self, offset: int) -> bool:
-        """Tell whether an offset stands in fenced or indented code."""
+        """Whether an offset is in fenced or indented code."""
         block = self._block_at(offset)
         return block is not None and block.is_code
 
     def is_verbatim(self, offset: int) -> bool:
-        """Tell whether an offset stands where white space may be content: in frontmatter, code or HTML."""
+        """Whether white space at an offset may be content: in frontmatter, code or HTML."""
         return offset < self.body_start or self._block_at(offset) is not None
 
     def _block_at(self, offset: int) -> Verbatim | None:

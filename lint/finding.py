@@ -1,4 +1,4 @@
-"""What a rule hands in, and what becomes of it: hits with their mechanical cure, and findings for readers."""
+"""Hits, which rules yield with their fixes, and findings, which reports contain."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,15 +11,15 @@ class Severity(StrEnum):
     """How much a finding weighs."""
 
     BLOCK = "block"
-    """Nothing may be written to such a document until it is mended."""
+    """No tool edits the document until it is repaired."""
     CAP = "cap"
-    """Newly or further exceeded, it needs an override rationale."""
+    """A write that newly or further exceeds it needs an override rationale."""
     STYLE = "style"
-    """Worth saying; it never stops a write."""
+    """It never stops a write."""
 
 
-class Replacement(NamedTuple):
-    """One splice of a fix: the text that stands at `span` gives way to `text`."""
+class TextReplacement(NamedTuple):
+    """One replacement of a fix: `text` replaces the text at `span`."""
 
     span: Span
     text: str
@@ -29,9 +29,9 @@ class Replacement(NamedTuple):
 class Hit:
     """What a rule found at an offset of the text.
 
-    `subject` names the thing that is wrong by its words, so that the finding keeps its key while other parts
-    of the document change. `section` is given where the finding is about a section that doesn't stand there.
-    `amount` says how much of it there is, where that can grow. `cures` mends it, where that is mechanical.
+    `subject` identifies what is wrong by its words, so that the finding keeps its key while the rest of the
+    document changes. `section` names the section if it is not the one at the offset. `amount` is a quantity
+    that can grow, such as words over a cap. `fixes` corrects the text, if that is mechanical.
     """
 
     offset: int
@@ -39,15 +39,15 @@ class Hit:
     subject: str = ""
     section: str | None = None
     amount: int | None = None
-    cures: tuple[Replacement, ...] = ()
+    fixes: tuple[TextReplacement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One finding about a document, for people and programs.
 
-    `anchor` names the section it stands in; line and column count from 1, in characters. `key` stays the same
-    under edits elsewhere in the document, and holds none of its words.
+    `anchor` names its section; line and column count from 1, in characters. `key` stays the same when other
+    parts of the document change, and contains none of its words.
     """
 
     rule: str

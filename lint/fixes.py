@@ -1,4 +1,4 @@
-"""Mending what is mechanical: the cures of the rules, applied until nothing is left to cure."""
+"""Applies the fixes of the rules until nothing fixable is left."""
 
 from collections.abc import Iterator
 
@@ -10,65 +10,65 @@ from garden.grammar.kinds.declaration import Kind
 from garden.grammar.lines import with_newlines
 from garden.grammar.parser import parse
 from garden.lint.catalogue import CATALOGUE
-from garden.lint.context import Context
-from garden.lint.finding import Replacement
+from garden.lint.context import LintContext
+from garden.lint.finding import TextReplacement
 from garden.lint.rule import Rule
 
-# A cure may leave work for a rule before it, such as blank lines where white space stood.
+# A fix may leave work for an earlier rule, such as blank lines in place of white space.
 _MAX_ROUNDS = 4
 
 
 def fix(document: Document, kind: Kind | None = None) -> str:
-    """Give the document's text with every fixable finding mended and everything else as it was.
+    """Return the document's text with every fixable finding fixed and everything else unchanged.
 
-    Anchors, frontmatter, code and HTML blocks stay; only their lines may come to end like the others.
-    Mending twice is mending once.
+    Of anchors, frontmatter, code and HTML blocks only the line ends may change. Fixing twice is the same as
+    fixing once.
     """
     for _ in range(_MAX_ROUNDS):
-        mended = _round(document, kind)
-        if mended is document:
+        fixed = _fix_once(document, kind)
+        if fixed is document:
             break
-        document = mended
+        document = fixed
     return document.text
 
 
-def _round(document: Document, kind: Kind | None) -> Document:
+def _fix_once(document: Document, kind: Kind | None) -> Document:
     for rule in CATALOGUE:
         if rule.fixable:
-            document = _mended(document, kind, rule)
+            document = _apply_rule(document, kind, rule)
     return document
 
 
-def _mended(document: Document, kind: Kind | None, rule: Rule) -> Document:
-    cures = [cure for hit in rule.check(Context(document, kind)) for cure in hit.cures]
-    text = spliced(document.text, cures)
+def _apply_rule(document: Document, kind: Kind | None, rule: Rule) -> Document:
+    replacements = [fix for hit in rule.check(LintContext(document, kind)) for fix in hit.fixes]
+    text = _replace_spans(document.text, replacements)
     if text == document.text:
         return document
-    mended = parse(text)
-    # The last word against a cure that would change what the text means: then it stays as it is.
-    return mended if _essence(mended) == _essence(document) else document
+    fixed = parse(text)
+    # A fix that would change what the text means is dropped.
+    return fixed if _essence(fixed) == _essence(document) else document
 
 
-def spliced(text: str, replacements: list[Replacement]) -> str:
-    """Put replacements, which don't overlap, into a text."""
+def _replace_spans(text: str, replacements: list[TextReplacement]) -> str:
+    """Apply replacements that do not overlap."""
     return "".join(_pieces(text, sorted(replacements)))
 
 
-def _pieces(text: str, replacements: list[Replacement]) -> Iterator[str]:
+def _pieces(text: str, replacements: list[TextReplacement]) -> Iterator[str]:
     position = 0
-    for span, put in replacements:
+    for span, new in replacements:
         yield text[position : span.start]
-        yield put
+        yield new
         position = span.end
     yield text[position:]
 
 
 def _essence(document: Document) -> tuple[object, ...]:
-    """What no cure may change: identity, anchors, the headings' levels, code and HTML."""
+    """What no fix may change: identity, anchors, heading levels, code and HTML."""
     frontmatter = with_newlines(document.frontmatter.raw, "\n") if document.frontmatter else None
     anchors = [section.anchor for section in document.sections]
     levels = [heading.level for heading in document.headings]
-    start = Context(document).body_start
+    start = LintContext(document).body_start
     blocks = [
         (token.type, token.level, token.hidden, _verbatim_content(token))
         for token in block_tokens(with_newlines(document.text[start:], "\n"))
@@ -78,6 +78,6 @@ def _essence(document: Document) -> tuple[object, ...]:
 
 def _verbatim_content(token: Token) -> str:
     if token.type == "html_block":
-        return token.content.rstrip()  # the white space behind an anchor is no part of it
-    # Where code ends with the text, neither is the last line end.
+        return token.content.rstrip()  # white space behind an anchor does not count
+    # Code at the end of the text may lack its last line end.
     return token.content.removesuffix("\n") if token.type in ("fence", "code_block") else ""

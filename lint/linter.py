@@ -1,4 +1,4 @@
-"""From a document to a report: every rule of the catalogue over one shared context."""
+"""Lints a document: runs every rule over one shared context and reports the findings."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,14 +8,14 @@ from itertools import islice
 from garden.grammar.document import Document
 from garden.grammar.kinds.declaration import Kind
 from garden.lint.catalogue import CATALOGUE
-from garden.lint.context import NOTHING, Context
+from garden.lint.context import NOTHING, LintContext
 from garden.lint.finding import Finding, Hit
 from garden.lint.report import Report
 from garden.lint.rule import Rule
 
 MAX_FINDINGS_PER_RULE = 100
 
-Found = tuple[Rule, Hit]
+_Found = tuple[Rule, Hit]
 
 
 def lint(
@@ -26,13 +26,13 @@ def lint(
     previous: Document | None = None,
     rules: Iterable[Rule] = CATALOGUE,
 ) -> Report:
-    """Look at a document with every rule.
+    """Run the rules over a document.
 
-    Without a kind only the rules that hold for any document speak. `identity` is what the path says:
-    frontmatter keys with the values that they must have. `previous` is the document as it was before an edit.
+    Without a kind, only rules that hold for any document report. `identity` holds the frontmatter values that
+    the path requires. `previous` is the document before the edit.
     """
-    context = Context(document, kind, identity, previous)
-    found: list[Found] = []
+    context = LintContext(document, kind, identity, previous)
+    found: list[_Found] = []
     left_out = 0
     for rule in rules:
         hits = rule.check(context)
@@ -42,7 +42,7 @@ def lint(
     return Report(tuple(_findings(context, found)), left_out)
 
 
-def _findings(context: Context, found: list[Found]) -> Iterator[Finding]:
+def _findings(context: LintContext, found: list[_Found]) -> Iterator[Finding]:
     seen: Counter[str] = Counter()
     for rule, hit in found:
         anchor = hit.section or _section_name(context, hit)
@@ -57,18 +57,18 @@ def _findings(context: Context, found: list[Found]) -> Iterator[Finding]:
             anchor,
             line,
             column,
-            bool(hit.cures),
+            bool(hit.fixes),
             key if seen[key] == 1 else f"{key}#{seen[key]}",
             hit.amount,
         )
 
 
-def _section_name(context: Context, hit: Hit) -> str | None:
+def _section_name(context: LintContext, hit: Hit) -> str | None:
     section = context.section_at(hit.offset)
     return section.name if section else None
 
 
 def _key(rule: Rule, anchor: str | None, subject: str) -> str:
-    # A digest, because keys are stored and compared where the document's words have no business.
+    # A digest, because keys are stored and must not contain words of the document.
     digest = sha256(f"{anchor}\0{subject}".encode("utf-8", "surrogatepass")).hexdigest()
     return f"{rule.id}:{digest[:12]}"

@@ -1,23 +1,21 @@
-"""A rule: a small declaration and a pure function from a context to hits."""
+"""A rule: a declaration and a pure function that yields hits."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
-
-Check = Callable[[Context], Iterator[Hit]]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule of the catalogue; `documentation` is the docstring of the module that holds it."""
+    """One rule; `documentation` is the docstring of its module."""
 
     id: str
     name: str
     severity: Severity
     documentation: str
-    check: Check
+    check: Callable[[LintContext], Iterator[Hit]]
     fixable: bool = False
 
     @property

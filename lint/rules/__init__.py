@@ -1,1 +1,1 @@
-"""The rules, one module each; what a module says of itself is the documentation of its rule."""
+"""The rules, one module each; the docstring of the module documents its rule."""

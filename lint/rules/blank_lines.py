@@ -1,12 +1,12 @@
 """More than one blank line in a row, or a blank line at the end of the document.
 
-Code, HTML blocks and frontmatter aren't looked at, nor are the lines below a list item without words, where
-a blank line more or less decides what belongs to the item.
+Code, HTML blocks and frontmatter are not checked, nor are the lines below a list item without words, where a
+blank line decides what belongs to the item.
 
 ## Why it matters
 
-To Markdown one blank line says as much as ten. More of them pile up when texts are pasted together, and
-every one is a change in some diff.
+To Markdown, one blank line means the same as ten. Extra ones accumulate when texts are pasted together, and
+each one shows up in a diff.
 
 ## Bad
 
@@ -27,16 +27,16 @@ It means well.
 
 ## How to fix it
 
-`fix` keeps the first blank line of a row and none at the end. Between the lines of the Change Log, which
-stay as they were written, it is left to the writer.
+`fix` keeps the first blank line of a row and none at the end of the document. It does not change the Change
+Log.
 """
 
 import re
 from collections.abc import Iterator
 
 from garden.grammar.values import Span
-from garden.lint.context import Context
-from garden.lint.finding import Hit, Replacement, Severity
+from garden.lint.context import LintContext
+from garden.lint.finding import Hit, Severity, TextReplacement
 from garden.lint.rule import Rule
 
 _ROW = re.compile(r"\n[ \t]*+\n((?:[ \t]*+\n)++)")
@@ -44,22 +44,22 @@ _EMPTY_ITEM = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])(?:[ \t]+(?:[-+*]|[0-9]{1,9}[
 _ROW_AT_START = re.compile(r"[ \t]*+\n((?:[ \t]*+\n)++)")
 
 
-def check(context: Context) -> Iterator[Hit]:
-    """Find blank lines that say nothing."""
+def check(context: LintContext) -> Iterator[Hit]:
+    """Find superfluous blank lines."""
     for extra in _extra_blank_lines(context):
         if not context.is_verbatim(extra.start):
-            # The line above the blank ones tells the place; they themselves look all alike.
+            # The line above identifies the place, because blank lines all look alike.
             above = context.line_at(max(_kept(context, extra.start) - 1, 0))
             if not _EMPTY_ITEM.fullmatch(above):
-                cures = () if context.is_logged(extra.start) else (Replacement(extra, ""),)
-                yield Hit(extra.start, "A blank line too many.", above, cures=cures)
+                fixes = () if context.is_logged(extra.start) else (TextReplacement(extra, ""),)
+                yield Hit(extra.start, "Superfluous blank line.", above, fixes=fixes)
 
 
-def _kept(context: Context, end: int) -> int:
+def _kept(context: LintContext, end: int) -> int:
     return len(context.flat[max(end - 1000, 0) : end].rstrip(" \t\n")) + max(end - 1000, 0)
 
 
-def _extra_blank_lines(context: Context) -> Iterator[Span]:
+def _extra_blank_lines(context: LintContext) -> Iterator[Span]:
     flat, start = context.flat, context.body_start
     words_end = max(len(flat.rstrip(" \t\n")), start)
     at_start = _ROW_AT_START.match(flat, start, words_end) if not context.document.frontmatter else None

@@ -1,13 +1,12 @@
-"""A line of the Change Log is out of form.
+"""A line of the Change Log has the wrong form.
 
-A line says when, which section, what was done, why, and by which event: `- 2026-11-18 08:25Z · concerns v1
-· replace_section · <rationale> (evt:<id>)`, and where a cap was overridden ` · override: <one line>` after
-it. An indented line continues the one above and isn't looked at.
+A line gives the time, the section, the operation, the reason and the event: `- 2026-11-18 08:25Z · concerns
+v1 · replace_section · <rationale> (evt:<id>)`, and where a cap was overridden ` · override: <one line>`
+after it. An indented line continues the one above and is not checked.
 
 ## Why it matters
 
-The Change Log is what a person reads to see how the document came to be, and what tools match with the
-event log.
+People read the Change Log to see how the document came about, and tools match it with the event log.
 
 ## Bad
 
@@ -30,13 +29,13 @@ event log.
 
 ## How to fix it
 
-Let the tools write the line: every material edit brings its own. Lines of your own go into the notes.
+Let the tools write the line: every material edit adds its own. Put your own lines into the notes.
 """
 
 import re
 from collections.abc import Iterator
 
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import Rule
 
@@ -47,13 +46,13 @@ _ENTRY = re.compile(
 )
 
 
-def check(context: Context) -> Iterator[Hit]:
-    """Find lines of the Change Log that don't read like one."""
+def check(context: LintContext) -> Iterator[Hit]:
+    """Find malformed lines of the Change Log."""
     for section, declaration in context.declared:
         if declaration.is_change_log:
             for line in _LINE.finditer(context.flat, *section.body_span):
                 if not _ENTRY.fullmatch(line[0]):
-                    yield Hit(line.start(), "This line of the Change Log is out of form.", line[0])
+                    yield Hit(line.start(), "This line of the Change Log has the wrong form.", line[0])
 
 
 RULE = Rule("MG504", "change-log-form", Severity.STYLE, __doc__, check)

@@ -1,10 +1,10 @@
 """An anchor isn't on the line right after its heading.
 
-The section has no anchor where it belongs, and the first anchor comment below stands further down.
+The line after the heading holds no anchor; the first anchor comment is further down in the section.
 
 ## Why it matters
 
-An anchor counts only on the line after an H2 heading. Anywhere else it is a comment like any other, and the
+An anchor counts only on the line after an H2 heading. Anywhere else it is an ordinary comment, and the
 section has no identity.
 
 ## Bad
@@ -28,21 +28,21 @@ section has no identity.
 
 ## How to fix it
 
-Move the comment up to the line after the heading. No tool moves an anchor by itself.
+Move the comment up to the line after the heading. No tool moves an anchor on its own.
 """
 
 from collections.abc import Iterator
 
-from garden.lint.anchors import Fault
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import Rule
+from garden.lint.stray_anchors import AnchorFault
 
 
-def check(context: Context) -> Iterator[Hit]:
-    """Find anchors that other lines part from their heading."""
+def check(context: LintContext) -> Iterator[Hit]:
+    """Find anchors that other lines separate from their heading."""
     for stray in context.strays:
-        if stray.fault is Fault.DETACHED:
+        if stray.fault is AnchorFault.DETACHED:
             yield Hit(
                 stray.offset,
                 f"The anchor {stray.name} isn't on the line right after its heading.",

@@ -1,10 +1,10 @@
-"""An anchor stands under more than one heading.
+"""More than one heading has the same anchor.
 
-Every heading after the first one that bears the same anchor is reported.
+Every heading with the anchor except the first is reported.
 
 ## Why it matters
 
-An anchor that is found twice names nothing: an edit could land in either section, so tools refuse both.
+A duplicate anchor is ambiguous: an edit could apply to either section, so tools refuse both.
 
 ## Bad
 
@@ -32,19 +32,19 @@ An anchor that is found twice names nothing: an edit could land in either sectio
 
 ## How to fix it
 
-Bring the words together under one of the headings and take the other section out, or restore the document
-from its history.
+Combine the words under one heading and remove the other section, or restore an earlier version of the
+document.
 """
 
 from collections.abc import Iterator
 
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import Rule
 
 
-def check(context: Context) -> Iterator[Hit]:
-    """Find anchors that an earlier heading bears already."""
+def check(context: LintContext) -> Iterator[Hit]:
+    """Find anchors that an earlier heading already has."""
     first: dict[object, int] = {}
     for section in context.document.sections:
         if section.anchor and section.anchor_span:
@@ -52,7 +52,7 @@ def check(context: Context) -> Iterator[Hit]:
             if line != section.line:
                 yield Hit(
                     section.anchor_span.start,
-                    f"The anchor {section.anchor} stands under the heading on line {line} already.",
+                    f"The heading on line {line} already has the anchor {section.anchor}.",
                     str(section.anchor),
                 )
 

@@ -1,11 +1,10 @@
-"""A piece of evidence doesn't say where it comes from.
+"""A piece of evidence doesn't name its source.
 
 Every item of an evidence section needs a token such as `(ev:s12-m40)`: session 12, message 40.
 
 ## Why it matters
 
-A quote that can't be traced is hearsay. The token lets anyone look up what was really said, and in which
-moment.
+A quote without a source can't be checked. The token leads to the message and its context.
 
 ## Bad
 
@@ -27,18 +26,18 @@ moment.
 
 ## How to fix it
 
-Add the token of the message it was taken from, or prune the item if nobody knows any more.
+Add the token of the message it was taken from, or prune the item if its source is unknown.
 """
 
 from collections.abc import Iterator
 
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.evidence import TOKEN, evidence_items
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import Rule
 
 
-def check(context: Context) -> Iterator[Hit]:
+def check(context: LintContext) -> Iterator[Hit]:
     """Find evidence without a token."""
     for _, item in evidence_items(context):
         if not TOKEN.search(item.text):

@@ -1,10 +1,10 @@
-"""The last line doesn't end.
+"""The last line has no line end.
 
-The text stops without a line end after its last line.
+The text stops without a line end.
 
 ## Why it matters
 
-Whatever is appended continues that line instead of beginning one, and diffs show it as changed.
+Appended text continues that line instead of beginning a new one, and diffs show the line as changed.
 
 ## Bad
 
@@ -26,18 +26,18 @@ It watches the clock.
 from collections.abc import Iterator
 
 from garden.grammar.values import Span
-from garden.lint.context import Context
-from garden.lint.finding import Hit, Replacement, Severity
+from garden.lint.context import LintContext
+from garden.lint.finding import Hit, Severity, TextReplacement
 from garden.lint.rule import Rule
 
 
-def check(context: Context) -> Iterator[Hit]:
+def check(context: LintContext) -> Iterator[Hit]:
     """Find a last line without a line end."""
     text = context.text
     if text and text[-1] not in "\r\n\ufeff":
         end = len(text)
-        cure = Replacement(Span(end, end), context.document.newline)
-        yield Hit(end, "The last line has no line end.", cures=(cure,))
+        fix = TextReplacement(Span(end, end), context.document.newline)
+        yield Hit(end, "The last line has no line end.", fixes=(fix,))
 
 
 RULE = Rule("MG602", "final-newline", Severity.STYLE, __doc__, check, fixable=True)

@@ -1,12 +1,12 @@
-"""Text imitates the marks that tools and agents work by.
+"""Text imitates markup of tools or agents.
 
-An anchor comment that is quoted, in code or inside other text; a tool call or a tool's answer written out;
-the marks by which models tell the voices of a conversation apart.
+This covers an anchor comment that is quoted, in code or inside other text; a written-out tool call or tool
+result; and the markup that separates the turns of a conversation for a model.
 
 ## Why it matters
 
-A reply that quotes such text may be taken for a call, and a reader of the file may take a quoted anchor for
-one. The tools know the difference; not everything that reads a garden does.
+A program may take such text for a real call, and a reader may take a quoted anchor for a real one. The tools
+know the difference, but other readers of a garden may not.
 
 ## Bad
 
@@ -22,19 +22,19 @@ one. The tools know the difference; not everything that reads a garden does.
 
 ## How to fix it
 
-Describe the marks instead of repeating them.
+Describe the markup instead of repeating it.
 """
 
 import re
 from collections.abc import Iterator
 
-from garden.lint.anchors import Fault
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
+from garden.lint.keywords import Keywords
 from garden.lint.rule import Rule
-from garden.lint.signs import Signs
+from garden.lint.stray_anchors import AnchorFault
 
-_SIGNS = Signs(("<tool", "<function", "<invoke", "<system", "<|", "[inst]", "<<sys>>", "[tool_call"))
+_KEYWORDS = Keywords(("<tool", "<function", "<invoke", "<system", "<|", "[inst]", "<<sys>>", "[tool_call"))
 _MARK = re.compile(
     r"<(?:tool_(?:calls?|results?|response|use)|function_(?:calls?|results?|response)|invoke|system(?:[-_]\w+)?)\b[^<>\n]{0,200}>"
     r"|<\|(?:im_start|im_end|system|user|assistant|endoftext|start_header_id|end_header_id|eot_id|channel|message)\b[^<>\n]{0,40}\|>"
@@ -43,14 +43,14 @@ _MARK = re.compile(
 )
 
 
-def check(context: Context) -> Iterator[Hit]:
-    """Find forged anchors and forged calls."""
+def check(context: LintContext) -> Iterator[Hit]:
+    """Find forged anchors and forged tool calls."""
     for stray in context.strays:
-        if stray.fault is Fault.FORGED:
-            yield Hit(stray.offset, "This looks like an anchor, but is none.", stray.name)
-    if _SIGNS.found_in(context.text):
+        if stray.fault is AnchorFault.FORGED:
+            yield Hit(stray.offset, "This looks like an anchor, but is not one.", stray.name)
+    if _KEYWORDS.found_in(context.text):
         for match in _MARK.finditer(context.text):
-            yield Hit(match.start(), "This looks like a mark of a conversation with tools.", match[0])
+            yield Hit(match.start(), "This looks like markup of a conversation with tools.", match[0])
 
 
 RULE = Rule("MG703", "forged-markup", Severity.STYLE, __doc__, check)

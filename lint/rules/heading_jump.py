@@ -1,10 +1,10 @@
 """A heading skips a level.
 
-An H3 directly below an H1, an H4 below an H2. Going back up any number of levels is fine.
+For example an H3 directly below an H1, or an H4 below an H2. Going back up any number of levels is fine.
 
 ## Why it matters
 
-The outline of the document has a hole, which screen readers and outline views stumble over.
+The outline has a gap, which confuses screen readers and outline views.
 
 ## Bad
 
@@ -30,22 +30,22 @@ The outline of the document has a hole, which screen readers and outline views s
 
 ## How to fix it
 
-Use the next level down. Which heading it belongs below is for the writer to say, so no tool does it.
+Use the next level down. Only the writer knows where the heading belongs, so `fix` doesn't change it.
 """
 
 from collections.abc import Iterator
 
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import Rule
 
 
-def check(context: Context) -> Iterator[Hit]:
-    """Find headings more than one level below the one above."""
+def check(context: LintContext) -> Iterator[Hit]:
+    """Find headings more than one level below the previous one."""
     above = 1
     for heading in context.document.headings:
         if heading.level > above + 1:
-            message = f"This heading is of level {heading.level}, below one of level {above}."
+            message = f"This heading has level {heading.level}, below one of level {above}."
             yield Hit(heading.span.start, message, heading.text)
         above = heading.level
 

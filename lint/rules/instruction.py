@@ -1,13 +1,13 @@
-"""Something reads like an instruction to an agent.
+"""Text reads like an instruction to an agent.
 
-Phrases that try to set aside what an agent was told, to give it another role, to draw out its prompt, to
-make it use a tool, or to keep something from the user. English phrasings mostly, and the most common one in
-German, French, Spanish and Portuguese.
+Phrases that try to override an agent's instructions, change its role, extract its prompt, make it use a
+tool or hide something from the user. Most phrases are English; the most common one is also found in German,
+French, Spanish and Portuguese.
 
 ## Why it matters
 
-What stands in a garden is read by agents. Words from a web page or a chat, noted down in good faith, must
-not become orders. The finding stands on the event, so that a reviewer sees where such words came from.
+Agents read the garden. Text copied from a web page or a chat must not become a command. The event records the
+finding, so that a reviewer sees where the text came from.
 
 ## Bad
 
@@ -18,51 +18,51 @@ not become orders. The finding stands on the event, so that a reviewer sees wher
 ## Good
 
 ```markdown
-- Says that at school nobody was allowed to ignore the rules
+- Says that at school no child could ignore the rules
 ```
 
 ## How to fix it
 
-Say in your own words what was said, or leave it out. Nothing is blocked: people do talk about such things.
+Paraphrase it, or leave it out. Nothing is blocked, because people do talk about such things.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
+from garden.lint.keywords import Keywords
 from garden.lint.rule import Rule
-from garden.lint.signs import Signs
 
 
 @dataclass(frozen=True, slots=True)
 class _Phrase:
-    """A way of speaking to an agent; it isn't looked for without a sign, in lower case, of every group."""
+    """A phrase addressed to an agent; searched only if one keyword (lower case) of every group occurs."""
 
     what: str
-    signs: tuple[tuple[str, ...], ...]
+    keywords: tuple[tuple[str, ...], ...]
     pattern: re.Pattern[str]
 
 
-def _phrase(what: str, signs: str, pattern: str) -> _Phrase:
-    """Make a phrase; a space in its pattern stands for any white space, for people break lines."""
-    groups = tuple(tuple(group.split(",")) for group in signs.split(" & "))
+def _phrase(what: str, keywords: str, pattern: str) -> _Phrase:
+    """Make a phrase; a space in its pattern matches any white space, line breaks included."""
+    groups = tuple(tuple(group.split(",")) for group in keywords.split(" & "))
     return _Phrase(what, groups, re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE))
 
 
-_SET_ASIDE = "sets aside what an agent was told"
+_OVERRIDE = "overrides an agent's instructions"
 
 _PHRASES = (
     _phrase(
-        _SET_ASIDE,
+        _OVERRIDE,
         "ignore,disregard,forget,override,bypass,follow & instruction,prompt,guideline,directive,programming",
         r"\b(?:ignore|disregard|forget|override|bypass|do not follow|don't follow) (?:[\w']+ ){0,3}?"
         r"(?:previous|prior|above|earlier|preceding|former|existing|original|initial|system|your|safety) "
         r"(?:\w+ )?(?:instructions?|prompts?|guidelines?|directives?|programming)\b",
     ),
     _phrase(
-        _SET_ASIDE,
+        _OVERRIDE,
         "ignor & anweisung,précéd,ci-dessus,anterior,previas",
         r"\bignorier\w* (?:\w+ ){0,2}(?:vorherigen|bisherigen|obigen|früheren) anweisungen\b"
         r"|\bignor\w+ (?:toutes )?les instructions (?:précédentes|ci-dessus)"
@@ -92,20 +92,20 @@ _PHRASES = (
         r"(?:call|invoke|run|execute|use) (?:the )?(?:tool|function|command|shell|`?(?:fs|md|events)[._]\w+)",
     ),
     _phrase(
-        "keeps something from the user",
+        "hides something from the user",
         "user & tell,inform,alert,notify,mention",
         r"\b(?:do not|don't|never) (?:tell|inform|alert|notify|mention (?:this|it) to) the user\b",
     ),
 )
 
-_SIGNS = Signs(sign for phrase in _PHRASES for group in phrase.signs for sign in group)
+_KEYWORDS = Keywords(keyword for phrase in _PHRASES for group in phrase.keywords for keyword in group)
 
 
-def check(context: Context) -> Iterator[Hit]:
-    """Find phrases that speak to an agent."""
-    there = _SIGNS.found_in(context.text)
-    for phrase in _PHRASES if there else ():
-        if not any(there.isdisjoint(group) for group in phrase.signs):
+def check(context: LintContext) -> Iterator[Hit]:
+    """Find phrases addressed to an agent."""
+    found = _KEYWORDS.found_in(context.text)
+    for phrase in _PHRASES if found else ():
+        if not any(found.isdisjoint(group) for group in phrase.keywords):
             for match in phrase.pattern.finditer(context.text):
                 yield Hit(match.start(), f"This reads like an instruction: it {phrase.what}.", match[0])
 

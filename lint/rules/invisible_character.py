@@ -1,15 +1,15 @@
-"""The text holds a character that can't be seen.
+"""The text contains an invisible character.
 
-Zero-width characters, marks that reorder text for display, tag characters, runs of variation selectors,
-line and paragraph separators, soft hyphens. Fine are joiners between the parts of an emoji, joiners and
-non-joiners in scripts that need them (Arabic, Persian, the scripts of India and their relatives),
-zero-width spaces in Thai, Lao, Burmese, Khmer and Tibetan, and direction marks on a line with right-to-left
-letters; an override of the direction never is.
+Zero-width characters, marks that reorder text for display, tag characters, runs of variation selectors, line
+and paragraph separators, and soft hyphens. Allowed are joiners between the parts of an emoji, joiners and
+non-joiners in scripts that need them (Arabic, Persian, the scripts of India and their relatives), zero-width
+spaces in Thai, Lao, Burmese, Khmer and Tibetan, and direction marks on a line with right-to-left letters.
+Direction overrides are never allowed.
 
 ## Why it matters
 
-What is read isn't what stands there: a search misses words, two names that look alike differ, and text can
-be hidden from a reviewer that an agent will read.
+The text differs from what a reader sees: a search misses words, names that look equal differ, and text that
+an agent reads can be hidden from a reviewer.
 
 ## Bad
 
@@ -25,14 +25,14 @@ It watches the clock.
 
 ## How to fix it
 
-Take the character out. No tool does it by itself: somewhere it may have been meant.
+Remove the character. `fix` doesn't do it, because it may be intended.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterator
 
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import Rule
 
@@ -52,7 +52,7 @@ _RIGHT_TO_LEFT = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )
 
-# What stands before, and after, decides whether a character that can't be seen has work to do.
+# The neighbours decide whether an invisible character has a function.
 _FINE_IN_PLACE = re.compile(
     f"(?<=[{_JOINING}])[\u200c\u200d]|(?<=[{_EMOJI}])\u200d(?=[{_EMOJI}])|(?<=[{_UNSPACED}])\u200b"
     f"|(?<=[\u1800-\u18af])[\u180b-\u180e]|(?<=\U0001f3f4)[\U000e0020-\U000e007e]+\U000e007f"
@@ -62,20 +62,20 @@ _NEAR = 200
 _MARKS_ONLY = re.compile(f"[{_MARKS}]+")
 
 
-def check(context: Context) -> Iterator[Hit]:
-    """Find characters that can't be seen and have no work to do."""
+def check(context: LintContext) -> Iterator[Hit]:
+    """Find invisible characters without a function."""
     if context.is_printable and context.is_latin:
         return
     for match in _CANDIDATE.finditer(context.text):
         start = match.start()
         if start == 0 and match[0] == "\ufeff":
             continue
-        offset = _first_without_work(context, start, match.end())
+        offset = _first_without_function(context, start, match.end())
         if offset is not None:
-            yield Hit(offset, f"An invisible character ({_named(context.text[offset])}).", match[0])
+            yield Hit(offset, f"Invisible character ({_character_name(context.text[offset])}).", match[0])
 
 
-def _first_without_work(context: Context, offset: int, end: int) -> int | None:
+def _first_without_function(context: LintContext, offset: int, end: int) -> int | None:
     while offset < end:
         fine = _FINE_IN_PLACE.match(context.text, offset) or _mark_near_its_letters(context, offset)
         if not fine:
@@ -84,18 +84,18 @@ def _first_without_work(context: Context, offset: int, end: int) -> int | None:
     return None
 
 
-def _mark_near_its_letters(context: Context, offset: int) -> re.Match[str] | None:
+def _mark_near_its_letters(context: LintContext, offset: int) -> re.Match[str] | None:
     match = _MARKS_ONLY.match(context.text, offset)
     return match if match and _RIGHT_TO_LEFT.search(_line_around(context.text, offset)) else None
 
 
 def _line_around(text: str, offset: int) -> str:
-    # Not all of the line, which can be as long as the text.
+    # Only a part of the line, which can be as long as the text.
     before = text[max(offset - _NEAR, 0) : offset].rpartition("\n")[2]
     return before + text[offset : offset + _NEAR].partition("\n")[0]
 
 
-def _named(character: str) -> str:
+def _character_name(character: str) -> str:
     return f"U+{ord(character):04X} {unicodedata.name(character, '')}".rstrip()
 
 

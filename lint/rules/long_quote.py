@@ -1,10 +1,10 @@
 """A piece of evidence quotes too much.
 
-Counted are the words between quotation marks, or of the whole item where there are none; 40 are enough.
+The limit is 40 words between quotation marks, or in the whole item if it has none.
 
 ## Why it matters
 
-Evidence points at a moment, it doesn't retell it. The token leads to the rest.
+Evidence points to a moment; the token leads to the rest.
 
 ## Bad
 
@@ -26,31 +26,31 @@ Evidence points at a moment, it doesn't retell it. The token leads to the rest.
 
 ## How to fix it
 
-Keep the sentence that says it, and leave the rest where the token points.
+Keep the essential sentence; the token leads to the rest.
 """
 
 import re
 from collections.abc import Iterator
 
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.evidence import TOKEN, evidence_items
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import Rule
-from garden.lint.words import count_words, may_exceed
+from garden.lint.word_count import count_words, may_exceed
 
 MAX_QUOTE_WORDS = 40
 
-# No quote goes past another opening mark, so that open ones don't make the search slow.
+# A quote ends at the next opening mark, so that unclosed ones don't make the search slow.
 _QUOTED = re.compile('"([^"]*)"|“([^“”]*)”|„([^„“”]*)[“”]|«([^«»]*)»|「([^「」]*)」|『([^『』]*)』')
 
 
-def check(context: Context) -> Iterator[Hit]:
+def check(context: LintContext) -> Iterator[Hit]:
     """Find evidence with a quote that is too long."""
     for _, item in evidence_items(context):
         if may_exceed(item.text, MAX_QUOTE_WORDS):
             words = max(count_words(quote) for quote in _quotes(item.text))
             if words > MAX_QUOTE_WORDS:
-                message = f"This quote has {words} words; {MAX_QUOTE_WORDS} are enough."
+                message = f"This quote has {words} words; the limit is {MAX_QUOTE_WORDS}."
                 yield Hit(item.span.start, message, item.text, amount=words)
 
 

@@ -1,11 +1,11 @@
-"""The line after a heading holds an anchor that can't be read.
+"""The line after a heading holds a malformed anchor.
 
-It has to read `<!-- @anchor: name v1 -->`: a name of letters, digits, `_` and `-`, then `v` and a number,
-and nothing else on the line.
+The form is `<!-- @anchor: name v1 -->`: a name of letters, digits, `_` and `-`, then `v` and a number, and
+nothing else on the line.
 
 ## Why it matters
 
-What can't be read for certain isn't guessed at: the section counts as having no anchor.
+Tools don't guess: the section counts as having no anchor.
 
 ## Bad
 
@@ -27,22 +27,22 @@ What can't be read for certain isn't guessed at: the section counts as having no
 
 ## How to fix it
 
-Write the anchor in its full form. No tool changes an anchor by itself.
+Write the anchor in its full form. No tool changes an anchor on its own.
 """
 
 from collections.abc import Iterator
 
-from garden.lint.anchors import Fault
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import Rule
+from garden.lint.stray_anchors import AnchorFault
 
 
-def check(context: Context) -> Iterator[Hit]:
-    """Find anchors on their right line in a wrong form."""
+def check(context: LintContext) -> Iterator[Hit]:
+    """Find malformed anchors on the line after a heading."""
     for stray in context.strays:
-        if stray.fault is Fault.MALFORMED:
-            yield Hit(stray.offset, "This anchor can't be read; it should be like <!-- @anchor: name v1 -->.")
+        if stray.fault is AnchorFault.MALFORMED:
+            yield Hit(stray.offset, "This anchor is malformed; the form is <!-- @anchor: name v1 -->.")
 
 
 RULE = Rule("MG106", "malformed-anchor", Severity.BLOCK, __doc__, check)

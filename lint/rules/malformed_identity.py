@@ -1,12 +1,12 @@
-"""The frontmatter can't be trusted, or a key of identity has a value that it can't have.
+"""The frontmatter is malformed, or an identity key has an invalid value.
 
-The block has to be plain YAML that every reader reads alike. `id` and `user_id` are lower-case letters,
-digits, `_` and `-`, at most 64, beginning with a letter or digit; `schema` is a whole number from 1;
+The block must be plain YAML that every reader understands the same way. `id` and `user_id` have at most 64
+lower-case letters, digits, `_` and `-`, beginning with a letter or digit; `schema` is a whole number from 1;
 `participants` is a list of part ids or names.
 
 ## Why it matters
 
-If two readers can disagree about whose document this is, no tool edits it.
+If readers can disagree about whose document this is, no tool edits it.
 
 ## Bad
 
@@ -30,24 +30,23 @@ schema: 1
 
 ## How to fix it
 
-Write the key plainly, with the id that the path has; take out aliases, tags, tabs, keys given twice and a
-second block of frontmatter.
+Write the key plainly, with the id from the path. Remove aliases, tags, tabs, duplicate keys and a second
+block of frontmatter.
 """
 
 import re
 from collections.abc import Callable, Iterator
 
 from garden.grammar.document import MALFORMED_CODES
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.frontmatter_place import place_of
 from garden.lint.rule import Rule
 
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
-def check(context: Context) -> Iterator[Hit]:
-    """Find what is wrong with the frontmatter as a whole, else with its keys of identity."""
+def check(context: LintContext) -> Iterator[Hit]:
+    """Find faults of the frontmatter as a whole, else of its identity keys."""
     for problem in context.document.problems:
         if problem.code in MALFORMED_CODES:
             yield Hit(problem.span.start, problem.message, problem.code)
@@ -55,7 +54,7 @@ def check(context: Context) -> Iterator[Hit]:
         form = _FORMS.get(key)
         # A key without a value counts as missing.
         if form and value is not None and not form[0](value):
-            yield Hit(place_of(context, key), f"{key} must be {form[1]}.", key)
+            yield Hit(context.key_offset(key), f"{key} must be {form[1]}.", key)
 
 
 def _is_id(value: object) -> bool:

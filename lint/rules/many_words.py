@@ -1,11 +1,10 @@
 """A section is getting long.
 
-It is over the length from which its kind says so, 200 words for narrative sections, and not yet over its
-cap.
+It is longer than its kind recommends, 200 words for narrative sections, and not yet over its cap.
 
 ## Why it matters
 
-It is easier to shorten a text now than to argue for an override later.
+Shortening a text now is easier than justifying an override later.
 
 ## Bad
 
@@ -29,25 +28,25 @@ This part watches the clock, and has lately begun to let go for an evening at a 
 
 ## How to fix it
 
-Say it in fewer words, or move details into the lists they belong to.
+Shorten it, or move details into the lists they belong to.
 """
 
 from collections.abc import Iterator
 
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import Rule
-from garden.lint.words import count_words, may_exceed
+from garden.lint.word_count import count_words, may_exceed
 
 
-def check(context: Context) -> Iterator[Hit]:
+def check(context: LintContext) -> Iterator[Hit]:
     """Find sections that are long, but within their cap."""
     for section, declaration in context.declared:
         note, cap = declaration.note_words, declaration.cap_words
         if note is not None and may_exceed(section.body, note):
             count = count_words(section.body)
             if count > note and (cap is None or count <= cap):
-                message = f"{section.heading.text} has {count} words; up to {note} read best."
+                message = f"{section.heading.text} has {count} words; {note} or fewer are recommended."
                 yield Hit(section.span.start, message, amount=count)
 
 

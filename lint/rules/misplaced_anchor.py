@@ -1,12 +1,12 @@
-"""An anchor stands where no heading can own it.
+"""An anchor is in a place where no heading can own it.
 
-A well-formed anchor comment above the first H2, under an H1 or H3, or in a section that has an anchor
-already.
+A well-formed anchor comment is above the first H2, under an H1 or H3, or in a section that already has an
+anchor.
 
 ## Why it matters
 
-Somebody's section lost its heading, or an anchor was pasted along with a text. Both mean that what the
-anchor names isn't where it says.
+Either a section lost its heading, or an anchor was pasted along with a text. In both cases the anchor doesn't
+name the section around it.
 
 ## Bad
 
@@ -37,24 +37,22 @@ anchor names isn't where it says.
 
 ## How to fix it
 
-Put the missing heading back above the anchor, or take the stray comment out.
+Put the missing heading back above the anchor, or remove the stray comment.
 """
 
 from collections.abc import Iterator
 
-from garden.lint.anchors import Fault
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import Rule
+from garden.lint.stray_anchors import AnchorFault
 
 
-def check(context: Context) -> Iterator[Hit]:
+def check(context: LintContext) -> Iterator[Hit]:
     """Find well-formed anchors that belong to no section."""
     for stray in context.strays:
-        if stray.fault is Fault.MISPLACED:
-            yield Hit(
-                stray.offset, f"The anchor {stray.name} stands under no heading of its own.", stray.name
-            )
+        if stray.fault is AnchorFault.MISPLACED:
+            yield Hit(stray.offset, f"The anchor {stray.name} is under no heading of its own.", stray.name)
 
 
 RULE = Rule("MG105", "misplaced-anchor", Severity.BLOCK, __doc__, check)

@@ -1,10 +1,10 @@
-"""A section that the document's kind declares isn't there.
+"""A section that the document's kind declares is missing.
 
-Neither its anchor nor its heading stands anywhere in the document.
+The document holds neither its anchor nor its heading.
 
 ## Why it matters
 
-Tools can't add to a section that isn't there, and a reader can't tell "nothing known" from "never asked".
+Tools can't add to a missing section, and a reader can't tell "nothing known" from "never asked".
 
 ## Bad
 
@@ -17,8 +17,8 @@ This part watches the clock.
 
 ## Good
 
-A document with every section of its kind, empty ones included, as `md.plant` makes it. Of a kind that
-declares a Summary and nothing else:
+A document with every section of its kind, empty ones included, as `md.plant` creates it. For a kind that
+declares only a Summary:
 
 ```markdown
 ## Summary
@@ -34,13 +34,13 @@ Add the heading with its anchor, above the section that follows it in the kind. 
 
 from collections.abc import Iterator
 
-from garden.lint.anchors import Fault
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import Rule
+from garden.lint.stray_anchors import AnchorFault
 
 
-def check(context: Context) -> Iterator[Hit]:
+def check(context: LintContext) -> Iterator[Hit]:
     """Find declared sections that are missing."""
     if all(anchor in context.present for anchor in context.canon):
         return
@@ -53,13 +53,13 @@ def check(context: Context) -> Iterator[Hit]:
             yield Hit(_offset_of_next(context, place), message, name, name)
 
 
-def _stray_ids(context: Context) -> set[str]:
-    faults = (Fault.DETACHED, Fault.MISPLACED)
+def _stray_ids(context: LintContext) -> set[str]:
+    faults = (AnchorFault.DETACHED, AnchorFault.MISPLACED)
     return {stray.name.split(" ")[0] for stray in context.strays if stray.fault in faults}
 
 
-def _offset_of_next(context: Context, place: int) -> int:
-    """Point at the section that should follow, or at the end of the last words."""
+def _offset_of_next(context: LintContext, place: int) -> int:
+    """Return the offset of the section that should follow, or the end of the last words."""
     following = list(context.canon.values())[place + 1 :]
     starts = {declaration.anchor: section.span.start for section, declaration in context.declared}
     found = (starts[declaration.anchor] for declaration in following if declaration.anchor in starts)

@@ -1,12 +1,12 @@
-"""Something looks like a secret.
+"""Text looks like a secret.
 
-Private keys, the keys and tokens of well-known services, signed web tokens, passwords in addresses, and
-long values that are called a password, key or token. Looked for everywhere, in code and frontmatter too.
+Private keys, keys and tokens of well-known services, signed web tokens, passwords in addresses, and long
+values named password, key or token. Code and frontmatter are searched too.
 
 ## Why it matters
 
-A garden is read by agents, copied to its history and kept in the event log. A secret in it is out, and
-can't be called back.
+Agents read the garden, and its text is kept in history and in the event log. A secret in it is exposed for
+good.
 
 ## Bad
 
@@ -22,35 +22,35 @@ can't be called back.
 
 ## How to fix it
 
-Take it out, and replace the secret itself where it is used: this copy has been written down. Neither
-message nor key of the finding repeat it.
+Remove it, and change the secret where it is used, because this copy has been recorded. The finding never
+repeats the secret.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
+from garden.lint.keywords import Keywords
 from garden.lint.rule import Rule
-from garden.lint.signs import Signs
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """What a kind of secret looks like; without one of the signs, in lower case, it isn't looked for."""
+    """The pattern of one kind of secret; searched only if one of the keywords (lower case) occurs."""
 
     what: str
-    signs: tuple[str, ...]
+    keywords: tuple[str, ...]
     pattern: re.Pattern[str]
 
 
-def _shape(what: str, signs: str, pattern: str) -> _Shape:
-    return _Shape(what, tuple(signs.split(" ")), re.compile(pattern))
+def _shape(what: str, keywords: str, pattern: str) -> _Shape:
+    return _Shape(what, tuple(keywords.split(" ")), re.compile(pattern))
 
 
-# Long random values mix letters and digits; words, even joined by hyphens, hardly do. Looking ahead has a
-# bound, and a value begins where none is open, so that no text makes the search slow.
+# Long random values mix letters and digits; words, even joined by hyphens, rarely do. The lookahead is
+# bounded, and a value begins at a word boundary, so that no text makes the search slow.
 _MIXED = r"(?=[\w+/.~-]{0,100}[0-9])(?=[\w+/.~-]{0,100}[A-Za-z])"
 _BEGIN = r"(?<![\w-])"
 
@@ -91,11 +91,11 @@ _SHAPES = (
     ),
 )
 
-_SIGNS = Signs(sign for shape in _SHAPES for sign in shape.signs)
+_KEYWORDS = Keywords(keyword for shape in _SHAPES for keyword in shape.keywords)
 
 
-def check(context: Context) -> Iterator[Hit]:
-    """Find what looks like a secret, each stretch of text once."""
+def check(context: LintContext) -> Iterator[Hit]:
+    """Find text that looks like a secret; overlapping matches count once."""
     end = 0
     for start, stop, what in sorted(_found(context)):
         if start >= end:
@@ -103,10 +103,10 @@ def check(context: Context) -> Iterator[Hit]:
             end = stop
 
 
-def _found(context: Context) -> Iterator[tuple[int, int, str]]:
-    there = _SIGNS.found_in(context.text)
-    for shape in _SHAPES if there else ():
-        if not there.isdisjoint(shape.signs):
+def _found(context: LintContext) -> Iterator[tuple[int, int, str]]:
+    found = _KEYWORDS.found_in(context.text)
+    for shape in _SHAPES if found else ():
+        if not found.isdisjoint(shape.keywords):
             for match in shape.pattern.finditer(context.text):
                 yield *match.span(), shape.what
 

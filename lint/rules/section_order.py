@@ -1,10 +1,10 @@
-"""Sections stand in another order than their kind declares.
+"""Sections are not in the order that their kind declares.
 
-Reported is each section that stands below one that should follow it.
+Every section below one that should follow it is reported.
 
 ## Why it matters
 
-Profiles are read side by side, and compared from version to version. The same order makes both easy.
+The same order makes it easy to compare profiles with each other and across versions.
 
 ## Bad
 
@@ -36,18 +36,18 @@ Profiles are read side by side, and compared from version to version. The same o
 
 ## How to fix it
 
-Move the whole section, heading and anchor included, to its place.
+Move the whole section, with heading and anchor, to its place.
 """
 
 from collections.abc import Iterator
 
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import Rule
 
 
-def check(context: Context) -> Iterator[Hit]:
-    """Find sections below one that should come after them."""
+def check(context: LintContext) -> Iterator[Hit]:
+    """Find sections below one that should follow them."""
     places = {anchor: place for place, anchor in enumerate(context.canon)}
     furthest, heading = -1, ""
     for section, declaration in context.declared:

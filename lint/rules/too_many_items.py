@@ -1,11 +1,11 @@
-"""A list holds more items than its kind allows.
+"""A list has more items than its kind allows.
 
-Counted are the items of the section's top-level lists; what is nested in an item belongs to it. The cap is
-part of the kind's declaration: seven for the evidence of a profile.
+The items of the section's top-level lists count; nested items do not. The kind declares the cap: seven for
+the evidence of a profile.
 
 ## Why it matters
 
-A profile is what is worth knowing, not all that was said. A list that only grows stops being read.
+A profile holds the essentials, not everything that was said. Readers skip a list that only grows.
 
 ## Bad
 
@@ -30,29 +30,29 @@ A profile is what is worth knowing, not all that was said. A list that only grow
 <!-- @anchor: evidence v1 -->
 
 - "I can't relax until it's done" (ev:s12-m40)
-- "If I stop, everything falls on somebody else" (ev:s13-m02)
+- "If I stop, everything falls on the others" (ev:s13-m02)
 ```
 
 ## How to fix it
 
-Prune or merge items with `md.curate_list`. Where the list has to be longer, say why in one line with
-`overrideRationale`; it is asked for only when the list is newly or further over its cap.
+Prune or merge items with `md.curate_list`. If the list must be longer, give the reason in one line as
+`overrideRationale`; it is needed only if the edit newly or further exceeds the cap.
 """
 
 from collections.abc import Iterator
 
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import Rule
 
 
-def check(context: Context) -> Iterator[Hit]:
+def check(context: LintContext) -> Iterator[Hit]:
     """Find lists over their cap."""
     for section, declaration in context.declared:
         cap = declaration.cap_items
         if cap is not None and len(section.items) > cap:
             count = len(section.items)
-            message = f"{section.heading.text} holds {count} items; the cap is {cap}."
+            message = f"{section.heading.text} has {count} items; the cap is {cap}."
             yield Hit(section.span.start, message, amount=count)
 
 

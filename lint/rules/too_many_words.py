@@ -1,12 +1,12 @@
 """A section is longer than its kind allows.
 
-The cap is part of the kind's declaration: 400 words for narrative sections. A word is whatever stands
-between spaces and holds a letter or a digit. In Chinese and Japanese two characters count as a word, in
-Thai, Lao, Burmese and Khmer five do, since these scripts put no spaces between words.
+The kind declares the cap: 400 words for narrative sections. Text between spaces is a word if it holds a
+letter or a digit. In Chinese and Japanese two characters count as a word, in Thai, Lao, Burmese and Khmer
+five do, because these scripts put no spaces between words.
 
 ## Why it matters
 
-Whoever reads a profile before a conversation reads its summary first. Past a page it is no summary.
+The summary of a profile is read first, before a conversation. Longer than a page, it is no summary.
 
 ## Bad
 
@@ -30,20 +30,20 @@ This part watches the clock, and has lately begun to let go for an evening at a 
 
 ## How to fix it
 
-Say it in fewer words, or move details into the lists they belong to. Where it has to be longer, say why in
-one line with `overrideRationale`; it is asked for only when the section is newly or further over its cap.
+Shorten it, or move details into the lists they belong to. If it must be longer, give the reason in one line
+as `overrideRationale`; it is needed only if the edit newly or further exceeds the cap.
 """
 
 from collections.abc import Iterator
 
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import Rule
-from garden.lint.words import count_words, may_exceed
+from garden.lint.word_count import count_words, may_exceed
 
 
-def check(context: Context) -> Iterator[Hit]:
-    """Find sections over their cap of words."""
+def check(context: LintContext) -> Iterator[Hit]:
+    """Find sections over their word cap."""
     for section, declaration in context.declared:
         cap = declaration.cap_words
         if cap is not None and may_exceed(section.body, cap):

@@ -1,13 +1,12 @@
-"""White space stands at the end of a line.
+"""A line ends in white space.
 
-Not meant are two or more spaces at the end of a line that goes on in the next one: to Markdown they are a
-hard line break, so they stay, also where a single look can't tell whether they work as one. Code, HTML
-blocks and frontmatter aren't looked at, since white space may be content there, nor are lines between two
-backticks of a paragraph, which may be a code span.
+Two or more spaces at the end of a line within a paragraph are allowed: Markdown reads them as a hard line
+break. Code, HTML blocks and frontmatter are not checked, because white space may be content there, nor are
+lines between two backticks of a paragraph, which may be a code span.
 
 ## Why it matters
 
-Nobody sees it, every editor treats it differently, and diffs are full of it.
+It is invisible, editors treat it differently, and it clutters diffs.
 
 ## Bad
 
@@ -25,49 +24,49 @@ It means well.
 
 ## How to fix it
 
-`fix` takes it away.
+`fix` removes it.
 """
 
 import re
 from collections.abc import Iterator
 
 from garden.grammar.values import Span
-from garden.lint.context import Context
-from garden.lint.finding import Hit, Replacement, Severity
+from garden.lint.context import LintContext
+from garden.lint.finding import Hit, Severity, TextReplacement
 from garden.lint.rule import Rule
 
 _AT_LINE_END = re.compile(r"(?<![ \t])[ \t]++(?=[\r\n]|\Z)")
 _WORDS_FOLLOW = re.compile(r"(?:\r\n|\r|\n)[ \t]*+[^ \t\r\n]")
 _BLANK_LINE = re.compile(r"(?:\r\n|\r|\n)[ \t]*+(?:\r\n|\r|\n)")
 _NEAR = 1000
-_SIGNS = (" \n", "\t\n", " \r", "\t\r")
+_KEYWORDS = (" \n", "\t\n", " \r", "\t\r")
 
 
-def check(context: Context) -> Iterator[Hit]:
-    """Find white space at line ends that means nothing."""
+def check(context: LintContext) -> Iterator[Hit]:
+    """Find white space at line ends that has no meaning."""
     text = context.text
-    if not text.endswith((" ", "\t")) and not any(sign in text for sign in _SIGNS):
+    if not text.endswith((" ", "\t")) and not any(sign in text for sign in _KEYWORDS):
         return
     for match in _AT_LINE_END.finditer(text, context.body_start):
-        if not _means_something(text, match) and not context.is_verbatim(match.start()):
-            cure = Replacement(Span(*match.span()), "")
+        if not _has_meaning(text, match) and not context.is_verbatim(match.start()):
+            fix = TextReplacement(Span(*match.span()), "")
             yield Hit(
                 match.start(),
                 "White space at the end of the line.",
                 context.line_at(match.start()),
-                cures=(cure,),
+                fixes=(fix,),
             )
 
 
-def _means_something(text: str, match: re.Match[str]) -> bool:
+def _has_meaning(text: str, match: re.Match[str]) -> bool:
     start = match.start()
     if start == 0 or text[start - 1] in "\r\n":
         return False
-    # Without the space behind it, a backslash would become a line break of its own.
+    # Without the space behind it, a backslash would become a line break.
     if text[start - 1] == "\\":
         return True
-    goes_on = _WORDS_FOLLOW.match(text, match.end()) is not None
-    return goes_on and (match[0].endswith("  ") or _may_be_in_code_span(text, match))
+    continues = _WORDS_FOLLOW.match(text, match.end()) is not None
+    return continues and (match[0].endswith("  ") or _may_be_in_code_span(text, match))
 
 
 def _may_be_in_code_span(text: str, match: re.Match[str]) -> bool:

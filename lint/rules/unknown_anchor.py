@@ -1,11 +1,11 @@
-"""An anchor isn't among those that the document's kind declares.
+"""The document's kind doesn't declare this anchor.
 
-This covers another version of a declared anchor as well. Kinds that welcome further sections, such as
-notes, may have any anchor.
+This includes another version of a declared anchor. Kinds that allow further sections, such as notes, may have
+any other anchor.
 
 ## Why it matters
 
-A tool can still work on the section, but nobody knows what shape it should have, and no cap guards it.
+Tools can edit the section, but its shape is unknown and no cap applies.
 
 ## Bad
 
@@ -33,12 +33,12 @@ Move the words into a section of the kind, or declare the section in the operato
 from collections.abc import Iterator
 
 from garden.grammar.values import Anchor
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import Rule
 
 
-def check(context: Context) -> Iterator[Hit]:
+def check(context: LintContext) -> Iterator[Hit]:
     """Find anchors that the kind doesn't declare."""
     kind = context.kind
     if kind is None:
@@ -57,7 +57,7 @@ def check(context: Context) -> Iterator[Hit]:
             )
 
 
-def _other_version(context: Context, anchor: Anchor) -> Anchor | None:
+def _other_version(context: LintContext, anchor: Anchor) -> Anchor | None:
     return next((declared for declared in context.canon if declared.id == anchor.id), None)
 
 

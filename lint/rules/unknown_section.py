@@ -1,10 +1,10 @@
-"""A section without an anchor is none of those that the document's kind declares.
+"""The document's kind doesn't declare this section, and the section has no anchor.
 
-Kinds that welcome further sections, such as notes, may have any.
+Kinds that allow further sections, such as notes, may have any.
 
 ## Why it matters
 
-No tool can name the section for sure, and a reader of the kind doesn't expect it.
+Tools can't reliably name the section, and readers don't expect it.
 
 ## Bad
 
@@ -31,12 +31,12 @@ Move the words into a section of the kind or into the notes, or make the heading
 from collections.abc import Iterator
 
 from garden.grammar.document import Section
-from garden.lint.context import Context
+from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import Rule
 
 
-def check(context: Context) -> Iterator[Hit]:
+def check(context: LintContext) -> Iterator[Hit]:
     """Find sections that have neither an anchor nor a declared heading of their own."""
     kind = context.kind
     if kind is None or kind.further_sections:
@@ -45,12 +45,12 @@ def check(context: Context) -> Iterator[Hit]:
         if section.anchor is None and not _is_reported_otherwise(context, section):
             yield Hit(
                 section.span.start,
-                f'The kind {kind.kind} has no section "{section.heading.text}" without an anchor.',
+                f'The kind {kind.kind} doesn\'t declare the section "{section.heading.text}".',
                 section.heading.text,
             )
 
 
-def _is_reported_otherwise(context: Context, section: Section) -> bool:
+def _is_reported_otherwise(context: LintContext, section: Section) -> bool:
     declaration = context.canon_by_heading.get(section.heading.text.casefold())
     own_is_missing = declaration is not None and declaration.anchor not in context.present
     return own_is_missing or section.span.start in context.sections_with_stray

@@ -1,7 +1,6 @@
 """The documentation of the rules: complete, up to date, and its examples do what it says."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -9,12 +8,10 @@ from garden.grammar.kinds.catalogue import load_kinds
 from garden.grammar.kinds.declaration import Kind
 from garden.grammar.parser import parse
 from garden.lint.catalogue import CATALOGUE
-from garden.lint.docs import pages
 from garden.lint.linter import lint
 from garden.lint.rule import Rule
 from tests.lint.notation import decoded
 
-FOLDER = Path(__file__).parents[2] / "docs" / "lint"
 PARTS = ["Why it matters", "Bad", "Good", "How to fix it"]
 HAD_WORDS = parse("## Concerns\n<!-- @anchor: concerns v1 -->\n\n- Something\n")
 IDENTITY = {"id": "inner-critic"}
@@ -37,11 +34,6 @@ def kind_of(rule: Rule) -> Kind:
 def found(rule: Rule, text: str, kind: Kind) -> bool:
     identity = IDENTITY if rule.name == "path-mismatch" else {}
     return bool(lint(parse(text), kind, identity=identity, previous=HAD_WORDS, rules=[rule]).findings)
-
-
-def test_the_committed_pages_are_those_that_the_rules_make() -> None:
-    committed = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
-    assert committed == pages(), "run: make docs"
 
 
 @every_rule

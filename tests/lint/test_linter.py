@@ -4,7 +4,7 @@ import pytest
 
 from garden.grammar.kinds.catalogue import load_kinds
 from garden.grammar.kinds.declaration import Kind
-from garden.grammar.kinds.template import new_text
+from garden.grammar.kinds.template import template_text
 from garden.grammar.parser import parse
 from garden.lint.finding import Severity
 from garden.lint.fixes import fix
@@ -25,7 +25,7 @@ IDENTITY = {"id": "tea", "user_id": "sample-user", "participants": ["tea", "coff
 
 
 def template(kind: Kind) -> str:
-    return new_text(kind, "Tea", {key: IDENTITY[key] for key in kind.identity if key in IDENTITY})
+    return template_text(kind, "Tea", {key: IDENTITY[key] for key in kind.identity if key in IDENTITY})
 
 
 def evidence(items: int) -> str:
@@ -50,7 +50,7 @@ def test_blocks_are_reasons_and_everything_else_is_a_warning() -> None:
     assert len(report.blocked_reasons) == len(report.of(Severity.BLOCK)) == 2
     assert len(report.warnings) == len(report.findings) - 2
     assert report.blocked_reasons[0] == (
-        'line 1, Concerns: "Concerns" has no anchor; its next line should read '
+        'line 1, Concerns: "Concerns" has no anchor; its next line should be '
         "<!-- @anchor: concerns v1 -->. (MG101 missing-anchor)"
     )
 

@@ -1,4 +1,4 @@
-"""Where a text stands verbatim: in code, where white space is content, and in HTML blocks."""
+"""Verbatim blocks: code and HTML, where white space may be content."""
 
 import re
 from collections.abc import Iterator
@@ -7,21 +7,21 @@ from typing import NamedTuple
 from garden.grammar.blocks import block_tokens, line_starts
 from garden.grammar.values import Span
 
-# Without any of these at the start of some line, all is prose and nothing has to be parsed.
+# A text without any of these is all prose and need not be parsed.
 _MAY_BE_CODE = re.compile("```|~~~|    |\t")
 _TAG = re.compile("<(?!!--[ \t]*@anchor:)")
 _ANCHOR_LINE = re.compile(r" {0,3}<!--[ \t]*@anchor:[^\n]*-->[ \t]*\n?")
 
 
 class Verbatim(NamedTuple):
-    """A block in whole lines; `is_code` tells fenced and indented code from HTML."""
+    """A block of whole lines; `is_code` is true for fenced and indented code, false for HTML."""
 
     span: Span
     is_code: bool
 
 
 def verbatim_blocks(flat_text: str, start: int) -> tuple[Verbatim, ...]:
-    """Find the blocks, from `start` on, that hold code or HTML other than an anchor."""
+    """Find the blocks of code and of HTML other than anchors, from `start` on."""
     if not _MAY_BE_CODE.search(flat_text, start) and not _TAG.search(flat_text, start):
         return ()
     blocks = _blocks(flat_text[start:], start)

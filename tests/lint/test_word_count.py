@@ -2,7 +2,7 @@
 
 import pytest
 
-from garden.lint.words import count_words, may_exceed
+from garden.lint.word_count import count_words, may_exceed
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,12 @@
-"""Signs: words without which a slower search is not worth beginning, all looked for in one pass."""
+"""Keywords: a fast search for many words in one pass, used before slower patterns."""
 
 from collections.abc import Iterable
 
 import re2
 
 
-class Signs:
-    """Many short words to look for at once, capital or small."""
+class Keywords:
+    """A set of short words to search for at once, ignoring case."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self._words = tuple(dict.fromkeys(words))
@@ -19,6 +19,6 @@ class Signs:
         self._set.Compile()
 
     def found_in(self, text: str) -> frozenset[str]:
-        """Tell which of the words stand in a text."""
+        """Return the words that occur in a text."""
         found = self._set.Match(text.encode("utf-8", "surrogatepass"))
         return frozenset(self._words[index] for index in found or ())

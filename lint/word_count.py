@@ -1,8 +1,8 @@
-"""Counting words, in scripts that put spaces between them and in scripts that don't.
+"""Counts words, also in scripts without spaces between words.
 
-Between spaces, whatever holds a letter or a digit is one word, so a list marker or a dash is none and a
-link with its address is one. Chinese and Japanese run on without spaces: there, two characters of a run
-count as one word. Thai, Lao, Burmese and Khmer do too, with longer words: there, five characters do.
+Text between spaces is one word if it holds a letter or a digit: a list marker or a dash is none, a link with
+its address is one. In Chinese and Japanese two characters count as one word; in Thai, Lao, Burmese and Khmer,
+which have longer words, five do.
 """
 
 import re
@@ -30,6 +30,6 @@ def count_words(text: str) -> int:
 
 
 def may_exceed(text: str, words: int) -> bool:
-    """Tell, cheaply, whether a text might hold more words than this; exact counting is for those only."""
-    # No word is shorter than a character, and in ASCII none is shorter than a part between spaces.
+    """Whether a text may hold more words than this: a cheap test before exact counting."""
+    # A word has at least one character, and in ASCII it is a whole part between spaces.
     return len(text) > words and (not text.isascii() or len(text.split()) > words)

@@ -1,4 +1,4 @@
-"""Anchor comments that don't do their work, told apart by what went wrong."""
+"""Stray anchors: anchor comments that belong to no section, classified by fault."""
 
 import re
 from bisect import bisect_right
@@ -15,20 +15,20 @@ _COMMENT_LINE = re.compile(r" {0,3}<!--[ \t]*@anchor\b", re.IGNORECASE)
 _MENTION = re.compile(r"(?:<|&lt;)!--\s*@anchor\b|@anchor:[ \t]*[\w-]+[ \t]+v[0-9]", re.IGNORECASE)
 
 
-class Fault(Enum):
+class AnchorFault(Enum):
     """What is wrong with an anchor comment."""
 
-    DETACHED = "well-formed, but other lines stand between it and its heading"
-    MISPLACED = "well-formed, but under no heading that it could belong to"
-    MALFORMED = "on the right line, but not in the right form"
-    FORGED = "quoted, in code, inside other text, or otherwise only made to look like one"
+    DETACHED = "well-formed, but other lines separate it from its heading"
+    MISPLACED = "well-formed, but under no heading that could own it"
+    MALFORMED = "on the right line, but malformed"
+    FORGED = "quoted, in code, inside other text, or otherwise an imitation"
 
 
 @dataclass(frozen=True, slots=True)
 class StrayAnchor:
-    """An anchor comment that no section owns; `name` is what it says, where that can be read."""
+    """An anchor comment that no section owns; `name` is its anchor, or empty if malformed."""
 
-    fault: Fault
+    fault: AnchorFault
     name: str
     offset: int
     section: Section | None
@@ -37,16 +37,16 @@ class StrayAnchor:
 def stray_anchors(
     document: Document, flat_text: str, is_code: Callable[[int], bool]
 ) -> tuple[StrayAnchor, ...]:
-    """Find every mention of an anchor below the frontmatter that isn't a section's own."""
+    """Find every mention of an anchor below the frontmatter that no section owns."""
     owned = [section.anchor_span for section in document.sections if section.anchor_span]
-    # Every owned anchor line has one `@` or more, so equal counts mean that there are no others.
+    # Every owned anchor line has at least one `@`, so equal counts mean that there are no others.
     if flat_text.count("@") == len(owned):
         return ()
     return tuple(_Search(document, flat_text, is_code).run())
 
 
 class _Search:
-    """One pass over the mentions of a text; `is_code` is asked only where there is a stray."""
+    """One pass over the mentions in a text; `is_code` is called only for strays."""
 
     def __init__(self, document: Document, flat_text: str, is_code: Callable[[int], bool]) -> None:
         self.flat = flat_text
@@ -73,20 +73,20 @@ class _Search:
 
     def _fault(
         self, offset: int, line_start: int, line: str, section: Section | None, *, well_formed: bool
-    ) -> Fault:
+    ) -> AnchorFault:
         if self.is_code(offset):
-            return Fault.FORGED
+            return AnchorFault.FORGED
         if well_formed:
             return self._fault_of_place(section)
         on_its_line = section is not None and line_start == section.heading.span.end
-        return Fault.MALFORMED if on_its_line and _COMMENT_LINE.match(line) else Fault.FORGED
+        return AnchorFault.MALFORMED if on_its_line and _COMMENT_LINE.match(line) else AnchorFault.FORGED
 
-    def _fault_of_place(self, section: Section | None) -> Fault:
-        """Only the first anchor in a section without one can be that section's own."""
+    def _fault_of_place(self, section: Section | None) -> AnchorFault:
+        """Classify by place: only the first anchor in a section without one can be its own."""
         if section is None or section.anchor or section.span.start in self.attached:
-            return Fault.MISPLACED
+            return AnchorFault.MISPLACED
         self.attached.add(section.span.start)
-        return Fault.DETACHED
+        return AnchorFault.DETACHED
 
     def _section_at(self, offset: int) -> Section | None:
         index = bisect_right(self.section_starts, offset) - 1
