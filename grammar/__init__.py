@@ -1,5 +1,4 @@
-"""The grammar of a garden: text in, text out.
+"""The grammar of a garden: documents, sections, anchors, and edits from text to text.
 
-What a document, a section, an anchor and an edit are, and what an edit makes of a text. Pure: no file, no
-clock, no database, no network, so every answer depends on the arguments alone.
+The package is pure: no file, clock, database or network. Every result depends on the arguments alone.
 """

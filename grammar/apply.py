@@ -1,10 +1,16 @@
-"""Applying an edit to a document: one function that knows the closed set of edits, and one kind of answer."""
+"""Applies an edit to a document: the one function that handles every kind of edit."""
 
 from dataclasses import dataclass
 from functools import cached_property
 
 from garden.grammar.body import layout_of
-from garden.grammar.change_log import change_logs, find_change_log, logged, refuse_rewriting, with_line
+from garden.grammar.change_log import (
+    body_with_entry,
+    change_log_refusal,
+    change_logs,
+    find_change_log,
+    text_with_entry,
+)
 from garden.grammar.diffs import Diff, unified_diff
 from garden.grammar.document import Document, Section
 from garden.grammar.edits import (
@@ -20,35 +26,42 @@ from garden.grammar.edits import (
     SectionEdit,
     WriteFile,
 )
-from garden.grammar.file_edits import entry_added, rewritten
-from garden.grammar.guards import check, refuse_malformed
+from garden.grammar.file_edits import append_to_file, rewrite_file
+from garden.grammar.guards import check_edit, refuse_malformed
 from garden.grammar.kinds.declaration import Kind
-from garden.grammar.kinds.template import new_text
-from garden.grammar.list_edits import curated
+from garden.grammar.kinds.template import template_text
+from garden.grammar.list_edits import curate_list
 from garden.grammar.lookup import find_section
 from garden.grammar.parser import parse
-from garden.grammar.patch import patched
+from garden.grammar.patch import apply_diff
+from garden.grammar.recovery import recover
 from garden.grammar.refusals import AlreadyExistsError, NoDocumentError
-from garden.grammar.restore import recovered
-from garden.grammar.section_edits import appended, replaced
+from garden.grammar.section_edits import append_to_section, replace_section
 from garden.grammar.splice import Splice, splice_between
 
 
 @dataclass(frozen=True)
-class Applied:
-    """What an edit makes of a document. Nothing has been written; `after` passed every guard.
+class AppliedEdit:
+    """The result of an edit. Nothing has been written; `after` passed every guard.
 
-    `section` is the name of the one section that was edited, `logged` says whether a Change Log line came
-    with it. An edit that changes nothing is no error: then `after` equals `before`. Where something was
-    repaired, `mended` says what; `warnings` say what else the edit means.
+    `section_before` is the section that a section edit changed, as it was. `logged` says whether the edit
+    added a Change Log line. An edit that changes nothing is no error: then `after` equals `before`.
+    `repairs` lists what a repair put back; `warnings` are for the caller.
     """
 
     before: Document | None
     after: Document
-    section: str | None
+    section_before: Section | None
     logged: bool
-    mended: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def section_after(self) -> Section | None:
+        """The edited section as it is now; a section edit keeps the order of the sections."""
+        if self.before is None or self.section_before is None:
+            return None
+        return self.after.sections[self.before.sections.index(self.section_before)]
 
     @property
     def text(self) -> str:
@@ -57,7 +70,7 @@ class Applied:
 
     @property
     def unchanged(self) -> bool:
-        """Whether the text is what it was."""
+        """Whether the text stays the same."""
         return self.before is not None and self.before.text == self.after.text
 
     @cached_property
@@ -66,109 +79,122 @@ class Applied:
         return splice_between(self.before.text if self.before else "", self.after.text)
 
     def diff(self, path: str = "document.md") -> Diff:
-        """Tell the change as a unified diff."""
+        """Return the change as a unified diff."""
         return unified_diff(self.before.text if self.before else "", self.after.text, path)
 
 
 def apply(
-    document: Document | None, edit: Edit, *, kind: Kind | None = None, entry: str | None = None
-) -> Applied:
-    """Apply an edit, or refuse with a `RefusalError`; `document` is None where there is no file yet.
+    document: Document | None,
+    edit: Edit,
+    *,
+    kind: Kind | None = None,
+    entry: str | None = None,
+    section: Section | None = None,
+) -> AppliedEdit:
+    """Apply an edit, or refuse with a `RefusalError`; `document` is None if the file does not exist.
 
-    `entry` is a Change Log line (see `log_entry`). It goes in with the edit where the document has a Change
-    Log, the edit changes anything, and the edit doesn't itself write to the Change Log.
+    `entry` is a Change Log line (see `log_entry`). It is added if the document has a Change Log, the edit
+    changes something, and the edit itself does not write to the Change Log. `section` is the section that a
+    section edit names; it is looked up if not given.
     """
     if isinstance(edit, RecoveryEdit):
-        done = recovered(document, edit, kind, entry)
-        return Applied(document, done.after, None, done.logged, done.mended, done.warnings)
+        done = recover(document, edit, kind, entry)
+        return AppliedEdit(document, done.after, None, done.logged, done.repairs, done.warnings)
     if document is not None:
         refuse_malformed(document)
-    section = find_section(document, edit.section) if document and isinstance(edit, SectionEdit) else None
-    if document is not None and section is not None:
-        _refuse_rewriting_the_log(document, section, edit, kind)
-    text = _edited(document, section, edit)
-    if document is not None and section is not None and entry is not None and text != document.text:
+    if document is not None and isinstance(edit, SectionEdit):
+        return _edit_section(document, section or find_section(document, edit.section), edit, kind, entry)
+    return _finish(document, None, edit, parse(_edited_text(document, edit)), kind, entry)
+
+
+def _edit_section(
+    document: Document, section: Section, edit: SectionEdit, kind: Kind | None, entry: str | None
+) -> AppliedEdit:
+    if section in change_logs(document, kind) and not _only_appends(edit):
+        raise change_log_refusal()
+    text = _edited_section(document, section, edit)
+    if entry is not None and text != document.text:
         log = find_change_log(document, kind)
         if log is not None and log != section:
-            return _both(document, section, edit, text, log, entry, kind)
-    after = parse(text)
-    check(document, after, edit, kind)
-    with_entry = _with_entry(document, after, kind, entry)
-    return Applied(document, with_entry or after, section.name if section else None, with_entry is not None)
+            return _edit_and_log(document, section, edit, text, log, entry, kind)
+    return _finish(document, section, edit, parse(text), kind, entry)
 
 
-def _both(
+def _edit_and_log(
     document: Document,
     section: Section,
-    edit: Edit,
+    edit: SectionEdit,
     text: str,
     log: Section,
     entry: str,
     kind: Kind | None,
-) -> Applied:
-    """Put the edit of a section and its Change Log line into one text, so that it is read only once."""
-    body = with_line(document, log, entry)
+) -> AppliedEdit:
+    """Add the Change Log line to the edited text before parsing, so that it is parsed only once."""
+    body = body_with_entry(document, log, entry)
     moved = len(text) - len(document.text) if log.span.start > section.span.start else 0
     start, end = log.body_span.start + moved, log.body_span.end + moved
     after = parse(text[:start] + body + text[end:])
-    check(document, after, edit, kind, log=log, log_body=body)
-    return Applied(document, after, section.name, logged=True)
+    check_edit(document, after, edit, kind, section=section, log=log, log_body=body)
+    return AppliedEdit(document, after, section, logged=True)
 
 
-def _edited(document: Document | None, section: Section | None, edit: "_PlainEdit") -> str:
-    if isinstance(edit, CreateDocument):
-        return _created(document, edit)
-    if isinstance(edit, WriteFile):
-        return rewritten(document, edit.text)
-    if document is None:
-        raise NoDocumentError(
-            "There is no document to edit.", hint="Begin it with md.plant, or write the whole file."
-        )
-    if isinstance(edit, AppendToFile):
-        return entry_added(document, edit.text)
-    if isinstance(edit, ApplyDiff):
-        return patched(document.text, edit.diff, document.newline, edit.path)
-    return _section_edited(document, section or find_section(document, edit.section), edit)
+def _finish(
+    before: Document | None,
+    section: Section | None,
+    edit: Edit,
+    after: Document,
+    kind: Kind | None,
+    entry: str | None,
+) -> AppliedEdit:
+    check_edit(before, after, edit, kind, section=section)
+    with_entry = _with_entry(before, after, kind, entry)
+    return AppliedEdit(before, with_entry or after, section, with_entry is not None)
 
 
-def _created(document: Document | None, edit: CreateDocument) -> str:
-    if document is not None:
-        raise AlreadyExistsError("A document stands here already.", hint="Edit it, or choose another place.")
-    return new_text(edit.kind, edit.title, edit.identity)
+def _edited_text(document: Document | None, edit: Edit) -> str:
+    match edit:
+        case CreateDocument() if document is not None:
+            raise AlreadyExistsError(
+                "A document already exists here.", hint="Edit it, or choose another path."
+            )
+        case CreateDocument():
+            return template_text(edit.kind, edit.title, edit.identity)
+        case WriteFile():
+            return rewrite_file(document, edit.text)
+        case AppendToFile() if document is not None:
+            return append_to_file(document, edit.text)
+        case ApplyDiff() if document is not None:
+            return apply_diff(document.text, edit.diff, document.newline, edit.path)
+    raise NoDocumentError(
+        "There is no document to edit.", hint="Create it with md.plant, or write the whole file."
+    )
 
 
-_PlainEdit = SectionEdit | AppendToFile | WriteFile | ApplyDiff | CreateDocument
-
-
-def _section_edited(document: Document, section: Section, edit: SectionEdit) -> str:
+def _edited_section(document: Document, section: Section, edit: SectionEdit) -> str:
     match edit:
         case ReplaceSection():
-            return replaced(document, section, edit.text)
+            return replace_section(document, section, edit.text)
         case AppendToSection():
-            return appended(document, section, edit.text)
+            return append_to_section(document, section, edit.text)
         case CurateList():
-            return curated(document, section, edit.ops)
+            return curate_list(document, section, edit.ops)
 
 
-def _refuse_rewriting_the_log(document: Document, section: Section, edit: Edit, kind: Kind | None) -> None:
-    if section not in change_logs(document, kind):
-        return
-    only_appends = isinstance(edit, AppendToSection) or (
+def _only_appends(edit: SectionEdit) -> bool:
+    return isinstance(edit, AppendToSection) or (
         isinstance(edit, CurateList) and all(isinstance(op, AppendItem) for op in edit.ops)
     )
-    if not only_appends:
-        raise refuse_rewriting()
 
 
 def _with_entry(
     before: Document | None, after: Document, kind: Kind | None, entry: str | None
 ) -> Document | None:
-    """Add the Change Log line, unless nothing changed or the edit wrote to the log itself."""
+    """Add the Change Log line; None if nothing changed or the edit itself wrote to the log."""
     if before is None or entry is None or before.text == after.text:
         return None
     old, new = find_change_log(before, kind), find_change_log(after, kind)
     if old is None or new is None or layout_of(old.body).words != layout_of(new.body).words:
         return None
-    with_entry = parse(logged(after, new, entry))
-    check(after, with_entry, AppendToSection(new.name, entry), kind)
+    with_entry = parse(text_with_entry(after, new, entry))
+    check_edit(after, with_entry, AppendToSection(new.name, entry), kind, section=new)
     return with_entry

@@ -1,4 +1,4 @@
-"""Where the top-level headings of a Markdown text are, as markdown-it-py (CommonMark) decides."""
+"""The block structure of a Markdown text, as markdown-it-py (CommonMark) reads it."""
 
 import re
 from functools import lru_cache
@@ -10,19 +10,23 @@ from markdown_it.token import Token
 from garden.grammar.values import Heading, Span
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+# markdown-it-py stops reading at twenty levels and swallows the rest; each list takes two. The tenth marker
+# is at column 18 or further right, with only white space, quote marks and other markers before it.
+_DEEP_PREFIX = re.compile(r"\n((?:[ \t>]|[-+*][ \t]|[0-9]{1,9}[.)][ \t]){5,})(?=[-+*0-9])")
+_DEEP_COLUMNS = 18
 
 
 @lru_cache(maxsize=1)
 def _markdown() -> MarkdownIt:
     markdown = MarkdownIt("commonmark")
-    # The rules are compiled on first use, and not safely if two threads come at once: so before anyone can.
+    # The rules are compiled on first use, which is not thread-safe, so compile them here.
     markdown.block.ruler.getRules("")
     return markdown
 
 
 def block_tokens(flat_text: str) -> list[Token]:
-    r"""Parse the block structure of a text whose line ends are all `\n`; inline content stays unparsed."""
-    # Neither character matters to block structure, but a surrogate breaks the reading of link definitions.
+    r"""Parse the blocks of a text whose line ends are all `\n`; inline content stays unparsed."""
+    # Neither character affects block structure, but a surrogate breaks the parsing of link definitions.
     source = printable(flat_text.replace("\0", "\ufffd"))
     tokens: list[Token] = []
     markdown = _markdown()
@@ -31,12 +35,12 @@ def block_tokens(flat_text: str) -> list[Token]:
 
 
 def printable(text: str) -> str:
-    """Put the replacement character where a lone surrogate stands."""
+    """Replace lone surrogates by the replacement character."""
     return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def line_starts(flat_text: str) -> list[int]:
-    """List the offset at which each line begins, and the end of the text as a last entry."""
+    """List the offset of each line, then the end of the text."""
     starts = [0]
     starts.extend(match.end() for match in re.finditer("\n", flat_text))
     if starts[-1] != len(flat_text):
@@ -45,12 +49,12 @@ def line_starts(flat_text: str) -> list[int]:
 
 
 def one_line(content: str) -> str:
-    """Join the lines of a heading's words; white space around a line break is no part of them."""
+    """Join the lines of a heading without the white space around line breaks."""
     return " ".join(line.strip(" \t") for line in content.split("\n")) if "\n" in content else content
 
 
 def headings_by_markdown_it(flat_text: str) -> list[Heading]:
-    """Find the top-level headings the slow and certain way."""
+    """Find the top-level headings by a full parse: slow, but always right."""
     starts = line_starts(flat_text)
     found = []
     tokens = block_tokens(flat_text)
@@ -64,7 +68,7 @@ def headings_by_markdown_it(flat_text: str) -> list[Heading]:
 
 
 def code_starts(flat_text: str, start: int) -> set[int]:
-    """Find where the lines of fences and indented code begin, from `start` on, however deeply nested."""
+    """Return the offsets of all lines of fenced and indented code from `start` on, nested ones included."""
     source = flat_text[start:]
     starts = line_starts(source)
     return {
@@ -73,3 +77,10 @@ def code_starts(flat_text: str, start: int) -> set[int]:
         if token.type in ("fence", "code_block") and token.map
         for line in range(*token.map)
     }
+
+
+def may_nest_too_deep(source: str, start: int) -> bool:
+    """Whether a line from `start` on may hold a list ten deep; `start` must follow a line feed."""
+    return any(
+        len(match[1].expandtabs(4)) >= _DEEP_COLUMNS for match in _DEEP_PREFIX.finditer(source, start - 1)
+    )

@@ -1,7 +1,7 @@
-"""The layout of a section's body: which blank lines belong around its words.
+"""The layout of a section's body: its words and the blank lines around them.
 
-A body is taken apart into blank lines, words and the rest, so that putting the same words in again gives the
-same bytes, however the blank lines stood.
+A body is split into leading blank lines, words and the rest. Filling in the same words again gives the same
+bytes, so an edit never adds or removes blank lines.
 """
 
 import re
@@ -14,7 +14,7 @@ _BLANK_START = re.compile(r"(?:[ \t]*\n)*")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A body in three parts: blank lines, words without their last line end, and what follows them."""
+    """A body in three parts: leading blank lines, words without their last line end, and the rest."""
 
     lead: str
     words: str
@@ -22,7 +22,7 @@ class Layout:
 
 
 def layout_of(body: str) -> Layout:
-    """Take a body apart; one without words is all `trail`."""
+    """Split a body into its parts; a body without words is all `trail`."""
     flat_body = flat(body)
     kept = len(flat_body.rstrip(" \t\n"))
     if not kept:
@@ -31,23 +31,23 @@ def layout_of(body: str) -> Layout:
     return Layout(body[:start], body[start:kept], body[kept:])
 
 
-def trimmed(text: str, newline: str) -> str:
-    """Take the blank lines off both ends of new words and give them the document's line ends."""
+def trim_words(text: str, newline: str) -> str:
+    """Remove blank lines at both ends of new words and give the words the document's line ends."""
     flat_text = flat(text)
     kept = text[: len(flat_text.rstrip(" \t\n"))]
     return with_newlines(kept[_end_of_blank_start(flat(kept)) :], newline)
 
 
-def with_words(body: str, words: str, newline: str, *, followed: bool, ended: bool) -> str:
-    """Put other words into a body.
+def fill_body(body: str, words: str, newline: str, *, followed: bool, ended: bool) -> str:
+    """Replace the words of a body and keep its layout.
 
-    `followed` tells whether another heading comes after it, `ended` whether the file ends with a line end.
+    `followed` says that another heading comes after it, `ended` that the file ends with a line end.
     """
     layout = layout_of(body)
     if words == layout.words:
         return body
     if not words:
-        return layout.lead + _without_first_line_end(layout.trail)
+        return layout.lead + _drop_first_line_end(layout.trail)
     if not layout.words:
         return newline + words + (newline * 2 if followed else newline * ended)
     return layout.lead + words + _trail(layout.trail, newline, followed=followed)
@@ -59,11 +59,11 @@ def _end_of_blank_start(flat_text: str) -> int:
 
 
 def _trail(trail: str, newline: str, *, followed: bool) -> str:
-    # Without a blank line an underlined heading below would take the last paragraph into itself.
+    # Without a blank line, an underlined heading below would absorb the last paragraph.
     tight = followed and flat(trail).count("\n") < 2
     return trail + newline if tight else trail
 
 
-def _without_first_line_end(trail: str) -> str:
+def _drop_first_line_end(trail: str) -> str:
     position = flat(trail).find("\n")
     return trail[position + 1 :] if position >= 0 else ""

@@ -1,4 +1,4 @@
-"""Canonical form and content hashes: the same words, the same hash, whatever an editor did to white space."""
+"""Canonical form and content hashes: white space that editors change does not change the hash."""
 
 from hashlib import sha256
 
@@ -9,7 +9,7 @@ _AT_LINE_END = tuple(f"{space}\n" for space in TRAILING_SPACE)
 
 
 def canonical(text: str) -> str:
-    """Rewrite a text for hashing: LF line ends, no white space ending a line, exactly one final newline."""
+    """Rewrite a text for hashing: LF line ends, no trailing white space, exactly one final newline."""
     flat = with_newlines(text, "\n").rstrip(f"{TRAILING_SPACE}\n")
     if any(end in flat for end in _AT_LINE_END):
         flat = "\n".join(line.rstrip(TRAILING_SPACE) for line in flat.split("\n"))
@@ -17,5 +17,5 @@ def canonical(text: str) -> str:
 
 
 def content_hash(text: str) -> str:
-    """Hash the canonical form of a file's or a section's text: `sha256:<64 hex>`."""
+    """Hash the canonical form of a text: `sha256:<64 hex>`."""
     return f"sha256:{sha256(canonical(text).encode('utf-8', 'surrogatepass')).hexdigest()}"

@@ -1,23 +1,22 @@
-"""The Change Log: the section in which a document tells, one line for each edit, how it came to be."""
+"""The Change Log: the section that records each edit of its document in one line."""
 
 from garden.grammar.body import layout_of
 from garden.grammar.canonical import canonical
 from garden.grammar.document import Document, Section
 from garden.grammar.kinds.declaration import Kind
-from garden.grammar.new_text import refuse_anchor, refuse_open_end
 from garden.grammar.refusals import ChangeLogIsAppendOnlyError
-from garden.grammar.section_edits import body_around, join_below
-from garden.grammar.values import Anchor
+from garden.grammar.section_edits import join_below, new_body
+from garden.grammar.text_checks import refuse_anchor, refuse_open_end
 
 USUAL_ANCHOR_ID = "change_log"
-# A section without an anchor goes by its heading, which may be long.
+# A section without an anchor is named by its heading, which may be long.
 _NAME_CHARACTERS_MAX = 100
 
 
 def log_entry(
     at: str, section: str, op: str, rationale: str, event_id: str, override: str | None = None
 ) -> str:
-    """Write a Change Log line; `at` is the moment as it shall read: `2026-11-18 08:25Z`."""
+    """Format a Change Log line; `at` is the formatted time, as in `2026-11-18 08:25Z`."""
     parts = [
         at,
         _plain(section)[:_NAME_CHARACTERS_MAX],
@@ -29,53 +28,50 @@ def log_entry(
 
 
 def _plain(words: str) -> str:
-    """Put free words on one line, without the signs by which the line is read."""
+    """Join free words into one line without the marks that separate the line's fields."""
     return " ".join(words.split()).replace("·", "-").replace("(evt:", "(evt ")
 
 
 def change_logs(document: Document, kind: Kind | None) -> list[Section]:
-    """Find what the kind declares as a Change Log; without a kind, what carries the usual anchor."""
+    """List the sections that the kind declares as Change Log; without a kind, those with the usual anchor."""
     declared = [section.anchor for section in kind.sections if section.is_change_log] if kind else []
     return [
         section
         for section in document.sections
-        if section.anchor and (section.anchor in declared or (not kind and _is_usual(section.anchor)))
+        if section.anchor
+        and (section.anchor in declared or (not kind and section.anchor.id == USUAL_ANCHOR_ID))
     ]
 
 
 def find_change_log(document: Document, kind: Kind | None) -> Section | None:
-    """Find the one Change Log that a line can go to."""
+    """Return the Change Log if there is exactly one."""
     found = change_logs(document, kind)
     return found[0] if len(found) == 1 else None
 
 
-def goes_on_from(log: Section, grown: Section) -> bool:
-    """Tell whether a Change Log holds what it held before, and at most more."""
+def is_continued(log: Section, later: Section) -> bool:
+    """Whether a later Change Log begins with the words of this one."""
     words = layout_of(log.body).words
-    return not words or canonical(layout_of(grown.body).words).startswith(canonical(words))
+    return not words or canonical(layout_of(later.body).words).startswith(canonical(words))
 
 
-def _is_usual(anchor: Anchor) -> bool:
-    return anchor.id == USUAL_ANCHOR_ID
-
-
-def logged(document: Document, log: Section, entry: str) -> str:
-    """Give the document's text with a line more in its Change Log."""
+def text_with_entry(document: Document, log: Section, entry: str) -> str:
+    """Return the document's text with one more line in its Change Log."""
     start, end = log.body_span
-    return document.text[:start] + with_line(document, log, entry) + document.text[end:]
+    return document.text[:start] + body_with_entry(document, log, entry) + document.text[end:]
 
 
-def with_line(document: Document, log: Section, entry: str) -> str:
-    """Give the Change Log's body with a line more."""
+def body_with_entry(document: Document, log: Section, entry: str) -> str:
+    """Return the Change Log's body with one more line."""
     refuse_anchor(entry)
     words = join_below(layout_of(log.body).words, entry, document.newline)
     refuse_open_end(words)
-    return body_around(document, log, words)
+    return new_body(document, log, words)
 
 
-def refuse_rewriting() -> ChangeLogIsAppendOnlyError:
-    """Make the refusal for an edit that would take something out of the Change Log."""
+def change_log_refusal() -> ChangeLogIsAppendOnlyError:
+    """Return the refusal for an edit that would remove something from the Change Log."""
     return ChangeLogIsAppendOnlyError(
-        "The Change Log only grows: what stands in it may not be replaced, pruned or merged.",
-        hint="Append to it, or leave it alone; a material edit gets its line by itself.",
+        "The Change Log only grows: its lines can't be replaced, pruned or merged.",
+        hint="Append to it, or leave it alone; every material edit adds its own line.",
     )

@@ -1,4 +1,4 @@
-"""Reading a unified diff for one file, as strictly as an edit deserves."""
+"""Reads a unified diff for one file and refuses anything doubtful in it."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,7 +7,7 @@ from unidiff.errors import UnidiffParseError
 from unidiff.patch import Hunk, PatchedFile, PatchSet
 
 from garden.grammar.lines import split_lines
-from garden.grammar.refusals import DeleteNotAllowedError, InvalidInputError, PatchConflictError
+from garden.grammar.refusals import DiffDeletesFileError, InvalidInputError, PatchConflictError
 
 _HINT_COUNTS = "Check the counts in each @@ line, and begin every line with a space, + or -."
 
@@ -15,8 +15,8 @@ Sign = Literal[" ", "-", "+"]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A hunk: signed lines with their line ends, and the line (from 0) at which it says it belongs."""
+class DiffHunk:
+    """A hunk: signed lines with their line ends, and the line (from 0) that its header names."""
 
     number: int
     at: int
@@ -24,13 +24,13 @@ class Change:
 
     @property
     def source(self) -> list[str]:
-        """The lines that must stand in the text."""
+        """The context and removed lines, which the text must contain."""
         return [line for sign, line in self.lines if sign != "+"]
 
 
-def read_diff(diff: str, path: str | None = None) -> list[Change]:
-    """Read a diff's hunks; refuse one that isn't for this single file or whose counts don't add up."""
-    # Callers often leave the two file lines out; it is known which file is meant.
+def read_diff(diff: str, path: str | None = None) -> list[DiffHunk]:
+    """Read the hunks of a diff; refuse a diff for another file or with wrong line counts."""
+    # Callers often leave out the two file lines; the file is known from the call.
     text = f"--- a\n+++ b\n{diff.lstrip()}" if diff.lstrip().startswith("@@") else diff
     text = text if text.endswith("\n") else text + "\n"
     try:
@@ -40,14 +40,14 @@ def read_diff(diff: str, path: str | None = None) -> list[Change]:
             f"The diff can't be read: {str(error).strip()}.", hint=_HINT_COUNTS
         ) from error
     if path is not None:
-        _refuse_another(path, file)
+        _refuse_other_document(path, file)
     _refuse_leftovers(text, file)
-    return [_change(number, hunk) for number, hunk in enumerate(file, 1)]
+    return [_read_hunk(number, hunk) for number, hunk in enumerate(file, 1)]
 
 
 def _only_file(files: PatchSet) -> PatchedFile:
     if len(files) == 1 and files[0].target_file.strip() == "/dev/null":
-        raise DeleteNotAllowedError("The diff deletes the file.", hint="Empty a section instead.")
+        raise DiffDeletesFileError("The diff deletes the file.", hint="Empty a section instead.")
     if len(files) != 1 or not files[0]:
         raise InvalidInputError(
             f"The diff changes {len(files)} files." if len(files) > 1 else "The diff holds no hunks.",
@@ -56,21 +56,21 @@ def _only_file(files: PatchSet) -> PatchedFile:
     return files[0]
 
 
-def _refuse_another(path: str, file: PatchedFile) -> None:
-    """Refuse a diff that names another document; one that names none is taken at the caller's word."""
+def _refuse_other_document(path: str, file: PatchedFile) -> None:
+    """Refuse a diff that names another document; a diff without a name is accepted."""
     for name in (file.source_file, file.target_file):
         named = name.strip().strip('"').removeprefix("./")
-        # With or without the letter that tells the old file from the new one, and as long as it pleases.
+        # Accept the name with or without the `a/` or `b/` prefix, and as a longer or shorter path.
         forms = {named, named.partition("/")[2]} if named.startswith(("a/", "b/")) else {named}
         if named.endswith(".md") and not any(f"/{path}".endswith(f"/{form}") for form in forms):
             raise PatchConflictError(
-                "The diff names another document than this one.",
+                "The diff names another document.",
                 hint="Send it with the path that it names, or make a diff of this document.",
             )
 
 
 def _refuse_leftovers(text: str, file: PatchedFile) -> None:
-    """Refuse a diff whose counts are too small: its reader drops the lines beyond them without a word."""
+    """Refuse a diff whose counts are too small: unidiff silently drops the lines beyond them."""
     lines = split_lines(text)
     first = next(number for number, line in enumerate(lines) if line.startswith("@@"))
     read = sum(1 + len(hunk) for hunk in file)
@@ -78,7 +78,7 @@ def _refuse_leftovers(text: str, file: PatchedFile) -> None:
         raise InvalidInputError("A hunk of the diff is longer than its @@ line says.", hint=_HINT_COUNTS)
 
 
-def _change(number: int, hunk: Hunk) -> Change:
+def _read_hunk(number: int, hunk: Hunk) -> DiffHunk:
     lines: list[tuple[Sign, str]] = []
     for line in hunk:
         if line.line_type == "\\" and lines:
@@ -87,4 +87,4 @@ def _change(number: int, hunk: Hunk) -> Change:
             sign: Sign = " " if line.is_context else "+" if line.is_added else "-"
             lines.append((sign, line.value))
     at = hunk.source_start - 1 if hunk.source_length else hunk.source_start
-    return Change(number, at, tuple(lines))
+    return DiffHunk(number, at, tuple(lines))

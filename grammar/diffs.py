@@ -1,4 +1,4 @@
-"""Unified diffs of two texts, with counts."""
+"""Unified diffs between two texts, with counts of added and removed lines."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ Opcode = tuple[str, int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """A unified diff, empty where nothing changed, and how many lines it adds and removes."""
+    """A unified diff, empty if nothing changed, and how many lines it adds and removes."""
 
     text: str
     added: int
@@ -24,7 +24,7 @@ class Diff:
 
 
 def unified_diff(before: str, after: str, path: str = "document.md") -> Diff:
-    """Tell what changed from one text to the other, in a form that `ApplyDiff` takes back exactly."""
+    """Compare two texts; `ApplyDiff` reproduces the second text exactly from the diff."""
     if before == after:
         return Diff("", 0, 0)
     old, new = split_lines(before), split_lines(after)
@@ -51,17 +51,17 @@ def _opcodes(old: list[str], new: list[str]) -> list[Opcode]:
 
 
 def _middle(old: list[str], new: list[str]) -> list[Opcode]:
-    # The matcher's time grows with the product; beyond this a plain replacement is the better answer.
+    # The matcher's time grows with the product; above the limit, replace the whole middle instead.
     if len(old) * len(new) > _MAX_COMPARISONS or not old or not new:
         return [("replace", 0, len(old), 0, len(new))]
     return list(SequenceMatcher(_too_common(old, new), old, new, autojunk=False).get_opcodes())
 
 
 def _too_common(old: list[str], new: list[str]) -> Callable[[str], bool] | None:
-    """Tell which lines may only be matched beside others; None where all may be.
+    """Return a test for lines that are too common to start a match; None if no line is.
 
-    The matcher looks at all pairs of equal lines again for every stretch that it finds, so a line that stands
-    in hundreds of places would keep it busy for minutes.
+    The matcher examines all pairs of equal lines for every stretch that it finds, so a line that occurs
+    hundreds of times would take minutes.
     """
     counts = Counter(new)
     pairs = sum(counts[line] for line in old)
@@ -71,7 +71,7 @@ def _too_common(old: list[str], new: list[str]) -> Callable[[str], bool] | None:
 
 
 def _groups(opcodes: list[Opcode]) -> Iterator[list[Opcode]]:
-    """Gather changes into hunks: together where no more than two contexts of equal lines lie between them."""
+    """Group changes into hunks; a hunk ends where more than two contexts of equal lines follow."""
     group: list[Opcode] = []
     last = len(opcodes) - 1
     for number, (tag, old_start, old_end, new_start, new_end) in enumerate(opcodes):
@@ -104,7 +104,7 @@ def _hunk(old: list[str], new: list[str], group: list[Opcode]) -> Iterator[str]:
 
 def _range(start: int, end: int) -> str:
     length = end - start
-    # Where there are no lines, the convention names the line before.
+    # For an empty range, the convention names the line before it.
     return f"{start if not length else start + 1},{length}"
 
 

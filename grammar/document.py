@@ -1,7 +1,6 @@
-"""A document: one Markdown text, read once, with everything a tool may want to point at.
+"""A document: one parsed Markdown text with its frontmatter, headings, sections and problems.
 
-Reading never raises, and a document keeps the text it was read from, so `render(parse(text)) == text`.
-Offsets in spans count characters of that text.
+A document keeps its text, so `render(parse(text)) == text`. Offsets in spans count characters of that text.
 """
 
 from dataclasses import dataclass
@@ -18,8 +17,8 @@ MALFORMED_CODES = frozenset({"frontmatter_malformed", "frontmatter_unclosed", "f
 class Section:
     """An H2 heading, the anchor on the line after it, and the body up to the next top-level H2 or H1.
 
-    `span` covers all three. `body_span` begins after the anchor's line (or the heading's, where there is no
-    anchor) and keeps the blank lines around the words; `body_line` is its first line.
+    `span` covers all three. `body_span` begins after the anchor's line, or after the heading's if there is no
+    anchor, and includes the blank lines around the words; `body_line` is its first line.
     """
 
     heading: Heading
@@ -32,22 +31,22 @@ class Section:
 
     @property
     def name(self) -> str:
-        """What a caller may call it: the anchor's `concerns v1`, else the words of the heading."""
+        """The section's name for callers: the anchor, as in `concerns v1`, else the words of the heading."""
         return str(self.anchor) if self.anchor else self.heading.text
 
     @property
     def line(self) -> int:
-        """The line its heading begins on."""
+        """The first line of its heading."""
         return self.heading.line
 
     @cached_property
     def body(self) -> str:
-        """The body as it stands, blank lines around it included."""
+        """The body with the blank lines around it."""
         return self.text[self.body_span.start - self.span.start :]
 
     @cached_property
     def items(self) -> tuple[ListItem, ...]:
-        """The items of the body's top-level lists, each with all that is nested in it."""
+        """The items of the body's top-level lists, each with everything nested in it."""
         return find_items(self.body, self.body_span.start, self.body_line)
 
     @cached_property
@@ -58,7 +57,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed text. `problems` says what is wrong with it; a `malformed` one is not edited by any tool."""
+    """A parsed text. `problems` lists what is wrong with it; no tool edits a `malformed` document."""
 
     text: str
     newline: str
@@ -74,12 +73,12 @@ class Document:
 
     @property
     def values(self) -> dict[str, object]:
-        """The frontmatter's values, empty where there is none or it can't be trusted."""
+        """The frontmatter's values; empty without frontmatter or if it is malformed."""
         return dict(self.frontmatter.values) if self.frontmatter else {}
 
     @property
     def malformed(self) -> bool:
-        """Whether its frontmatter is such that nobody can tell for sure whose document this is."""
+        """Whether the frontmatter leaves in doubt whose document this is."""
         return any(problem.code in MALFORMED_CODES for problem in self.problems)
 
     @cached_property
@@ -89,5 +88,5 @@ class Document:
 
 
 def render(document: Document) -> str:
-    """Give back the text of a document, exactly as it was read."""
+    """Return the text of a document, exactly as it was parsed."""
     return document.text

@@ -1,4 +1,4 @@
-"""Edits: values that say what should change. The set is closed; `grammar.applying.apply` knows them all."""
+"""Edits: values that describe a change. The set is closed; `grammar.apply.apply` handles all of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from garden.grammar.kinds.declaration import Kind
 
 @dataclass(frozen=True, slots=True)
 class ReplaceSection:
-    """Put new text in the place of a section's body."""
+    """Replace the body of a section."""
 
     section: str
     text: str
@@ -16,7 +16,7 @@ class ReplaceSection:
 
 @dataclass(frozen=True, slots=True)
 class AppendToSection:
-    """Add text at the end of a section's body."""
+    """Append text to the body of a section."""
 
     section: str
     text: str
@@ -24,14 +24,14 @@ class AppendToSection:
 
 @dataclass(frozen=True, slots=True)
 class AppendItem:
-    """Add an item below the last one."""
+    """Add an item after the last one."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class PruneItem:
-    """Take an item out, with everything nested in it.
+    """Remove an item with everything nested in it.
 
     `match` is an `ev:` token, the whole text of the item, or its number and first words: `3: I can't relax`.
     """
@@ -41,7 +41,7 @@ class PruneItem:
 
 @dataclass(frozen=True, slots=True)
 class MergeItems:
-    """Make one item of several: `into` stays in its place, the `sources` go.
+    """Merge items: `into` keeps its place, the `sources` are removed.
 
     Without `text` the merged item holds the words of all of them.
     """
@@ -56,7 +56,7 @@ ListOp = AppendItem | PruneItem | MergeItems
 
 @dataclass(frozen=True, slots=True)
 class CurateList:
-    """Work on the items of a section's list, one operation after the other."""
+    """Apply operations to the items of a section's list, in order."""
 
     section: str
     ops: tuple[ListOp, ...]
@@ -64,21 +64,21 @@ class CurateList:
 
 @dataclass(frozen=True, slots=True)
 class AppendToFile:
-    """Add an entry at the end of the file, after a blank line."""
+    """Append an entry to the file, after a blank line."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class WriteFile:
-    """Put a whole new text in the place of the document, or begin one with it."""
+    """Replace the whole text of the document, or create the document with it."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ApplyDiff:
-    """Apply a unified diff for this one file; `path` says which that is, so that no other's diff is taken."""
+    """Apply a unified diff; if `path` is given, a diff that names another document is refused."""
 
     diff: str
     path: str | None = None
@@ -86,7 +86,7 @@ class ApplyDiff:
 
 @dataclass(frozen=True, slots=True)
 class CreateDocument:
-    """Begin a document of a kind from its template."""
+    """Create a document from the template of its kind."""
 
     kind: Kind
     title: str
@@ -95,9 +95,9 @@ class CreateDocument:
 
 @dataclass(frozen=True, slots=True)
 class RepairDocument:
-    """Put back what a document held on to when it was last whole, in this version and with the text `good`.
+    """Put anchors and identity back as they were in `good`, the text of the last undamaged version.
 
-    `identity` is what its frontmatter must say now. Version 0 means that it was never whole.
+    `identity` is what the frontmatter must say now. Version 0 means that no version was undamaged.
     """
 
     version: int
@@ -107,7 +107,7 @@ class RepairDocument:
 
 @dataclass(frozen=True, slots=True)
 class RestoreText:
-    """Put the text of an earlier version in the place of the document, whatever has become of that."""
+    """Replace the document, damaged or not, with the text of an earlier version."""
 
     version: int
     text: str

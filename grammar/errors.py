@@ -1,6 +1,6 @@
-"""The one error tree of the project.
+"""The base class of all errors in the project.
 
-It stands at the bottom of the import order because every package raises errors that end up, unchanged, in an
+It is at the bottom of the import order because errors of every package reach the caller unchanged, in an
 answer envelope: a stable code for programs, a message for people, and a hint that says what to do next.
 """
 
@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 
 class GardenError(Exception):
-    """Something was refused or could not be done; the message says what, the hint says what to do next."""
+    """A refusal or failure; the message says what is wrong, the hint says what to do next."""
 
     code: ClassVar[str] = "internal"
 

@@ -1,24 +1,24 @@
-"""Edits of a whole file: adding an entry at its end, and writing it anew."""
+"""Edits of a whole file: appending an entry and rewriting the file."""
 
-from garden.grammar.body import trimmed
+from garden.grammar.body import trim_words
 from garden.grammar.document import Document
 from garden.grammar.lines import flat
-from garden.grammar.new_text import refuse_empty, refuse_open_end, swallows_what_follows
 from garden.grammar.parser import BOM
 from garden.grammar.refusals import InvalidInputError
+from garden.grammar.text_checks import has_open_end, refuse_empty, refuse_open_end
 
 
-def entry_added(document: Document, text: str) -> str:
-    """Give the document's text with an entry at its end, a blank line before it."""
+def append_to_file(document: Document, text: str) -> str:
+    """Return the document's text with an entry at its end, after a blank line."""
     refuse_empty(text, "The entry")
-    if swallows_what_follows(document.text):
+    if has_open_end(document.text):
         raise InvalidInputError(
             "The document ends inside a code fence or an HTML comment, which would swallow the entry.",
-            hint="Close what is open there first, in the document's last section.",
+            hint="Close the fence or comment in the document's last section first.",
         )
-    words = trimmed(text, document.newline)
+    words = trim_words(text, document.newline)
     refuse_open_end(words)
-    return document.text + _gap_below(document) + words + _ending(document)
+    return document.text + _gap_below(document) + words + _last_line_end(document)
 
 
 def _gap_below(document: Document) -> str:
@@ -31,24 +31,24 @@ def _gap_below(document: Document) -> str:
     return "" if not last_line.strip(" \t\n") else document.newline
 
 
-def _ending(document: Document) -> str:
-    # A file that ends without a line end goes on doing so, unless it was empty.
+def _last_line_end(document: Document) -> str:
+    # A file without a final line end keeps it that way, unless it was empty.
     empty = not document.text.removeprefix(BOM)
     return document.newline if empty or document.text.endswith(("\n", "\r")) else ""
 
 
-def rewritten(document: Document | None, text: str) -> str:
-    """Give the new text of a document, in the line ends and with the byte order mark that it had.
+def rewrite_file(document: Document | None, text: str) -> str:
+    """Return the new text with the line ends and the byte order mark of the old one.
 
-    A text that brings carriage returns of its own has made its choice and stays as it is.
+    A text that contains carriage returns of its own keeps its line ends.
     """
     if document is None:
         return text
-    keeps_line_ends = "\r" not in text and document.newline != "\n" and not _mixed(document)
+    keeps_line_ends = "\r" not in text and document.newline != "\n" and not _has_mixed_line_ends(document)
     whole = text.replace("\n", document.newline) if keeps_line_ends else text
     return BOM + whole if document.text.startswith(BOM) and not whole.startswith(BOM) else whole
 
 
-def _mixed(document: Document) -> bool:
+def _has_mixed_line_ends(document: Document) -> bool:
     rest = document.text.replace(document.newline, "")
     return "\n" in rest or "\r" in rest

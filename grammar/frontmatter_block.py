@@ -1,7 +1,7 @@
-"""Frontmatter: where the block is, what it says, and whether every YAML reader would agree about that.
+"""Finds and reads the frontmatter block, and rejects YAML that readers may disagree about.
 
-Identity lives here, so YAML's ambiguities are faults: a key given twice, an alias, a tag, a merge or a tab
-can mean one thing to this reader and another to the next.
+The block holds the identity of the document, so ambiguous YAML is a fault: a repeated key, an alias, a tag, a
+merge or a tab can mean different things to different readers.
 """
 
 import re
@@ -26,7 +26,7 @@ _IDENTITY_LINE = re.compile(
 )
 _LOOKS_LIKE_AN_END = re.compile(r"^-{3,}[^\S\n]*$", re.MULTILINE)
 _ODD_LINE_ENDS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-# Words for true and false, and whatever could be a number but a plain one in decimal.
+# Words for true and false, and numbers in any form but plain decimal.
 _AMBIGUOUS = re.compile(
     r"y|n|yes|no|on|off|(?!-?(?:0|[1-9][0-9]*)\Z)[-+.]{0,2}[0-9][0-9a-fox_.:+-]*", re.IGNORECASE
 )
@@ -34,13 +34,13 @@ _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_DEPTH = 40
 _BASE_SIXTY = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
 _MAX_NUMBER_LENGTH = 100
-# The same block is read before and after each edit; what is kept for that must stay small.
-_REMEMBERED_CHARACTERS_MAX = 4096
+# The same block is read before and after each edit, so small blocks are cached.
+_CACHED_CHARACTERS_MAX = 4096
 _EMPTY: Mapping[str, object] = MappingProxyType({})
 
 
 def find_frontmatter(text: str, flat_text: str, start: int) -> Frontmatter | None:
-    """Find the block that begins at `start`; `flat_text` is the text with its line ends flattened."""
+    """Find the block that begins at `start`; `flat_text` is the text after `flat`."""
     opening = _OPENING.match(flat_text, start)
     closing = opening and _CLOSING.search(flat_text, opening.end())
     if not opening or not closing:
@@ -51,12 +51,12 @@ def find_frontmatter(text: str, flat_text: str, start: int) -> Frontmatter | Non
 
 
 def opens_without_closing(text: str, start: int) -> bool:
-    """Tell whether a block is opened at `start`; asked only where none was found."""
+    """Whether a block opens at `start`; for texts in which `find_frontmatter` found none."""
     return _OPENING.match(text, start) is not None
 
 
 def find_second_block(text: str, start: int) -> Span | None:
-    """Find a block with identity keys where other readers would still take it for frontmatter."""
+    """Find another block with identity keys that other readers would take for frontmatter."""
     opening = _STRAY_OPENING.match(text, start)
     closing = opening and _STRAY_CLOSING.search(text, opening.end())
     if not opening or not closing:
@@ -70,13 +70,13 @@ def _names_identity(raw: str) -> bool:
 
 
 def _keys(raw: str) -> Iterator[str]:
-    """Go through the keys that YAML finds, however they are spelled, until it finds a fault."""
+    """Yield the keys that YAML finds, in any spelling, up to the first fault."""
     walk = _KeyWalk()
     try:
         for event in yaml.parse(raw, Loader=_LOADER):
             if walk.at_key and isinstance(event, yaml.ScalarEvent):
                 yield event.value
-            walk.go_past(event)
+            walk.advance(event)
             if len(walk.open) > _MAX_DEPTH:
                 return
     except (yaml.YAMLError, ValueError, RecursionError):
@@ -84,8 +84,8 @@ def _keys(raw: str) -> Iterator[str]:
 
 
 def read_yaml(raw: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
-    """Read a block's values; where anything about it is doubtful, no values and the doubts instead."""
-    return _remembered(raw) if len(raw) <= _REMEMBERED_CHARACTERS_MAX else _read(raw)
+    """Read a block's values; if anything is doubtful, return no values and the doubts."""
+    return _cached_read(raw) if len(raw) <= _CACHED_CHARACTERS_MAX else _read(raw)
 
 
 def _read(raw: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
@@ -96,10 +96,10 @@ def _read(raw: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
         values = YAMLHandler().load(raw, Loader=_LOADER)
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
         return _EMPTY, (f"not valid YAML: {_first_line(error)}",)
-    return MappingProxyType({key: _frozen(value) for key, value in (values or {}).items()}), ()
+    return MappingProxyType({key: _freeze(value) for key, value in (values or {}).items()}), ()
 
 
-_remembered = lru_cache(maxsize=256)(_read)
+_cached_read = lru_cache(maxsize=256)(_read)
 
 
 def _doubts(raw: str) -> Iterator[str]:
@@ -109,7 +109,7 @@ def _doubts(raw: str) -> Iterator[str]:
     if "\t" in raw:
         yield "it holds a tab"
     if _ODD_LINE_ENDS.search(raw):
-        yield "it holds a line separator that not every reader takes for one"
+        yield "it holds a line separator that not every reader recognises"
     if raw.startswith("\ufeff"):
         yield "it begins with a byte order mark, which some readers take for a part of the first key"
     if _LOOKS_LIKE_AN_END.search(raw):
@@ -143,7 +143,7 @@ def _structure_doubts(events: Iterator[yaml.Event]) -> Iterator[str]:
             yield from _node_doubts(event)
         yield from keys.doubts(event)
         if len(keys.open) > _MAX_DEPTH:
-            # Reading on would take time that grows with the square of the depth.
+            # Time grows with the square of the depth.
             yield "it is nested too deeply"
             return
 
@@ -160,16 +160,16 @@ def _node_doubts(event: yaml.NodeEvent) -> Iterator[str]:
 
 
 def _is_endless_number(event: yaml.ScalarEvent) -> bool:
-    # To work out a number to the base of sixty takes time that grows with the square of its length.
+    # Parsing a base-sixty number takes time that grows with the square of its length.
     is_long = not event.style and len(event.value) > _MAX_NUMBER_LENGTH
     return is_long and _BASE_SIXTY.fullmatch(event.value) is not None
 
 
 class _KeyWalk:
-    """Walks YAML events and looks at every mapping key."""
+    """Walks YAML events and checks every mapping key."""
 
     def __init__(self) -> None:
-        # One entry per open collection: the keys seen so far, or None for a sequence; and whose turn it is.
+        # One entry per open collection: its keys so far, None for a sequence; and whether a key comes next.
         self.open: list[set[str] | None] = []
         self.key_next: list[bool] = []
 
@@ -179,14 +179,14 @@ class _KeyWalk:
         return bool(self.open) and self.open[-1] is not None and self.key_next[-1]
 
     def doubts(self, event: yaml.Event) -> Iterator[str]:
-        """Say what is doubtful about an event that is a key; then go past it."""
+        """Yield what is doubtful about an event that is a key; then advance."""
         keys = self.open[-1] if self.open else None
         if keys is not None and self.key_next[-1] and isinstance(event, yaml.NodeEvent):
             yield from self._key(event, keys)
-        self.go_past(event)
+        self.advance(event)
 
-    def go_past(self, event: yaml.Event) -> None:
-        """Take an event in."""
+    def advance(self, event: yaml.Event) -> None:
+        """Update the state with an event."""
         if isinstance(event, yaml.CollectionEndEvent):
             self.open.pop()
             self.key_next.pop()
@@ -199,7 +199,7 @@ class _KeyWalk:
         if not isinstance(event, yaml.ScalarEvent) or not _is_string(event):
             yield "it holds a key that is not a string"
         elif event.value in keys:
-            yield f"the key {event.value!r} stands in it twice"
+            yield f"it holds the key {event.value!r} twice"
         elif event.value == "<<":
             yield "it holds a merge key (<<)"
         else:
@@ -220,7 +220,7 @@ def _is_string(event: yaml.ScalarEvent) -> bool:
 
 
 def ambiguous_scalars(raw: str, key: str) -> tuple[str, ...]:
-    """List what stands unquoted in a key's value and is one thing to YAML 1.1, another to YAML 1.2."""
+    """List unquoted scalars in a key's value that YAML 1.1 and YAML 1.2 read differently."""
     root = yaml.compose(raw, Loader=_LOADER)
     pairs = root.value if isinstance(root, yaml.MappingNode) else []
     return tuple(text for name, node in pairs if name.value == key for text in _ambiguous(node))
@@ -239,7 +239,7 @@ def _ambiguous(node: yaml.Node) -> Iterator[str]:
 _STRING_TAG = "tag:yaml.org,2002:str"
 
 
-def _frozen(value: object) -> object:
+def _freeze(value: object) -> object:
     if isinstance(value, dict):
-        return MappingProxyType({key: _frozen(inner) for key, inner in value.items()})
-    return tuple(_frozen(inner) for inner in value) if isinstance(value, list) else value
+        return MappingProxyType({key: _freeze(inner) for key, inner in value.items()})
+    return tuple(_freeze(inner) for inner in value) if isinstance(value, list) else value

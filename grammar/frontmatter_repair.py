@@ -1,7 +1,7 @@
-"""Putting frontmatter back: the block where it is gone or can't be read, its keys where they are wrong.
+"""Repairs frontmatter: a block that is missing or unreadable, and identity keys that are wrong.
 
-The other keys stay byte for byte for as long as the block can be read, or can be made readable with its fence
-alone. Otherwise the block of the last good version takes its place.
+Other keys stay byte for byte if the block can be read, at least after its fence is put back. Otherwise the
+block of the last good version replaces it.
 """
 
 import re
@@ -18,8 +18,8 @@ from garden.grammar.refusals import NotRepairableError
 from garden.grammar.values import Frontmatter, Span
 
 BLOCK_REPLACED = (
-    "The frontmatter could not be read, and that of the last good version stands in its place; as it was, it "
-    "stands in the account."
+    "The frontmatter could not be read and was replaced by that of the last good version; the event log "
+    "keeps the unreadable block."
 )
 
 _ABSENT = object()
@@ -30,42 +30,42 @@ _KEY_LINE = re.compile(r"""["']?[A-Za-z_][\w.-]*["']?[ \t]*:(?:[ \t]|\Z)|- |[ \t
 _HEADING_LINE = re.compile(r" {0,3}#{1,6}(?:[ \t]|\Z)")
 
 
-class Mended(NamedTuple):
-    """A text, what was put back into it, and what its reader should know."""
+class RepairStep(NamedTuple):
+    """A text, what was put back into it, and warnings for the caller."""
 
     text: str
-    mended: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-def with_frontmatter(text: str, good: Document, identity: Mapping[str, object]) -> Mended:
-    """Give a text a block that says whose it is, as the last good version does; `identity` must hold."""
+def repair_frontmatter(text: str, good: Document, identity: Mapping[str, object]) -> RepairStep:
+    """Put back the frontmatter of the last good version as far as needed; `identity` overrides its keys."""
     if good.frontmatter is None:
-        return Mended(text)
-    block = _with_block(text, good, good.frontmatter)
-    keys = _with_identity(block.text, good, identity)
-    return Mended(keys.text, block.mended + keys.mended, block.warnings)
+        return RepairStep(text)
+    block = _repair_block(text, good, good.frontmatter)
+    keys = _repair_identity(block.text, good, identity)
+    return RepairStep(keys.text, block.repairs + keys.repairs, block.warnings)
 
 
-def _with_block(text: str, good: Document, front: Frontmatter) -> Mended:
+def _repair_block(text: str, good: Document, front: Frontmatter) -> RepairStep:
     now = parse(text)
     if now.frontmatter is not None and not now.malformed:
-        return Mended(text)
+        return RepairStep(text)
     if now.frontmatter is not None and not now.frontmatter.faults:
         raise NotRepairableError(
-            "A second block of frontmatter stands below the first, and which of them counts can't be told.",
-            hint="Take one of the two blocks out with an editor, or restore an earlier version.",
+            "A second block of frontmatter is below the first, and it is not clear which one is right.",
+            hint="Remove one of the two blocks with an editor, or restore an earlier version.",
         )
-    for candidate in _with_fences(text, good):
-        if _names_somebody(candidate):
-            return Mended(candidate, ("the lines around the frontmatter",))
-    return _replaced(text, good, front)
+    for candidate in _refenced(text, good):
+        if _has_identity(candidate):
+            return RepairStep(candidate, ("the lines around the frontmatter",))
+    return _replace_block(text, good, front)
 
 
-def _with_fences(text: str, good: Document) -> Iterator[str]:
-    """What the text may have been before a fence was lost, or something got above the first one."""
+def _refenced(text: str, good: Document) -> Iterator[str]:
+    """Yield candidates for the text before a fence was lost or text was put above the first one."""
     newline = newline_of(text)
-    mark, body = _without_mark(text)
+    mark, body = _split_mark(text)
     yield mark + body[_end_of(_BLANKS, body) :]
     yield mark + _FENCE + newline + body
     if _FENCE_LINE.match(flat(body)):
@@ -73,14 +73,14 @@ def _with_fences(text: str, good: Document) -> Iterator[str]:
         yield mark + body[:end] + _FENCE + newline + body[end:]
 
 
-def _names_somebody(text: str) -> bool:
+def _has_identity(text: str) -> bool:
     document = parse(text)
     return not document.malformed and any(key in document.values for key in IDENTITY_KEYS)
 
 
-def _replaced(text: str, good: Document, front: Frontmatter) -> Mended:
+def _replace_block(text: str, good: Document, front: Frontmatter) -> RepairStep:
     newline = newline_of(text)
-    mark, body = _without_mark(text)
+    mark, body = _split_mark(text)
     end = _end_of_broken_block(body, good)
     block = with_newlines(front.span.of(good.text), newline)
     if not block.endswith(("\n", "\r")):
@@ -88,32 +88,32 @@ def _replaced(text: str, good: Document, front: Frontmatter) -> Mended:
     rest = body[end:]
     gap = newline if not end and rest and not rest.startswith(("\n", "\r")) else ""
     warnings = (BLOCK_REPLACED,) if end else ()
-    return Mended(mark + block + gap + rest, ("the frontmatter",), warnings)
+    return RepairStep(mark + block + gap + rest, ("the frontmatter",), warnings)
 
 
 def _end_of_broken_block(body: str, good: Document) -> int:
-    """Tell how much at the top is what is left of the block; none of it may be the document's own words."""
+    """Return the end of the remains of the block; they must not include words of the body."""
     now = parse(body)
     if now.frontmatter is None:
         return _end_of_keys(body, good) if _FENCE_LINE.match(flat(body)) else 0
     lines = split_any_lines(body[: now.frontmatter.span.end])[1:-1]
-    if any(_is_of_the_body(line, good) for line in lines):
+    if any(_is_body_line(line, good) for line in lines):
         return _end_of_keys(body, good)
     return now.frontmatter.span.end
 
 
 def _end_of_keys(body: str, good: Document) -> int:
-    """Tell where the keys end below an opening fence, by the look of their lines."""
+    """Return the end of the lines below an opening fence that look like keys."""
     opening, *lines = split_any_lines(body)
     end = len(opening)
     for line in lines:
-        if not _KEY_LINE.match(line.rstrip("\r\n")) or _is_of_the_body(line, good):
+        if not _KEY_LINE.match(line.rstrip("\r\n")) or _is_body_line(line, good):
             break
         end += len(line)
     return end
 
 
-def _is_of_the_body(line: str, good: Document) -> bool:
+def _is_body_line(line: str, good: Document) -> bool:
     words = line.strip()
     raw = good.frontmatter.raw if good.frontmatter else ""
     if words in {each.strip() for each in split_any_lines(raw)}:
@@ -123,23 +123,23 @@ def _is_of_the_body(line: str, good: Document) -> bool:
     return is_known or "@anchor" in line or _HEADING_LINE.match(line.rstrip("\r\n")) is not None
 
 
-def _with_identity(text: str, good: Document, identity: Mapping[str, object]) -> Mended:
+def _repair_identity(text: str, good: Document, identity: Mapping[str, object]) -> RepairStep:
     now = parse(text)
     wanted = _wanted(good, now, identity)
     wrong = [key for key, value in wanted.items() if not _same(now.values.get(key, _ABSENT), value)]
     if not wrong or now.frontmatter is None:
-        return Mended(text)
+        return RepairStep(text)
     raw = now.frontmatter.raw
     for key in wrong:
-        raw = _with_key(raw, key, wanted[key], good, now.newline)
+        raw = _put_key(raw, key, wanted[key], good, now.newline)
     start = _end_of(_FENCE_LINE, flat(text), now.frontmatter.span.start)
-    mended = text[:start] + raw + text[start + len(now.frontmatter.raw) :]
-    _check_keys(now, parse(mended), wanted)
-    return Mended(mended, tuple(f"the identity key '{key}'" for key in wrong))
+    repaired = text[:start] + raw + text[start + len(now.frontmatter.raw) :]
+    _check_keys(now, parse(repaired), wanted)
+    return RepairStep(repaired, tuple(f"the identity key '{key}'" for key in wrong))
 
 
 def _wanted(good: Document, now: Document, identity: Mapping[str, object]) -> dict[str, object]:
-    """Give the values that must stand: what the path says comes before what once stood there."""
+    """Return the identity values to put back: those of the path, else those of the good version."""
     named = [key for key in IDENTITY_KEYS if key in good.values or (key in identity and key in now.values)]
     return {key: identity[key] if key in identity else good.values[key] for key in named}
 
@@ -148,14 +148,14 @@ def _check_keys(before: Document, after: Document, wanted: Mapping[str, object])
     others = {key: value for key, value in before.values.items() if key not in wanted}
     if after.malformed or not _same(after.values, {**others, **wanted}):
         raise NotRepairableError(
-            "The frontmatter is written in a way in which no single key can be put back.",
-            hint="Write its keys with an editor, one on a line, or restore an earlier version.",
+            "The frontmatter is written in a form in which no single key can be put back.",
+            hint="Write its keys with an editor, one on each line, or restore an earlier version.",
             details={"keys": sorted(wanted)},
         )
 
 
-def _with_key(raw: str, key: str, value: object, good: Document, newline: str) -> str:
-    """Put one key's value back; what is on its line besides stays."""
+def _put_key(raw: str, key: str, value: object, good: Document, newline: str) -> str:
+    """Put one key's value back; a comment on its line stays."""
     source = with_newlines(_source(key, value, good), newline)
     places = dict(_places(raw))
     if key in places:
@@ -176,7 +176,7 @@ def _keys_before(key: str, good: Document) -> list[str]:
 
 
 def _source(key: str, value: object, good: Document) -> str:
-    """Write a value with its colon, as the last good version wrote it where it is the same."""
+    """Format a value with its colon, as the last good version wrote it if the value is the same."""
     if good.frontmatter is not None and key in good.values and _same(good.values[key], value):
         span = dict(_places(good.frontmatter.raw))[key][1]
         return span.of(good.frontmatter.raw)
@@ -184,8 +184,8 @@ def _source(key: str, value: object, good: Document) -> str:
 
 
 def _places(raw: str) -> Iterator[tuple[str, tuple[Span, Span]]]:
-    """Say for each key where it stands, and where its colon and its value do."""
-    # The reader in C counts otherwise where characters are wide.
+    """Yield each key with its span and the span of its colon and value."""
+    # The C reader counts wide characters differently.
     root = yaml.compose(raw, Loader=yaml.SafeLoader)
     for key, value in root.value if isinstance(root, yaml.MappingNode) else []:
         start, end = key.start_mark.index, key.end_mark.index
@@ -193,7 +193,7 @@ def _places(raw: str) -> Iterator[tuple[str, tuple[Span, Span]]]:
 
 
 def _end_of_node(node: yaml.Node) -> int:
-    """Tell where a value's last words end; what YAML takes for its end may be lines below."""
+    """Return the end of a value's last scalar; YAML's own end mark may be lines below."""
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         return _end_of_node(last[1] if isinstance(last, tuple) else last)
@@ -201,7 +201,7 @@ def _end_of_node(node: yaml.Node) -> int:
 
 
 def _same(one: object, other: object) -> bool:
-    """Compare values without taking 1, 1.0 and true for one another."""
+    """Compare values; 1, 1.0 and true are different."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
@@ -209,7 +209,7 @@ def _same(one: object, other: object) -> bool:
     return type(one) is type(other) and one == other
 
 
-def _without_mark(text: str) -> tuple[str, str]:
+def _split_mark(text: str) -> tuple[str, str]:
     return (BOM, text[len(BOM) :]) if text.startswith(BOM) else ("", text)
 
 

@@ -1,14 +1,15 @@
-"""The guards: what no edit may do, checked on every result before anyone may write it.
+"""The guards: checks on the result of every edit before it may be written.
 
-They know nothing of how an edit is made. They read the text before and the text after, and compare: the
-anchors and their headings, the identity, the Change Log, and for an edit of one section all bytes outside it.
+They do not depend on how an edit is made. They compare the text before and after: the anchors and their
+headings, the identity, the Change Log, and for a section edit every byte outside the section.
 """
 
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
-from garden.grammar.change_log import change_logs, goes_on_from, refuse_rewriting
+from garden.grammar.change_log import change_log_refusal, change_logs, is_continued
 from garden.grammar.document import Document, Section
 from garden.grammar.edits import (
     AppendToFile,
@@ -22,7 +23,6 @@ from garden.grammar.frontmatter_block import IDENTITY_KEYS, ambiguous_scalars
 from garden.grammar.kinds.declaration import Kind
 from garden.grammar.lines import split_any_lines
 from garden.grammar.lookup import find_section
-from garden.grammar.pieces import pieces_of
 from garden.grammar.refusals import (
     AlreadyExistsError,
     AnchorChangedError,
@@ -38,22 +38,23 @@ _MARKS = re.compile(r"[\W_]+")
 _HINT_OPEN = "Close every fence, HTML comment and HTML tag in the new text."
 
 
-def check(
+def check_edit(
     before: Document | None,
     after: Document,
     edit: Edit,
     kind: Kind | None = None,
     *,
+    section: Section | None = None,
     log: Section | None = None,
     log_body: str = "",
 ) -> None:
-    """Refuse a result that does what no edit may do; `before` is None where a document begins.
+    """Refuse a result that no edit may have; `before` is None for a new document.
 
-    `log` is the Change Log where an edit of another section brought a line for it, `log_body` what its body
-    must be then, to the letter.
+    `section` is the section of `before` that a section edit changes; it is looked up if not given. `log` is
+    the Change Log if an edit of another section adds a line to it; its body must then equal `log_body`.
     """
     if before is not None and isinstance(edit, CreateDocument):
-        raise AlreadyExistsError("A document stands here already.", hint="Edit it, or choose another place.")
+        raise AlreadyExistsError("A document already exists here.", hint="Edit it, or choose another path.")
     _check_frontmatter(before, after)
     if before is None:
         _check_new_anchors(Counter(), after)
@@ -62,17 +63,17 @@ def check(
     _check_anchors(before, after)
     _check_change_log(before, after, kind)
     if isinstance(edit, ReplaceSection | AppendToSection | CurateList):
-        section = find_section(before, edit.section)
+        section = section or find_section(before, edit.section)
         wanted = {log.span.start: log.text[: len(log.text) - len(log.body)] + log_body} if log else {}
         _check_untouched(before, after, section, wanted)
     if isinstance(edit, AppendToFile) and not after.text.startswith(before.text):
         raise PatchConflictError(
-            "An append would change what stands above.", hint="Edit the section instead."
+            "The append would change the text above it.", hint="Edit the section instead."
         )
 
 
 def check_whole(after: Document) -> None:
-    """Refuse a result that is not whole, of an edit whose document need not have been."""
+    """Refuse a damaged result of an edit that accepts a damaged document."""
     _check_frontmatter(None, after)
     _check_new_anchors(Counter(), after)
 
@@ -83,8 +84,8 @@ def refuse_malformed(document: Document) -> None:
     if document.malformed:
         raise MalformedDocumentError(
             f"The frontmatter of this document is malformed: {' '.join(faults)}",
-            hint="A maintainer has md.repair ('garden repair') put it back, or md.restore ('garden restore') "
-            "an earlier version. Its owner can mend the block at the top with any editor.",
+            hint="A maintainer can repair it with md.repair ('garden repair'), or restore an earlier version "
+            "with md.restore ('garden restore'). Its owner can correct the block at the top with any editor.",
             details={"faults": faults},
         )
 
@@ -117,7 +118,7 @@ def _check_identity(before: Document, after: Document) -> None:
 
 
 def _reads_differently(before: Document, after: Document, key: str) -> bool:
-    """Tell whether a value that this reader finds unchanged is another one to a reader of other YAML."""
+    """Whether a value that is unchanged in YAML 1.1 may have changed for a reader of YAML 1.2."""
     old, new = before.frontmatter, after.frontmatter
     if old is None or new is None or old.raw == new.raw:
         return False
@@ -125,7 +126,7 @@ def _reads_differently(before: Document, after: Document, key: str) -> bool:
 
 
 def _same(before: object, after: object) -> bool:
-    """Compare values without taking 1, 1.0 and true for one another."""
+    """Compare values; 1, 1.0 and true are different."""
     if type(before) is not type(after):
         return False
     if isinstance(before, tuple) and isinstance(after, tuple):
@@ -150,7 +151,7 @@ def _check_kept_anchors(before: Document, after: Document) -> None:
         raise AnchorChangedError(
             f"The result would remove or alter the anchor of {', '.join(gone)}.",
             hint="Keep every anchor comment as it is, on the line right after its heading; "
-            "a fence or comment left open above it has the same effect as taking it away.",
+            "a fence or comment left open above an anchor hides it.",
             details={"anchors": gone},
         )
 
@@ -169,20 +170,20 @@ def _check_new_anchors(before: Counter[Anchor], after: Document) -> None:
     )
     if repeated:
         raise AnchorChangedError(
-            f"The result would hold an anchor twice: {', '.join(repeated)}.",
+            f"The result would contain an anchor twice: {', '.join(repeated)}.",
             hint="Each anchor names one section. Give a new section an anchor of its own, or none.",
             details={"anchors": repeated},
         )
 
 
 def _check_headings_of_anchors(before: Document, after: Document) -> None:
-    """Refuse an anchor under a heading that was another section's, or beside the heading it had.
+    """Refuse an anchor that moved to another section's heading or away from its own.
 
-    A heading may be reworded: then its old words stand nowhere else, and its new ones are new.
+    A heading may be reworded, if its old words are gone and its new words are new.
     """
     if _heads(before) == _heads(after):
         return
-    # To the letter first, for "C" and "C++" are two headings; then by their words, for "c" and "C" are one.
+    # Compare the exact text first, because "C" and "C++" differ, then the words, because "c" and "C" do not.
     moved = _moved(before, after, _text) or _moved(before, after, _words)
     if moved:
         raise AnchorChangedError(
@@ -196,26 +197,26 @@ def _heads(document: Document) -> list[tuple[Anchor | None, str]]:
     return [(section.anchor, section.heading.text) for section in document.sections]
 
 
-def _moved(before: Document, after: Document, said_by: Callable[[Heading], str]) -> list[str]:
+def _moved(before: Document, after: Document, key: Callable[[Heading], str]) -> list[str]:
     own: dict[Anchor, set[str]] = {}
     for section in before.sections:
         if section.anchor:
-            own.setdefault(section.anchor, set()).add(said_by(section.heading))
-    old = {said_by(section.heading) for section in before.sections}
-    new = {said_by(section.heading) for section in after.sections}
-    # A section's old heading may also have become a heading of another level.
-    new |= _outside_sections(after, said_by) - _outside_sections(before, said_by)
+            own.setdefault(section.anchor, set()).add(key(section.heading))
+    old = {key(section.heading) for section in before.sections}
+    new = {key(section.heading) for section in after.sections}
+    # A section's old heading may have become a heading of another level.
+    new |= _outside_sections(after, key) - _outside_sections(before, key)
     return [
         section.name
         for section in after.sections
         if section.anchor in own
-        and (said := said_by(section.heading)) not in own[section.anchor]
-        and (said in old or own[section.anchor] & new)
+        and (words := key(section.heading)) not in own[section.anchor]
+        and (words in old or own[section.anchor] & new)
     ]
 
 
-def _outside_sections(document: Document, said_by: Callable[[Heading], str]) -> set[str]:
-    return {said_by(heading) for heading in document.headings if heading.level != _SECTION_LEVEL}
+def _outside_sections(document: Document, key: Callable[[Heading], str]) -> set[str]:
+    return {key(heading) for heading in document.headings if heading.level != _SECTION_LEVEL}
 
 
 def _text(heading: Heading) -> str:
@@ -227,11 +228,11 @@ def _words(heading: Heading) -> str:
 
 
 def _check_strays(before: Document, after: Document) -> None:
-    """Refuse to lose or to add an anchor that stands where none belongs."""
+    """Refuse to lose or add an anchor comment that belongs to no section."""
     old, new = _strays(before), _strays(after)
     gone, added = old - new, new - old
     if gone:
-        # One that has become code, or stands in a list now, isn't lost.
+        # A comment that is now in code or in a list is not lost.
         mentioned = _mentioned(after)
         gone = {stray for stray in gone if _from_comment(stray) not in mentioned}
     if gone or added:
@@ -261,13 +262,35 @@ def _strays(document: Document) -> set[str]:
 def _check_change_log(before: Document, after: Document, kind: Kind | None) -> None:
     for log in change_logs(before, kind):
         grown = [section for section in after.sections if section.anchor == log.anchor]
-        if not all(goes_on_from(log, section) for section in grown):
-            raise refuse_rewriting()
+        if not all(is_continued(log, section) for section in grown):
+            raise change_log_refusal()
+
+
+class _Piece(NamedTuple):
+    """The text from one H1 or H2 to the next; `head` is its heading and anchor lines."""
+
+    start: int
+    text: str
+    head: str
+
+
+def _pieces(document: Document) -> list[_Piece]:
+    """Cut a document at its H1 and H2 headings; the pieces together are the whole text."""
+    borders = [heading.span.start for heading in document.headings if heading.level <= _SECTION_LEVEL]
+    head_ends = {section.span.start: section.body_span.start for section in document.sections}
+    starts = [0, *borders]
+    ends = [*borders, len(document.text)]
+    return [
+        _Piece(
+            start, document.text[start:end], document.text[start : head_ends.get(start, start)].rstrip("\r\n")
+        )
+        for start, end in zip(starts, ends, strict=True)
+    ]
 
 
 def _check_untouched(before: Document, after: Document, section: Section, wanted: Mapping[int, str]) -> None:
-    """Refuse any change outside the body of this section but those wanted, by where a piece begins."""
-    old, new = pieces_of(before), pieces_of(after)
+    """Refuse any change outside the body of this section; `wanted` holds other expected pieces by offset."""
+    old, new = _pieces(before), _pieces(after)
     if len(old) != len(new):
         raise PatchConflictError(
             "The edit would make a section appear or disappear.",

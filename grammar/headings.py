@@ -1,4 +1,4 @@
-"""The top-level headings of a text: by the fast scanner where it is sure, else by markdown-it-py."""
+"""The top-level headings of a text: by the fast scanner if it is sure, else by markdown-it-py."""
 
 from dataclasses import replace
 
@@ -9,17 +9,17 @@ from garden.grammar.values import Heading, Span
 
 def find_headings(flat_text: str, start: int) -> tuple[Heading, ...]:
     r"""Find the top-level headings from `start` on, in a text whose line ends are all `\n`."""
-    # The scanner wants a line feed before the first line; where there is none, lend it one.
-    lent = start == 0 or flat_text[start - 1] != "\n"
-    source = "\n" + flat_text[start:] if lent else flat_text
+    # The scanner needs a line feed before the first line.
+    prefixed = start == 0 or flat_text[start - 1] != "\n"
+    source = "\n" + flat_text[start:] if prefixed else flat_text
     source = source.replace("\0", "\ufffd")
-    found = scan_headings(source, 1 if lent else start)
+    found = scan_headings(source, 1 if prefixed else start)
     if found is None:
-        return _shifted(headings_by_markdown_it(flat_text[start:]), start, flat_text.count("\n", 0, start))
-    return _shifted(found, start - 1, -1) if lent else tuple(found)
+        return _shift(headings_by_markdown_it(flat_text[start:]), start, flat_text.count("\n", 0, start))
+    return _shift(found, start - 1, -1) if prefixed else tuple(found)
 
 
-def _shifted(headings: list[Heading], offset: int, lines: int) -> tuple[Heading, ...]:
+def _shift(headings: list[Heading], offset: int, lines: int) -> tuple[Heading, ...]:
     return tuple(
         replace(
             heading,

@@ -1,9 +1,9 @@
-"""Which list item a caller means: by evidence token, by its whole text, or by number and first words."""
+"""Finds the list item that a caller names: by whole text, evidence token, or number and first words."""
 
 import re
 from collections.abc import Sequence
 
-from garden.grammar.refusals import InvalidInputError, ItemNotFoundError, PatchConflictError, shown
+from garden.grammar.refusals import InvalidInputError, ItemNotFoundError, PatchConflictError, excerpt
 from garden.grammar.values import ListItem
 
 _TOKEN = re.compile(r"\(?(ev:[^\s()]+)\)?")
@@ -12,7 +12,7 @@ _MARKER = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])[ \t]+")
 
 
 def find_item(items: Sequence[ListItem], match: str) -> int:
-    """Find the position of the one item that answers to a match."""
+    """Return the position of the one item that matches."""
     wanted = match.strip()
     if not wanted:
         raise InvalidInputError(
@@ -21,12 +21,12 @@ def find_item(items: Sequence[ListItem], match: str) -> int:
     found = _by_text(items, wanted) or _by_token(items, wanted) or _by_number(items, wanted)
     if not found:
         raise ItemNotFoundError(
-            f"No item answers to {shown(match)!r}.", hint=_HINT, details={"items": listing(items)}
+            f"No item matches {excerpt(match)!r}.", hint=_HINT, details={"items": listing(items)}
         )
     if len(found) > 1:
         raise PatchConflictError(
-            f"{len(found)} items answer to {shown(match)!r}.",
-            hint="Say which by its number and first words, as in '3: I can't relax'.",
+            f"{len(found)} items match {excerpt(match)!r}.",
+            hint="Name one by its number and first words, as in '3: I can't relax'.",
             details={"items": listing([items[position] for position in found], found)},
         )
     return found[0]
@@ -38,7 +38,7 @@ _HINT = (
 
 
 def listing(items: Sequence[ListItem], positions: Sequence[int] | None = None) -> list[str]:
-    """Name items as a caller may name them: by number and first line."""
+    """List items by number and first line, a form that callers can send back."""
     numbers = positions if positions is not None else range(len(items))
     return [f"{number + 1}: {_first_line(item.text)}" for number, item in zip(numbers, items, strict=True)]
 
@@ -57,7 +57,7 @@ def _by_token(items: Sequence[ListItem], wanted: str) -> list[int]:
     token = _TOKEN.fullmatch(wanted)
     if token is None:
         return []
-    # What goes on after a dot or a colon is a longer token; a mark that ends a sentence is none of it.
+    # A dot or colon followed by more belongs to a longer token; one that ends a sentence does not.
     exact = re.compile(rf"(?<![\w:-]){re.escape(token[1])}(?![\w-]|[^\s(),;\w]+\w)")
     return [position for position, item in enumerate(items) if exact.search(item.text)]
 

@@ -1,26 +1,25 @@
-"""A fast scanner for the items of top-level lists that agrees with markdown-it-py, or says it is not sure.
+"""A fast scanner for the items of top-level lists that agrees with markdown-it-py or gives up.
 
-It reads bodies as people and agents write them: markers in the first column with words after them, everything
-that belongs to an item indented at least as far as those words, other lines plain. Anything else is for
-markdown-it-py to decide.
+It handles the usual form: markers in the first column followed by words, the rest of an item indented at
+least as far as those words, other lines plain. markdown-it-py decides everything else.
 """
 
 import re
 
-from garden.grammar.nesting import may_nest_too_deep
+from garden.grammar.blocks import may_nest_too_deep
 
 _ITEM_LINE = re.compile(r"([-+*]|[0-9]{1,9}[.)])( {1,4})(?=[^ \t\n])")
 _RULE_LIKE = re.compile(r"([-*])(?:[ \t]*\1)+[ \t]*$")
 _HEADING_LINE = re.compile(r"#{1,6}(?:[ \t]|$)")
 _NOT_PLAIN = frozenset("\t#>-+*_=<[~`0123456789")
-# What most bodies are, a Change Log above all: one bullet a line, none of them with another marker in it.
+# Most bodies, above all Change Logs: one bullet a line, none followed by another marker.
 _ONE_A_LINE = re.compile(r"\n*(?:- (?![ \t>+*-]|[0-9]{1,9}[.)])[^\n]+(?:\n|\Z))+\n*")
 
 Extent = tuple[int, int]
 
 
 def scan_items(flat_body: str) -> list[Extent] | None:
-    """Find each item's first line and the line after its last, blank ones included; None: not sure."""
+    """Return each item's first line and the line after its last, blank lines included; None if not sure."""
     if _ONE_A_LINE.fullmatch(flat_body):
         return _one_a_line(flat_body)
     if may_nest_too_deep("\n" + flat_body, 1):
@@ -50,7 +49,7 @@ class _ItemScan:
         self.after_blank = True
 
     def read(self, number: int, line: str) -> bool:
-        """Take in one line; False where it can't be decided what it belongs to."""
+        """Read one line; False if the scanner can't decide what it belongs to."""
         if not line.strip(" \t"):
             self.after_blank = True
             return True
@@ -59,7 +58,7 @@ class _ItemScan:
         return sure
 
     def finish(self, end: int) -> list[Extent]:
-        """Close the last item and give all of them."""
+        """Close the last item and return all items."""
         if self.item_start is not None:
             self.found.append((self.item_start, end))
             self.item_start = None
@@ -75,7 +74,7 @@ class _ItemScan:
             return self._item_line(number, line, marker)
         if _HEADING_LINE.match(line):
             self.finish(number)
-            # What follows a heading begins anew, as after a blank line, but may be indented code.
+            # A new block begins after a heading, as after a blank line, but may be indented code.
             return True
         if line[0] in _NOT_PLAIN or (self.item_start is not None and not self.after_blank):
             return False

@@ -1,4 +1,4 @@
-"""The items of a section's lists: whole, with their continuation lines and whatever is nested in them."""
+"""The items of a section's lists, with their continuation lines and everything nested in them."""
 
 import re
 
@@ -11,7 +11,7 @@ _MARKER = re.compile(r"[ \t]*([-+*]|[0-9]{1,9}[.)])([ \t]*)")
 
 
 def find_items(body: str, offset: int, first_line: int) -> tuple[ListItem, ...]:
-    """Find the items of the top-level lists in a section's body that stands at `offset` and `first_line`."""
+    """Find the items of the top-level lists in a body that begins at `offset` and `first_line`."""
     flat_body = flat(body)
     return tuple(
         _item(body[start:end], Span(offset + start, offset + end), first_line + line)
@@ -20,7 +20,7 @@ def find_items(body: str, offset: int, first_line: int) -> tuple[ListItem, ...]:
 
 
 def item_spans(body: str) -> list[Span]:
-    """Find only where the items of a body are, for those who needn't know what they say."""
+    """Return the spans of the items of a body without reading their text."""
     return [Span(start, end) for start, end, _ in _item_extents(flat(body))]
 
 
@@ -32,7 +32,7 @@ def _item_extents(flat_body: str) -> list[tuple[int, int, int]]:
     return [
         (
             starts[first],
-            _without_blank_end(flat_body, starts[first], starts[min(after, len(starts) - 1)]),
+            _drop_blank_end(flat_body, starts[first], starts[min(after, len(starts) - 1)]),
             first,
         )
         for first, after in extents
@@ -40,7 +40,7 @@ def _item_extents(flat_body: str) -> list[tuple[int, int, int]]:
 
 
 def items_by_markdown_it(flat_body: str) -> list[Extent]:
-    """Find the items of top-level lists the slow and certain way, as pairs of lines."""
+    """Find the items of top-level lists by a full parse: slow, but always right."""
     return [
         (token.map[0], token.map[1])
         for token in block_tokens(flat_body)
@@ -48,7 +48,7 @@ def items_by_markdown_it(flat_body: str) -> list[Extent]:
     ]
 
 
-def _without_blank_end(flat_body: str, start: int, end: int) -> int:
+def _drop_blank_end(flat_body: str, start: int, end: int) -> int:
     kept = start + len(flat_body[start:end].rstrip(" \t\n"))
     line_end = flat_body.find("\n", kept, end)
     return end if line_end < 0 else line_end + 1
@@ -69,11 +69,11 @@ def _content(raw: str, marker: re.Match[str]) -> str:
     first, *rest = kept.split("\n")
     indent = marker.end(1) + (gap if 1 <= gap <= 4 else 1)
     lines = [first[min(marker.end(1) + (gap if gap <= 4 else 1), len(first)) :]]
-    lines.extend(_outdented(line, indent) for line in rest)
+    lines.extend(_outdent(line, indent) for line in rest)
     return "\n".join(line.rstrip(" \t") for line in lines)
 
 
-def _outdented(line: str, columns: int) -> str:
+def _outdent(line: str, columns: int) -> str:
     width = 0
     for position, character in enumerate(line):
         if width >= columns or character not in " \t":

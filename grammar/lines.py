@@ -1,4 +1,4 @@
-"""Line ends: which ones a text uses, and how to see through them without losing a position."""
+"""Line ends: detecting, unifying and splitting at them."""
 
 import re
 
@@ -6,9 +6,9 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 def flat(text: str) -> str:
-    r"""Give a text of the same length in which every line ends with `\n`, so that offsets stay true.
+    r"""Return the text with `\n` for every line end and the same length, so that offsets stay valid.
 
-    A carriage return before a line feed becomes a space: at the end of a line CommonMark ignores it.
+    A carriage return before a line feed becomes a space, which CommonMark ignores at the end of a line.
     """
     if "\r" not in text:
         return text
@@ -16,7 +16,7 @@ def flat(text: str) -> str:
 
 
 def newline_of(text: str) -> str:
-    """Tell which line end a text uses most; a text without any gets a line feed."""
+    """Return the line end that a text uses most; a line feed if it has none."""
     if "\r" not in text:
         return "\n"
     crlf = text.count("\r\n")
@@ -25,13 +25,13 @@ def newline_of(text: str) -> str:
 
 
 def with_newlines(text: str, newline: str) -> str:
-    """Rewrite every line end of a text."""
+    """Replace every line end of a text."""
     unified = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
     return unified if newline == "\n" else unified.replace("\n", newline)
 
 
 def split_lines(text: str) -> list[str]:
-    """Cut a text after every line feed, as diffs do, and keep the line ends."""
+    """Split a text after every line feed, as diffs do, and keep the line ends."""
     lines = text.split("\n")
     last = lines.pop()
     kept = [line + "\n" for line in lines]
@@ -39,10 +39,10 @@ def split_lines(text: str) -> list[str]:
 
 
 def split_any_lines(text: str) -> list[str]:
-    """Cut a text after every line end of whatever kind, and keep the line ends."""
+    """Split a text after every line end of any kind, and keep the line ends."""
     return _LINE.findall(text)
 
 
 def without_line_end(line: str) -> str:
-    """Take the line end off a line."""
+    """Remove the line end of a line."""
     return line.rstrip("\r\n")

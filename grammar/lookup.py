@@ -1,9 +1,9 @@
-"""Finding the section a caller means: the one that answers to the name, or a refusal that lists them all."""
+"""Finds the section that a caller names."""
 
 import re
 
 from garden.grammar.document import Document, Section
-from garden.grammar.refusals import AnchorAmbiguousError, AnchorNotFoundError, shown
+from garden.grammar.refusals import AnchorAmbiguousError, AnchorNotFoundError, excerpt
 
 _ANCHOR_NAME = re.compile(r"(?:@anchor:\s*)?([A-Za-z0-9][A-Za-z0-9_-]*)(?:\s+v([0-9]{1,9}))?")
 
@@ -11,17 +11,17 @@ _MAX_LISTED = 40
 
 
 def find_section(document: Document, name: str) -> Section:
-    """Find a section by `concerns v1`, by `concerns` where that is enough, else by its heading."""
+    """Find a section by `concerns v1`, by `concerns` if unambiguous, else by its heading; or refuse."""
     found = _by_anchor(document, name) or _by_heading(document, name)
     if not found:
         raise AnchorNotFoundError(
-            f"There is no section {shown(name)!r}.",
+            f"There is no section {excerpt(name)!r}.",
             hint=_listing(document.sections),
             details={"sections": [section.name for section in document.sections]},
         )
     if len(found) > 1:
         raise AnchorAmbiguousError(
-            f"{len(found)} sections answer to {shown(name)!r}.",
+            f"{len(found)} sections match {excerpt(name)!r}.",
             hint=f"Name one of them exactly. {_listing(tuple(found))}",
             details={"sections": [{"name": section.name, "line": section.line} for section in found]},
         )

@@ -1,4 +1,4 @@
-"""From a text to a `Document`: frontmatter first, then headings, then what each section holds."""
+"""Parses a text into a `Document`: frontmatter, then headings, then sections."""
 
 import re
 from collections import Counter
@@ -20,7 +20,7 @@ _ANCHOR_LIKE = re.compile(r"^[ \t>]*<!--[^\S\n]*@anchor\b[^\n]*", re.MULTILINE)
 
 
 def parse(text: str) -> Document:
-    """Read a text; whatever is wrong with it is told in `problems`, and nothing raises."""
+    """Parse any text without raising; `problems` lists what is wrong with it."""
     flat_text = flat(text)
     start = len(BOM) if text.startswith(BOM) else 0
     frontmatter = find_frontmatter(text, flat_text, start)
@@ -75,7 +75,7 @@ def _frontmatter_problems(
     second = find_second_block(flat_text, body_start)
     if second:
         message = (
-            "A second block of frontmatter with identity keys stands below the first."
+            "A second block of frontmatter with identity keys is below the first."
             if frontmatter
             else "Frontmatter with identity keys must begin on the very first line."
         )
@@ -88,7 +88,7 @@ def _anchor_problems(flat_text: str, body_start: int, sections: tuple[Section, .
     counts = Counter(section.anchor for section in sections if section.anchor)
     for section in sections:
         if section.anchor and section.anchor_span and counts[section.anchor] > 1:
-            message = f"The anchor {section.anchor} stands under {counts[section.anchor]} headings."
+            message = f"The anchor {section.anchor} is under {counts[section.anchor]} headings."
             yield Problem("anchor_duplicate", message, section.anchor_span, section.body_line - 1)
 
 
@@ -99,7 +99,7 @@ def _stray_anchors(flat_text: str, body_start: int, sections: tuple[Section, ...
     line, counted_to = 1, 0
     for match in unknown:
         if match.start() not in code:
-            message = "An anchor stands here that is not well-formed on the line right after an H2 heading."
+            message = "This anchor is not well-formed, or not on the line right after an H2 heading."
             line += flat_text.count("\n", counted_to, match.start())
             counted_to = match.start()
             yield Problem("anchor_stray", message, Span(*match.span()), line)

@@ -1,7 +1,4 @@
-"""The refusals of the grammar: what an edit can run into, each with its stable code.
-
-All of them mean that nothing was changed.
-"""
+"""The reasons for which the grammar refuses an edit, each with a stable code. Nothing was changed."""
 
 from typing import ClassVar
 
@@ -10,30 +7,30 @@ from garden.grammar.errors import GardenError
 _SHOWN_CHARACTERS_MAX = 200
 
 
-def shown(words: str, characters_max: int = _SHOWN_CHARACTERS_MAX) -> str:
-    """Repeat a caller's words in a refusal: not all of them where they are many, and none that is no text."""
+def excerpt(words: str, characters_max: int = _SHOWN_CHARACTERS_MAX) -> str:
+    """Shorten a caller's words for a message and escape lone surrogates."""
     cut = words if len(words) <= characters_max else words[: characters_max - 1] + "…"
     return cut.encode("utf-8", "backslashreplace").decode()
 
 
 class RefusalError(GardenError):
-    """An edit was refused; the document stays as it is."""
+    """An edit was refused; the document is unchanged."""
 
 
 class InvalidInputError(RefusalError):
-    """The edit itself makes no sense: empty words, a list item that is none, a diff that can't be read."""
+    """The edit is invalid: empty words, no list item, an unreadable diff."""
 
     code: ClassVar[str] = "invalid_input"
 
 
 class ItemNotFoundError(RefusalError):
-    """No list item answers to the given match; the details list the items there are."""
+    """No list item matches; the details list the existing items."""
 
     code: ClassVar[str] = "not_found"
 
 
 class AnchorNotFoundError(RefusalError):
-    """No section has this name; the details list the sections there are."""
+    """No section has this name; the details list the existing sections."""
 
     code: ClassVar[str] = "anchor_not_found"
 
@@ -45,25 +42,25 @@ class AnchorAmbiguousError(RefusalError):
 
 
 class AnchorChangedError(RefusalError):
-    """The result would lose an anchor, alter it, repeat it or hang it under another heading."""
+    """The result would lose, alter or duplicate an anchor, or move it to another heading."""
 
     code: ClassVar[str] = "anchor_changed"
 
 
 class AnchorInTextError(RefusalError):
-    """The new text holds an anchor comment."""
+    """The new text contains an anchor comment."""
 
     code: ClassVar[str] = "anchor_in_text"
 
 
 class HeadingInSectionError(RefusalError):
-    """The new text of a section holds a top-level H1 or H2, which would begin another section."""
+    """The new text of a section contains a top-level H1 or H2, which would begin another section."""
 
     code: ClassVar[str] = "heading_in_section"
 
 
 class IdentityChangedError(RefusalError):
-    """The result would say something else about whose document this is."""
+    """The result would change the identity of the document."""
 
     code: ClassVar[str] = "identity_changed"
 
@@ -75,19 +72,19 @@ class MalformedDocumentError(RefusalError):
 
 
 class NotRepairableError(RefusalError):
-    """What is missing can't be put back without guessing."""
+    """A repair would have to guess."""
 
     code: ClassVar[str] = "document_damaged"
 
 
 class PatchConflictError(RefusalError):
-    """A diff or an edit doesn't fit the text that is there, or fits in more than one place."""
+    """A diff or an edit matches the current text nowhere, or in more than one place."""
 
     code: ClassVar[str] = "patch_conflict"
 
 
 class AlreadyExistsError(RefusalError):
-    """A document stands where a new one should begin."""
+    """A document already exists where a new one should be created."""
 
     code: ClassVar[str] = "already_exists"
 
@@ -98,13 +95,13 @@ class NoDocumentError(RefusalError):
     code: ClassVar[str] = "not_found"
 
 
-class DeleteNotAllowedError(RefusalError):
+class DiffDeletesFileError(RefusalError):
     """A diff would delete the file; no tool does that."""
 
     code: ClassVar[str] = "delete_not_allowed"
 
 
 class ChangeLogIsAppendOnlyError(RefusalError):
-    """The Change Log is the account of what was done: it grows, and nobody may rewrite it."""
+    """The edit would remove something from the Change Log, which only grows."""
 
     code: ClassVar[str] = "permission_denied"

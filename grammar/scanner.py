@@ -1,13 +1,11 @@
-r"""A fast scanner for top-level headings that agrees with markdown-it-py, or says that it is not sure.
+r"""A fast scanner for top-level headings that agrees with markdown-it-py or gives up.
 
-CommonMark makes this possible. A line that begins in the first column with `#`, a fence or the start of
-an HTML block ends every paragraph, quote and list above it, so it only matters whether a fence or an HTML
-block is open, and those two end by simple rules. Everything else that could be a heading hangs on what
-stands above it: an indented line where a list may be open, an underline below anything but plain lines.
-There the scanner gives up, and markdown-it-py decides.
+A line that begins in the first column with `#`, a fence or an HTML block ends every paragraph, quote and list
+above it. So only an open fence or HTML block can hide such a heading, and both end by simple rules. All other
+candidates depend on the lines above: an indented line if a list may be open, an underline below anything but
+plain lines. There the scanner gives up, and markdown-it-py decides.
 
-One more thing must not happen: markdown-it-py stops reading a list that is nested ten deep and swallows all
-that follows, so the scanner gives up wherever a line could be that deep.
+It also gives up if a list may be nested ten deep: markdown-it-py stops reading there.
 """
 
 import re
@@ -15,11 +13,10 @@ import re
 from markdown_it.common.utils import mdTrim
 from markdown_it.rules_block.html_block import HTML_SEQUENCES
 
-from garden.grammar.blocks import one_line, printable
-from garden.grammar.nesting import may_nest_too_deep
+from garden.grammar.blocks import may_nest_too_deep, one_line, printable
 from garden.grammar.values import Heading, Span
 
-# Every pattern begins with a literal line feed, which the regular expression engine finds at memchr's speed.
+# Every pattern begins with a literal line feed, which the regular expression engine finds fast, by memchr.
 _CANDIDATE = re.compile(
     r"\n {0,3}(?:(#{1,6})(?=[ \t\n]|\Z)|(~{3,}|`{3,}(?=[^`\n]*(?:\n|\Z)))|(<)|(=+|-+)[ \t]*(?=\n|\Z))"
 )
@@ -32,7 +29,7 @@ _UNSURE = -1
 
 
 def scan_headings(source: str, start: int) -> list[Heading] | None:
-    """Find the top-level headings from `start` on, where a line begins after a line feed; None: not sure."""
+    """Find the top-level headings from `start` on, which must follow a line feed; None if not sure."""
     if may_nest_too_deep(source, start):
         return None
     scan = _Scan(source, start)
@@ -45,16 +42,16 @@ class _Scan:
     def __init__(self, source: str, start: int) -> None:
         self.source = source
         self.headings: list[Heading] = []
-        # Where the last block that is known to be top-level ended: there, a new block begins for certain.
+        # The end of the last block known to be top-level: a new block begins there.
         self.block_end = start
-        # No list that began before here can still be open.
+        # No list that began above this offset can still be open.
         self.list_floor = start
         self.counted_to = 0
         self.line = 1
 
     def run(self) -> bool:
-        """Go through all candidates; False as soon as one can't be decided."""
-        # Not kept: a scan that referred to itself would outlive its use, and its text with it.
+        """Scan all candidates; False as soon as one can't be decided."""
+        # A local: as an attribute it would create a reference cycle that keeps the text alive.
         handlers = (self._atx, self._fence, self._html, self._underline)
         position = self.block_end - 1
         while position >= 0:
@@ -80,8 +77,8 @@ class _Scan:
         fence = match[2]
         for closing in _FENCE_ENDS[fence[0]].finditer(self.source, match.end()):
             if len(closing[1]) >= len(fence):
-                return self._block_ends(closing.end())
-        return self._block_ends(len(self.source))
+                return self._end_block(closing.end())
+        return self._end_block(len(self.source))
 
     def _html(self, match: re.Match[str]) -> int:
         start, tag = match.start() + 1, match.start(3)
@@ -93,7 +90,7 @@ class _Scan:
             return _UNSURE
         if tag != start and self._list_may_be_open(start):
             return _UNSURE
-        return self._block_ends(self._html_end(kind, tag, line_end))
+        return self._end_block(self._html_end(kind, tag, line_end))
 
     def _html_kind(self, tag: int, line_end: int) -> int | None:
         if self.source.startswith("<!--", tag):
@@ -122,7 +119,7 @@ class _Scan:
         return match.end()
 
     def _plain_lines_above(self, underline: int) -> int | None:
-        """Find where the paragraph above an underline begins; None unless all its lines are plain."""
+        """Return the start of the paragraph above an underline; None unless all its lines are plain."""
         start = underline
         while not self._at_block_start(start):
             start = self.source.rfind("\n", 0, start - 1) + 1
@@ -146,7 +143,7 @@ class _Scan:
         end = self.source.find("\n", position)
         return end if end >= 0 else len(self.source)
 
-    def _block_ends(self, line_end: int) -> int:
+    def _end_block(self, line_end: int) -> int:
         self.block_end = self.list_floor = line_end + 1
         return line_end
 
@@ -155,7 +152,7 @@ class _Scan:
         self.counted_to = start
         end = min(line_end + 1, len(self.source))
         self.headings.append(Heading(level, printable(text), Span(start, end), self.line, setext))
-        self._block_ends(line_end)
+        self._end_block(line_end)
 
 
 def _atx_text(rest: str) -> str:

@@ -1,55 +1,55 @@
-"""Replacing and appending to the body of one section."""
+"""Replaces and appends to the body of one section."""
 
-from garden.grammar.body import layout_of, trimmed, with_words
+from garden.grammar.body import fill_body, layout_of, trim_words
 from garden.grammar.document import Document, Section
 from garden.grammar.items import item_spans
-from garden.grammar.new_text import (
+from garden.grammar.refusals import InvalidInputError
+from garden.grammar.text_checks import (
+    has_open_end,
     refuse_anchor,
     refuse_empty,
     refuse_headings,
     refuse_open_end,
-    swallows_what_follows,
 )
-from garden.grammar.refusals import InvalidInputError
 from garden.grammar.values import Span
 
 
-def replaced(document: Document, section: Section, text: str) -> str:
-    """Give the document's text with other words in a section."""
-    words = trimmed(text, document.newline)
+def replace_section(document: Document, section: Section, text: str) -> str:
+    """Return the document's text with new words in a section."""
+    words = trim_words(text, document.newline)
     refuse_anchor(words)
     refuse_headings(words)
     refuse_open_end(words)
-    return with_body_words(document, section, words)
+    return text_with_words(document, section, words)
 
 
-def appended(document: Document, section: Section, text: str) -> str:
-    """Give the document's text with more words at the end of a section."""
+def append_to_section(document: Document, section: Section, text: str) -> str:
+    """Return the document's text with words appended to a section."""
     refuse_empty(text, "The text to append")
-    words = trimmed(text, document.newline)
+    words = trim_words(text, document.newline)
     refuse_anchor(words)
     refuse_headings(words)
     above = layout_of(section.body).words
     joined = join_below(above, words, document.newline)
     refuse_headings(joined)
-    if swallows_what_follows(joined) and swallows_what_follows(above):
+    if has_open_end(joined) and has_open_end(above):
         raise InvalidInputError(
             f"The section {section.name!r} ends inside a code fence or an HTML comment, which would swallow "
             "the new words.",
-            hint="Replace the section with a text that closes what is open.",
+            hint="Replace the section with a text that closes the fence or comment.",
         )
     refuse_open_end(joined)
-    return with_body_words(document, section, joined)
+    return text_with_words(document, section, joined)
 
 
 def join_below(above: str, words: str, newline: str) -> str:
-    """Put words below other words: a list item right below the last item, all else after a blank line."""
+    """Put words below others: a list item directly below the last item, anything else after a blank line."""
     if not above:
         return words
-    return above + (newline if _goes_on_with_the_list(above, words) else newline * 2) + words
+    return above + (newline if _continues_list(above, words) else newline * 2) + words
 
 
-def _goes_on_with_the_list(above: str, words: str) -> bool:
+def _continues_list(above: str, words: str) -> bool:
     new, old = item_spans(words), item_spans(above)
     if not new or new[0].start or not old or old[-1].end < len(above):
         return False
@@ -58,18 +58,18 @@ def _goes_on_with_the_list(above: str, words: str) -> bool:
 
 
 def _marker(text: str, item: Span) -> str:
-    """Give what tells lists apart: the bullet, or the mark after the number."""
+    """Return the mark that distinguishes lists: the bullet, or the character after the number."""
     return item.of(text).lstrip(" \t0123456789")[:1]
 
 
-def with_body_words(document: Document, section: Section, words: str) -> str:
-    """Give the document's text with a section's body laid out around these words."""
+def text_with_words(document: Document, section: Section, words: str) -> str:
+    """Return the document's text with these words as a section's body."""
     start, end = section.body_span
-    return document.text[:start] + body_around(document, section, words) + document.text[end:]
+    return document.text[:start] + new_body(document, section, words) + document.text[end:]
 
 
-def body_around(document: Document, section: Section, words: str) -> str:
-    """Lay a section's body out around other words."""
+def new_body(document: Document, section: Section, words: str) -> str:
+    """Return a section's body with other words in the same layout."""
     followed = section.span.end < len(document.text)
     ended = document.text.endswith(("\n", "\r"))
-    return with_words(section.body, words, document.newline, followed=followed, ended=ended)
+    return fill_body(section.body, words, document.newline, followed=followed, ended=ended)

@@ -1,4 +1,4 @@
-"""A change as one splice: where, what was taken out, what was put in. Exact, small and reversible."""
+"""A change as one splice: an offset, the removed text and the inserted text. Exact, small, reversible."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from garden.grammar.refusals import PatchConflictError
 
 @dataclass(frozen=True, slots=True)
 class Splice:
-    """One replacement; `offset` counts bytes of the text in UTF-8."""
+    """One replacement; `offset` counts bytes of the UTF-8 text."""
 
     offset: int
     removed: str
@@ -21,7 +21,7 @@ class Splice:
 
 
 def splice_between(before: str, after: str) -> Splice:
-    """Find the smallest splice that makes one text of the other."""
+    """Return the smallest splice that turns `before` into `after`."""
     top = common_prefix(before, after)
     bottom = common_suffix(before, after, min(len(before), len(after)) - top)
     offset = len(_encoded(before[:top]))
@@ -29,22 +29,22 @@ def splice_between(before: str, after: str) -> Splice:
 
 
 def apply_splice(text: str, splice: Splice) -> str:
-    """Carry a splice out; refuse if what it takes out doesn't stand there."""
+    """Apply a splice; refuse if the removed text is not at its offset."""
     data = _encoded(text)
     removed = _encoded(splice.removed)
     end = splice.offset + len(removed)
     if splice.offset > len(data) or data[splice.offset : end] != removed:
         raise PatchConflictError(
-            f"What the splice takes out doesn't stand at byte {splice.offset}.",
+            f"The text that the splice removes is not at byte {splice.offset}.",
             hint="It belongs to another version of this text.",
         )
     return (data[: splice.offset] + _encoded(splice.inserted) + data[end:]).decode("utf-8", "surrogatepass")
 
 
 def common_prefix(before: Sequence[str], after: Sequence[str]) -> int:
-    """Count how many members two sequences have in common at their start."""
+    """Return the length of the common prefix."""
     low, high = 0, min(len(before), len(after))
-    # Comparing slices runs at C speed, so halving beats a loop.
+    # Comparing slices runs at C speed, so bisection beats a loop.
     while low < high:
         middle = (low + high + 1) // 2
         if before[low:middle] == after[low:middle]:
@@ -55,7 +55,7 @@ def common_prefix(before: Sequence[str], after: Sequence[str]) -> int:
 
 
 def common_suffix(before: Sequence[str], after: Sequence[str], limit: int) -> int:
-    """Count how many members two sequences have in common at their end, `limit` at most."""
+    """Return the length of the common suffix, at most `limit`."""
     low, high = 0, limit
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,4 +1,4 @@
-"""The small values a parsed document is made of.
+"""The small values that make up a parsed document.
 
 All offsets count characters (code points) of the text that was parsed, never bytes; line numbers start at 1.
 """
@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 
 class Span(NamedTuple):
-    """A half-open stretch of the text: `text[start:end]`, counted in characters."""
+    """A half-open range of the text: `text[start:end]`, in characters."""
 
     start: int
     end: int
 
     def of(self, text: str) -> str:
-        """Cut this stretch out of a text."""
+        """Return this part of a text."""
         return text[self.start : self.end]
 
 
@@ -31,7 +31,7 @@ class Anchor(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A top-level heading: `span` covers all of its lines with the last line end, `line` is the first."""
+    """A top-level heading; `span` covers its lines with the last line end, `line` is the first."""
 
     level: int
     text: str
@@ -44,8 +44,8 @@ class Heading:
 class ListItem:
     """A top-level list item with everything nested in it.
 
-    `span` covers its whole lines, marker and last line end included; `text` is the content without the marker
-    and without the indentation that only makes it part of the item.
+    `span` covers its whole lines, with marker and last line end; `text` is the content without the marker and
+    without the indentation below it.
     """
 
     span: Span
@@ -56,7 +56,7 @@ class ListItem:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something about a text that a reader should know: a stable code, a sentence, and where."""
+    """Something wrong with a text: a stable code, a sentence and the place."""
 
     code: str
     message: str
@@ -68,8 +68,8 @@ class Problem:
 class Frontmatter:
     """The block of YAML between two `---` lines at the very top.
 
-    `raw` is the YAML alone, `span` covers both fence lines. `values` is read-only and empty where `faults`
-    (sentences) say that the YAML can't be trusted.
+    `raw` is the YAML alone, `span` includes both fence lines. `values` is read-only, and empty if `faults`
+    lists reasons not to trust the YAML.
     """
 
     raw: str

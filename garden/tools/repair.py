@@ -80,7 +80,7 @@ def _repair_intent(call: Call, request: RepairRequest) -> Intent:
 
 
 def _repaired(plan: Plan) -> dict[str, Any]:
-    return {**_recovered(plan), "mended": list(plan.applied.mended)}
+    return {**_recovered(plan), "mended": list(plan.applied.repairs)}
 
 
 def _restore_intent(call: Call, request: RestoreRequest) -> Intent:

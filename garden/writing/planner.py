@@ -11,7 +11,7 @@ from garden.events.stream import EventName
 from garden.files.errors import FileExistsAlreadyError, FileTooLargeError
 from garden.files.paths import GardenPath
 from garden.files.plain_files import check_content, raw_hash
-from garden.grammar.apply import Applied, apply
+from garden.grammar.apply import AppliedEdit, apply
 from garden.grammar.canonical import canonical
 from garden.grammar.change_log import log_entry
 from garden.grammar.document import Section
@@ -126,7 +126,7 @@ class Plan:
 
     intent: Intent
     before: GardenDocument | None
-    applied: Applied
+    applied: AppliedEdit
     after: GardenDocument
     comparison: Comparison
     missing: bool = False
@@ -151,12 +151,12 @@ class Plan:
     @property
     def section_before(self) -> Section | None:
         """The edited section as it was; None where the whole document was edited."""
-        return self._section(self.before)
+        return self.applied.section_before
 
     @property
     def section_after(self) -> Section | None:
         """The edited section as it will be."""
-        return self._section(self.after)
+        return self.applied.section_after
 
     @property
     def keeps_copy(self) -> bool:
@@ -198,10 +198,6 @@ class Plan:
             sealed_text=canonical(section.text if section else self.after.text),
         )
 
-    def _section(self, standing: GardenDocument | None) -> Section | None:
-        name = self.applied.section
-        return find_section(standing.document, name) if standing and name is not None else None
-
 
 class Planner:
     """Plans edits with the kinds and the limits of this garden."""
@@ -229,13 +225,19 @@ class Planner:
                 raise FileExistsAlreadyError
             if not intent.recovers:
                 refuse_broken(before, damage)
-        check_precondition(intent.if_match, before, intent.edit)
+        document = before.document if before else None
+        section = (
+            find_section(document, intent.edit.section)
+            if document and isinstance(intent.edit, SectionEdit)
+            else None
+        )
+        check_precondition(intent.if_match, before, section)
         # Before anything is made of it: parsing a hundred megabytes takes long, only to say it is too much.
         if _characters(intent.edit) > self._bytes_max * _ROOM_FOR_CONTEXT:
             raise FileTooLargeError(self._bytes_max)
         kind = self._documents.kind_of(intent.path)
-        document = before.document if before else None
-        applied = apply(document, intent.edit, kind=kind, entry=_entry(intent, before, name))
+        entry = _entry(intent, before, name, section)
+        applied = apply(document, intent.edit, kind=kind, entry=entry, section=section)
         content = _encoded(applied.text)
         check_content(content, self._bytes_max)
         after = GardenDocument(intent.path, raw_hash(content), applied.after, kind, previous=document)
@@ -317,17 +319,15 @@ def lint_summary(report: Report, comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _entry(intent: Intent, before: GardenDocument | None, name: EventName) -> str | None:
+def _entry(
+    intent: Intent, before: GardenDocument | None, name: EventName, section: Section | None
+) -> str | None:
     """Write the Change Log line of a material edit; notes and new documents get none."""
     if before is None or intent.path.document_name == "notes":
         return None
-    if isinstance(intent.edit, SectionEdit):
-        section = find_section(before.document, intent.edit.section).name
-    else:
-        section = _WHOLE
     return log_entry(
         name.at.astimezone(UTC).strftime("%Y-%m-%d %H:%MZ"),
-        section,
+        section.name if section else _WHOLE,
         intent.op,
         intent.rationale or _NO_RATIONALE,
         str(name.event_id),
@@ -335,15 +335,17 @@ def _entry(intent: Intent, before: GardenDocument | None, name: EventName) -> st
     )
 
 
-def check_precondition(if_match: str | None, before: GardenDocument | None, edit: Edit | None = None) -> None:
+def check_precondition(
+    if_match: str | None, before: GardenDocument | None, section: Section | None = None
+) -> None:
     """Refuse where the hash that a caller knows is neither the document's nor the edited section's."""
     if if_match is None:
         return
     current: dict[str, str] = {}
     if before is not None:
         current["documentHash"] = before.document.hash
-        if isinstance(edit, SectionEdit):
-            current["sectionHash"] = find_section(before.document, edit.section).hash
+        if section is not None:
+            current["sectionHash"] = section.hash
     if not _HASH.fullmatch(if_match):
         # Still no bad argument: an entity tag that nothing has is a precondition that does not hold.
         raise PreconditionFailedError(

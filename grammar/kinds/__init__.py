@@ -1,1 +1,1 @@
-"""Document kinds: what a document is made of, declared in TOML files that an operator can add to."""
+"""Document kinds: the sections of a document, declared in TOML files; operators can add their own."""

@@ -1,4 +1,4 @@
-"""All the kinds there are: those of the package, and those an operator adds."""
+"""Loads the kinds: those of the package and those that an operator adds."""
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -9,10 +9,10 @@ from garden.grammar.kinds.declaration import Kind, read_kind
 
 
 def load_kinds(extra: Iterable[tuple[str, str]] = ()) -> Mapping[str, Kind]:
-    """Read the built-in kinds and, on top of them, an operator's declarations as (file name, text) pairs.
+    """Read the built-in kinds, then an operator's declarations as (file name, text) pairs.
 
-    A declaration adds a kind, or changes one: `extends = "notes"` takes over everything of that kind which
-    it does not say itself. Only such an extension may carry the name of a kind that exists.
+    A declaration adds a kind or changes one: `extends = "notes"` inherits everything from that kind that the
+    declaration does not set. Only such an extension may use the name of an existing kind.
     """
     kinds = dict(_built_in())
     for name, text in extra:

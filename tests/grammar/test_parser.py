@@ -41,7 +41,7 @@ def test_reading_never_raises_and_renders_back_exactly(text: str) -> None:
 
 
 @given(documents())
-def test_spans_cut_the_text_into_what_they_name(text: str) -> None:
+def test_sections_and_items_follow_each_other_and_their_spans_match_the_text(text: str) -> None:
     document = parse(text)
     position = document.frontmatter.span.end if document.frontmatter else 0
     for section in document.sections:
@@ -52,11 +52,7 @@ def test_spans_cut_the_text_into_what_they_name(text: str) -> None:
         assert section.span.of(text) == section.text
         position = section.span.end
     assert position <= len(text)
-
-
-@given(documents())
-def test_list_items_lie_in_their_section_one_after_the_other(text: str) -> None:
-    for section in parse(text).sections:
+    for section in document.sections:
         position = section.body_span.start
         for item in section.items:
             assert position <= item.span.start < item.span.end <= section.body_span.end

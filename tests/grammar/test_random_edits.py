@@ -27,10 +27,10 @@ from garden.grammar.parser import parse
 from garden.grammar.refusals import RefusalError
 from garden.grammar.splice import apply_splice
 from tests.grammar.strategies import markdown, profiles
+from tests.support.hypothesis_profiles import NIGHTLY
 
 STEPS = 50
-# Forty-two sequences make more than two thousand edits; `make nightly` runs two thousand sequences.
-SEQUENCES = 42 if settings().max_examples <= 2_000 else 2_000
+SEQUENCES = 2_000 if NIGHTLY else 10
 NAMES = ("summary v1", "concerns", "change_log v1", "nothing v1")
 MATCHES = ("1: a", "ev:s1-m2", "a", "2: b", "1. one", "1: x", "3: c")
 BLOCK = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)

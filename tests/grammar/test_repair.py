@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from garden.grammar.kinds.catalogue import load_kinds
-from garden.grammar.kinds.template import new_text
+from garden.grammar.kinds.template import template_text
 from garden.grammar.lines import split_any_lines
 from garden.grammar.parser import parse
 from garden.grammar.refusals import RefusalError
-from garden.grammar.repair import Repaired, repaired
+from garden.grammar.repair import RepairedText, repair_text
 from tests.grammar.strategies import markdown
 
 IDENTITY = {"id": "critic", "user_id": "ada"}
@@ -20,7 +20,7 @@ TOP = "---\nid: critic\nuser_id: ada\nschema: 1\n---\n"
 
 
 def _whole() -> str:
-    text = new_text(load_kinds()["part_profile"], "The Critic", IDENTITY)
+    text = template_text(load_kinds()["part_profile"], "The Critic", IDENTITY)
     for anchor, words in (("concerns", "- c1\n- c2"), ("needs", "- n1\n- n2"), ("evidence", "- e1")):
         text = text.replace(f"@anchor: {anchor} v1 -->\n", f"@anchor: {anchor} v1 -->\n\n{words}\n")
     return text
@@ -29,8 +29,8 @@ def _whole() -> str:
 GOOD = _whole()
 
 
-def mend(text: str, good: str = GOOD) -> Repaired:
-    return repaired(text, good, IDENTITY)
+def mend(text: str, good: str = GOOD) -> RepairedText:
+    return repair_text(text, good, IDENTITY)
 
 
 def anchors(text: str) -> list[str]:
@@ -74,13 +74,13 @@ def test_what_one_careless_edit_took_away_comes_back_to_the_letter(old: str, new
 
 def test_a_whole_text_stays_as_it_is_whatever_else_was_written() -> None:
     other = GOOD.replace("- n1", "- something else\n\n### And more").replace("## Needs", "## Wishes")
-    assert mend(other) == Repaired(other)
+    assert mend(other) == RepairedText(other)
 
 
 def test_a_heading_in_other_words_keeps_them_and_gets_its_comment() -> None:
     done = mend(GOOD.replace(f"## Needs\n{NEEDS}", "## What it longs for\n"))
     assert f"## What it longs for\n{NEEDS}" in done.text
-    assert done.mended == ("the anchor 'needs v1' under 'What it longs for'",)
+    assert done.repairs == ("the anchor 'needs v1' under 'What it longs for'",)
 
 
 def test_a_heading_in_other_words_may_have_its_comment_further_down() -> None:
@@ -98,7 +98,7 @@ def test_a_new_heading_above_new_words_is_not_taken_for_the_old_one() -> None:
     done = mend(damaged)
     assert body_of(done.text, "needs v1").strip() == ""
     assert body_of(done.text, "Groceries").strip() == "- milk"
-    assert done.mended == ("the section 'needs v1'",)
+    assert done.repairs == ("the section 'needs v1'",)
 
 
 def test_a_section_that_is_gone_comes_back_empty_at_its_place() -> None:
@@ -112,8 +112,8 @@ def test_a_section_that_keeps_its_words_or_had_none_is_not_called_empty() -> Non
     assert mend(GOOD.replace(NEEDS, "")).emptied == ()
     without = GOOD.replace("- n1\n- n2\n", "")
     gone = without.replace(f"## Needs\n{NEEDS}\n", "")
-    assert repaired(gone, without, {}).mended == ("the section 'needs v1'",)
-    assert repaired(gone, without, {}).emptied == ()
+    assert repair_text(gone, without, {}).repairs == ("the section 'needs v1'",)
+    assert repair_text(gone, without, {}).emptied == ()
 
 
 def test_words_of_a_person_between_two_sections_stay_where_they_are() -> None:
@@ -130,7 +130,7 @@ def test_words_beside_a_comment_stay_below_it() -> None:
 def test_an_anchor_that_was_pasted_a_second_time_below_is_taken_out() -> None:
     done = mend(GOOD.replace("- n1\n", f"- n1\n\n{NEEDS}\n"))
     assert done.text.count(NEEDS) == 1
-    assert done.mended == ("anchor comments that stood beside their place",)
+    assert done.repairs == ("misplaced anchor comments",)
 
 
 def test_a_heading_that_became_smaller_leaves_its_words_in_the_section() -> None:
@@ -161,7 +161,7 @@ def test_a_list_of_participants_comes_back_as_it_was_written(written: str, other
 def test_a_block_that_can_not_be_read_is_replaced_and_that_is_said() -> None:
     done = mend(GOOD.replace("schema: 1", "schema: 1\n\tmood: {calm"))
     assert done.text == GOOD
-    assert "stands in the account" in done.warnings[0]
+    assert "the event log keeps" in done.warnings[0]
 
 
 def test_a_block_that_was_never_closed_swallows_nothing_of_the_text_up_to_a_later_rule() -> None:
@@ -198,7 +198,7 @@ def test_what_can_not_be_told_for_certain_is_refused_with_what_to_do(damage: Cal
 def test_both_ways_out_of_a_swap_are_left_to_a_person() -> None:
     """Two sections whose comments were exchanged miss nothing, so nothing is put back."""
     swapped = GOOD.replace("concerns v1", "?").replace("needs v1", "concerns v1").replace("?", "needs v1")
-    assert mend(swapped) == Repaired(swapped)
+    assert mend(swapped) == RepairedText(swapped)
 
 
 LINES = GOOD.splitlines(keepends=True)
@@ -255,4 +255,4 @@ def test_whatever_was_done_to_a_text_it_is_mended_whole_once_and_without_loss_or
     if not parse(damaged).malformed:
         following = iter([line.rstrip("\r\n") for line in split_any_lines(done.text)])
         assert all(line in following for line in kept(damaged)), (damaged, done.text)
-    assert mend(done.text) == Repaired(done.text)
+    assert mend(done.text) == RepairedText(done.text)

@@ -139,7 +139,7 @@ def test_frontmatter_that_can_not_be_read_is_replaced_and_the_answer_says_where_
     edit_outside(garden, CRITIC, "schema: 1\n", "schema: 1\n\tmood: {calm\n")
     refused(operator, "md.patch_section", "malformed_document", **PATCH)
     envelope = ok(operator, "md.repair", path=CRITIC)
-    assert "it stands in the account" in str(envelope["meta"]["warnings"])
+    assert "the event log keeps the unreadable block" in str(envelope["meta"]["warnings"])
     assert text(garden).startswith("---\nschema: 1\nid: critic\nuser_id: ada\n---\n") or text(
         garden
     ).startswith("---\nid: critic\nuser_id: ada\nschema: 1\n---\n")
@@ -153,7 +153,7 @@ def test_what_can_not_be_told_for_certain_is_refused_and_says_what_to_do(
     edit_outside(garden, CRITIC, f"## Needs\n{ANCHOR}", "## Needs\n\n- one\n\n## Needs\n\n- two\n")
     damaged = text(garden)
     error = refused(operator, "md.repair", "document_damaged", path=CRITIC)
-    assert "can't be told" in error["message"]
+    assert "may belong to more than one heading" in error["message"]
     assert [each["heading"] for each in error["details"]["headings"]] == ["Needs", "Needs"]
     assert text(garden) == damaged
     assert events_of(operator, CRITIC)[-1] == "external_edit committed"

@@ -199,7 +199,7 @@ def test_anchors_that_go_with_a_restoration_are_named(garden: Garden, operator: 
     )
     ok(operator, "md.patch_section", **PATCH)
     envelope = ok(operator, "md.restore", path=CRITIC, version=1)
-    assert "The anchor 'dreams v1' goes: that version had none of this name." in envelope["meta"]["warnings"]
+    assert "The anchor 'dreams v1' is removed: that version did not have it." in envelope["meta"]["warnings"]
     ok(operator, "md.patch_section", **{**PATCH, "change": {"append": "- Rest again"}})
 
 

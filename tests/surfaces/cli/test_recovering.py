@@ -34,7 +34,7 @@ def test_repair_mends_what_status_complains_of(run: Command, garden: Garden, ada
 def test_repair_says_which_sections_come_back_empty(run: Command, garden: Garden) -> None:
     gone = "## Concerns\n<!-- @anchor: concerns v1 -->\n\n- Says yes before looking\n- Counts the hours\n\n"
     edit_outside(garden, CRITIC, gone, "")
-    said = "The section 'concerns v1' comes back empty; version 2 holds the words that it had."
+    said = "The section 'concerns v1' comes back empty; version 2 holds its words."
     assert said in run.well("repair", PROFILE, "--dry-run")
     ran = run("repair", PROFILE)
     assert "Put back: the section 'concerns v1'." in ran.out
@@ -46,7 +46,7 @@ def test_repair_says_which_sections_come_back_empty(run: Command, garden: Garden
 def test_what_can_not_be_repaired_is_told_with_what_to_do(run: Command, garden: Garden) -> None:
     edit_outside(garden, CRITIC, f"## Needs\n{ANCHOR}", "## Needs\n\n## Needs\n")
     said = run.fails("repair", PROFILE)
-    assert "can't be told" in said
+    assert "may belong to more than one heading" in said
     assert "restore an earlier version" in said
     run.well("restore", PROFILE, "--version", "2")
     run.well("status")

@@ -1,4 +1,4 @@
-"""What new words may not hold: a section's heading, an anchor, anything that swallows what follows."""
+"""Checks of new text: no heading of a section, no anchor, nothing left open at the end."""
 
 import re
 
@@ -11,16 +11,16 @@ _PROBE = "\n\n## probe\n"
 
 
 def refuse_anchor(text: str) -> None:
-    """Refuse text that holds an anchor comment, wherever in it."""
+    """Refuse text that contains an anchor comment."""
     if _ANCHOR_COMMENT.search(text):
         raise AnchorInTextError(
-            "The new text holds an anchor comment.",
-            hint="Leave `<!-- @anchor: ... -->` out: the section keeps the anchor it has.",
+            "The new text contains an anchor comment.",
+            hint="Leave `<!-- @anchor: ... -->` out: the section keeps its anchor.",
         )
 
 
 def refuse_headings(text: str) -> None:
-    """Refuse text that would begin a section of its own."""
+    """Refuse text that would begin another section."""
     own = [heading for heading in find_headings(flat(text), 0) if heading.level <= 2]
     if own:
         first = own[0]
@@ -33,23 +33,23 @@ def refuse_headings(text: str) -> None:
 
 
 def refuse_open_end(text: str) -> None:
-    """Refuse text after which a heading would no longer be one: a fence or a comment is left open."""
-    if swallows_what_follows(text):
+    """Refuse text that leaves a fence or a comment open."""
+    if has_open_end(text):
         raise InvalidInputError(
             "The text ends inside a code fence, an HTML comment or an HTML block, which would swallow "
-            "whatever follows it.",
-            hint="Close what the text opens; a fence closes with at least as many marks as it began with.",
+            "the text after it.",
+            hint="Close it; a fence closes with at least as many marks as it began with.",
         )
 
 
-def swallows_what_follows(text: str) -> bool:
-    """Tell whether a heading placed below this text would be taken for text."""
+def has_open_end(text: str) -> bool:
+    """Whether a heading below this text would be read as part of the text."""
     probed = flat(text) + _PROBE
     headings = find_headings(probed, 0)
     return not headings or headings[-1].span.end != len(probed) or headings[-1].text != "probe"
 
 
-def refuse_empty(text: str, what: str) -> None:
-    """Refuse words that are none."""
+def refuse_empty(text: str, subject: str) -> None:
+    """Refuse text without words; `subject` names it in the message."""
     if not text.strip():
-        raise InvalidInputError(f"{what} is empty.", hint="Give the words to put in.")
+        raise InvalidInputError(f"{subject} is empty.", hint="Give the words to add.")

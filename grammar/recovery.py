@@ -1,0 +1,84 @@
+"""Recovers a document that may be damaged: repairs it from a good text, or restores an earlier version."""
+
+from contextlib import suppress
+from typing import NamedTuple
+
+from garden.grammar.body import layout_of
+from garden.grammar.change_log import find_change_log, is_continued, text_with_entry
+from garden.grammar.document import Document
+from garden.grammar.edits import RecoveryEdit, RepairDocument, RestoreText
+from garden.grammar.guards import check_whole
+from garden.grammar.kinds.declaration import Kind
+from garden.grammar.lines import with_newlines
+from garden.grammar.parser import parse
+from garden.grammar.refusals import NoDocumentError, RefusalError
+from garden.grammar.repair import repair_text
+from garden.grammar.section_edits import new_body
+
+
+class Recovery(NamedTuple):
+    """The recovered document, what was put back, and warnings for the caller."""
+
+    after: Document
+    logged: bool
+    repairs: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def recover(document: Document | None, edit: RecoveryEdit, kind: Kind | None, entry: str | None) -> Recovery:
+    """Repair or restore a document; `entry` goes into its Change Log if anything changed."""
+    match edit:
+        case RepairDocument():
+            result = _repair(document, edit)
+        case RestoreText():
+            result = _restore(document, edit, kind)
+    check_whole(result.after)
+    if document is None or entry is None or result.after.text == document.text:
+        return result
+    log = find_change_log(result.after, kind)
+    # A log that ends in an open fence can take no line, but that must not prevent the recovery.
+    with suppress(RefusalError):
+        if log is not None:
+            after = parse(text_with_entry(result.after, log, entry))
+            check_whole(after)
+            return result._replace(after=after, logged=True)
+    return result
+
+
+def _repair(document: Document | None, edit: RepairDocument) -> Recovery:
+    if document is None:
+        raise NoDocumentError("There is no document to repair.", hint="Restore one of its versions.")
+    found = repair_text(document.text, edit.good, edit.identity)
+    emptied = (
+        f"The section '{name}' comes back empty; version {edit.version} holds its words."
+        for name in found.emptied
+    )
+    return Recovery(parse(found.text), False, found.repairs, (*found.warnings, *emptied))
+
+
+def _restore(document: Document | None, edit: RestoreText, kind: Kind | None) -> Recovery:
+    after = _keep_later_entries(document, parse(edit.text), kind)
+    going = _anchors(document) - _anchors(after) if document else set()
+    coming = _anchors(after) - _anchors(document) if document else set()
+    warnings = [
+        f"The anchor '{anchor}' is removed: that version did not have it." for anchor in sorted(going)
+    ]
+    warnings += [f"The anchor '{anchor}' comes back." for anchor in sorted(coming)]
+    return Recovery(after, logged=False, warnings=tuple(warnings))
+
+
+def _keep_later_entries(document: Document | None, then: Document, kind: Kind | None) -> Document:
+    """Keep the Change Log lines written since: the log only grows, even when the rest goes back."""
+    old = find_change_log(then, kind)
+    now = find_change_log(document, kind) if document else None
+    if old is None or now is None or not is_continued(old, now):
+        return then
+    later = with_newlines(layout_of(now.body).words, then.newline)
+    if not later or later == layout_of(old.body).words:
+        return then
+    start, end = old.body_span
+    return parse(then.text[:start] + new_body(then, old, later) + then.text[end:])
+
+
+def _anchors(document: Document) -> set[str]:
+    return {str(section.anchor) for section in document.sections if section.anchor}
