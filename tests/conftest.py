@@ -16,6 +16,7 @@ from tests.support.accounts import Account, account_on
 from tests.support.databases import OUTSIDE, TestServer
 from tests.support.folders import ROOT, fresh_folder, make_run_folder, run_folder
 from tests.support.planted import opened, put_database
+from tests.support.progress import ProgressPlugin
 
 _GUARDIAN = pytest.StashKey[subprocess.Popen[bytes]]()
 
@@ -32,6 +33,13 @@ def pytest_configure(config: pytest.Config) -> None:
         stdin=subprocess.PIPE,
         start_new_session=True,
     )
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Show progress by package instead of by dots; pytest's own -v and -q keep their form."""
+    reporter = session.config.pluginmanager.getplugin("terminalreporter")
+    if reporter and reporter.verbosity == 0 and "PYTEST_XDIST_WORKER" not in os.environ:
+        session.config.pluginmanager.register(ProgressPlugin(reporter))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
