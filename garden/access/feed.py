@@ -1,37 +1,44 @@
-"""The live feed: what was settled, and a call whenever there is more.
+"""The live feed: settled events by user, and a wake-up whenever there may be more.
 
-Notices are only hints; the table is the account. A watcher that is woken reads what there is after its
-position, so a notice too many costs a query, and one that is lost is made up for by the next look.
+Notices are only hints; the events table is the truth. A watcher that wakes up reads from its own position on, so
+a notice too many costs one query, and the next look makes up for a lost one.
 """
 
+import asyncio
 import os
 import selectors
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import TypeVar
 
 import structlog
 
 from garden.events.database import DatabaseUnavailableError
 from garden.events.feed import BATCH_ENTRIES_DEFAULT, Batch, Entry, FeedReader, Notices, listen
 from garden.events.pool import Pool
+from garden.grammar.errors import GardenError
 
-# So often everybody looks, notice or not, and the connection is tried.
+# Every watcher is woken this often, notice or not, and the connection is tried.
 EVERYBODY_SECONDS = 30.0
 _PAUSE_SECONDS_FIRST = 0.1
 _PAUSE_SECONDS_MAX = 5.0
+_RETRY_SECONDS = 1.0
+_FOLLOWER_THREADS = 2
 
 Wake = Callable[[], None]
+_Result = TypeVar("_Result")
 
-__all__ = ["Batch", "Entry", "Feed", "Wake"]
+__all__ = ["Batch", "Entry", "Feed", "Follower", "Wake"]
 
 
 class Feed:
-    """What was settled in every user's garden, and who wants to know of more.
+    """Settled events of all users, and the watchers who wait for more.
 
-    A thread with a connection of its own begins with the first watcher, and ends when the feed is closed.
+    The first watcher starts a thread with a connection of its own; `close` ends it.
     """
 
     def __init__(
@@ -44,23 +51,25 @@ class Feed:
         self._watchers: dict[str, list[Wake]] = {}
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
-        # The thread waits for notices and for the end of this pipe, which is not there before the thread is.
-        self._stop_seen = self._stop_told = -1
+        # A pipe wakes the listening thread when the feed closes; both ends are made with the thread.
+        self._stop_reader = self._stop_writer = -1
+        # Followers have threads of their own, so that calls never wait behind them.
+        self.threads = ThreadPoolExecutor(_FOLLOWER_THREADS, thread_name_prefix="garden-follower")
 
     def since(self, user_id: str, position: str | None, limit: int = BATCH_ENTRIES_DEFAULT) -> Batch:
-        """Read what was settled after a position, or from the feed's beginning; not complete, it has more."""
+        """Read the entries after a position, or from the feed's beginning; an incomplete batch has more."""
         return self._reader.since(user_id, position, limit)
 
     def now(self, user_id: str) -> str:
-        """Give the position after all that was settled so far, for who wants only what comes."""
+        """Return the position after the newest entry."""
         return self._reader.now(user_id)
 
     @contextmanager
     def watch(self, user_id: str, wake: Wake) -> Iterator[None]:
-        """Have a function called, from another thread, whenever this user's feed may have grown.
+        """Call `wake` from another thread whenever this user's feed may have grown.
 
-        It is called at least every half minute, and after the connection was lost and is back. It must not
-        block, and may be called once more while the block is being left.
+        It is called at least every half minute, and after a lost connection is back. It must not block, and may
+        be called once more while the block is being left.
         """
         with self._lock:
             self._watchers.setdefault(user_id, []).append(wake)
@@ -79,13 +88,14 @@ class Feed:
             self._closing.set()
             thread, self._thread = self._thread, None
         if thread is not None:
-            os.close(self._stop_told)
+            os.close(self._stop_writer)
             thread.join()
-            os.close(self._stop_seen)
+            os.close(self._stop_reader)
+        self.threads.shutdown()
 
     def _start(self) -> None:
         if self._thread is None and not self._closing.is_set():
-            self._stop_seen, self._stop_told = os.pipe()
+            self._stop_reader, self._stop_writer = os.pipe()
             self._thread = threading.Thread(target=self._listen, name="garden-feed", daemon=True)
             self._thread.start()
 
@@ -95,7 +105,7 @@ class Feed:
             try:
                 with listen(self._url) as notices:
                     pause = _PAUSE_SECONDS_FIRST
-                    self._follow(notices)
+                    self._pass_on(notices)
             except DatabaseUnavailableError as error:
                 _log("listening to the feed was interrupted", reason=error.message)
             except Exception:  # noqa: BLE001 - the outermost edge of the thread that all watchers share
@@ -103,11 +113,11 @@ class Feed:
             self._closing.wait(pause)
             pause = min(2 * pause, _PAUSE_SECONDS_MAX)
 
-    def _follow(self, notices: Notices) -> None:
+    def _pass_on(self, notices: Notices) -> None:
         with selectors.DefaultSelector() as selector:
             selector.register(notices, selectors.EVENT_READ)
-            selector.register(self._stop_seen, selectors.EVENT_READ)
-            # At once, too: what happened before listening began has told nobody here.
+            selector.register(self._stop_reader, selectors.EVENT_READ)
+            # Wake all at once, too: events from before the listening began sent no notice here.
             everybody_at = time.monotonic()
             while not self._closing.is_set():
                 if time.monotonic() >= everybody_at:
@@ -131,5 +141,74 @@ class Feed:
                 _log("a watcher of the feed failed", exception=traceback.format_exc())
 
 
-def _log(what: str, **about: str) -> None:
-    structlog.get_logger("garden.feed").warning(what, **about)
+class Follower:
+    """Reads one user's feed for an event loop, batch after batch; HTTP streams and MCP both use it.
+
+    Nothing is buffered for it: entries that it has not read yet stay in the events table.
+    """
+
+    def __init__(
+        self, feed: Feed, user_id: str, position: str | None = None, limit: int = BATCH_ENTRIES_DEFAULT
+    ) -> None:
+        self._feed = feed
+        self._user_id = user_id
+        self._position = position
+        self._limit = limit
+        self._woken = asyncio.Event()
+        self._caught_up = False
+        self._is_failing = False
+
+    @contextmanager
+    def watch(self) -> Iterator[None]:
+        """Be woken by news while the block lasts; enter it before the first read, so that none is missed."""
+        loop = asyncio.get_running_loop()
+        with self._feed.watch(self._user_id, lambda: loop.call_soon_threadsafe(self._woken.set)):
+            yield
+
+    async def run(self, work: Callable[[], _Result]) -> _Result:
+        """Run some work in a follower's thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._feed.threads, work)
+
+    async def find_position(self) -> str:
+        """Return the position that the next read starts from: the given one, else the feed's end."""
+        if self._position is None:
+            self._position = await self.run(lambda: self._feed.now(self._user_id))
+        return self._position
+
+    async def read(self) -> Batch:
+        """Read the next batch at once; it may be empty."""
+        position = await self.find_position()
+        batch = await self.run(lambda: self._feed.since(self._user_id, position, self._limit))
+        self._position, self._caught_up, self._is_failing = batch.position, batch.complete, False
+        return batch
+
+    async def next(self, seconds_max: float | None = None) -> Batch:
+        """Wait for news if the last batch was complete, then read; after the longest wait, read anyway.
+
+        While the feed can't be read, the batch is empty: the entries are still there when the database is back.
+        """
+        if self._caught_up:
+            await self.wait(seconds_max)
+        try:
+            return await self.read()
+        except GardenError as error:
+            if not self._is_failing:
+                _log("the feed can't be read", reason=error.message)
+            self._caught_up, self._is_failing = False, True
+            await self.wait(_RETRY_SECONDS)
+            return Batch((), self._position or "", complete=False)
+
+    async def wait(self, seconds_max: float | None = None) -> None:
+        """Wait until the feed may have grown, or for so many seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds_max):
+                await self._woken.wait()
+        self._woken.clear()
+
+    def wake(self) -> None:
+        """End a wait now."""
+        self._woken.set()
+
+
+def _log(event: str, **about: str) -> None:
+    structlog.get_logger("garden.feed").warning(event, **about)

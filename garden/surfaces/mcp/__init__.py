@@ -1,1 +1,1 @@
-"""The Model Context Protocol, a surface: it translates between the protocol and the toolbelt."""
+"""The Model Context Protocol surface: it translates between the protocol and the toolbelt."""

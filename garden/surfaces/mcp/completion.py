@@ -1,4 +1,4 @@
-"""What may stand in a template or a prompt: the names there are in the caller's own garden."""
+"""Completion of arguments in resource templates and prompts, from the names in the caller's own garden."""
 
 from collections.abc import Iterable
 
@@ -11,8 +11,8 @@ from garden.session import Session
 VALUES_MAX = 100
 
 
-def completed(session: Session, params: types.CompleteRequestParams) -> types.CompleteResult:
-    """Give the values that begin with what was typed."""
+def completions(session: Session, params: types.CompleteRequestParams) -> types.CompleteResult:
+    """Find the values that begin with the text typed so far."""
     given = (params.context.arguments if params.context else None) or {}
     found = [each for each in _values(session, params, given) if each.startswith(params.argument.value)]
     shown = found[:VALUES_MAX]
@@ -39,7 +39,7 @@ def _values(session: Session, params: types.CompleteRequestParams, given: dict[s
             case "version":
                 return _versions(session, given.get("document", ""))
     except GardenError:
-        # Of what is not there, nothing can be suggested.
+        # A document that can't be read has nothing to suggest.
         pass
     return ()
 

@@ -1,4 +1,4 @@
-"""A call's steps as progress notifications, no more of them than somebody can read."""
+"""A call's steps as progress notifications, at a rate that a person can read."""
 
 import asyncio
 import time
@@ -9,44 +9,47 @@ from garden.tools.pace import Pace
 
 SECONDS_BETWEEN = 0.1
 
-Step = tuple[float, float | None, str | None]
-Report = Callable[[float, float | None, str | None], Awaitable[None]]
+_Step = tuple[float, float | None, str | None]
+_SendProgress = Callable[[float, float | None, str | None], Awaitable[None]]
 
 
-class _Steps:
-    """Steps on their way from a call's thread to the event loop."""
+class _StepQueue:
+    """Carries steps from a call's thread to the event loop."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._queue: asyncio.Queue[Step | None] = asyncio.Queue()
-        self._told_at = 0.0
+        self._queue: asyncio.Queue[_Step | None] = asyncio.Queue()
+        self._put_at = 0.0
 
-    def tell(self, done: float, total: float | None, message: str | None) -> None:
-        """Take a step from another thread; one that follows too soon is left out."""
+    def put(self, done: float, total: float | None, message: str | None) -> None:
+        """Take a step from another thread; drop it if it follows the last one too soon."""
         now = time.monotonic()
-        if now - self._told_at >= SECONDS_BETWEEN:
-            self._told_at = now
+        if now - self._put_at >= SECONDS_BETWEEN:
+            self._put_at = now
             self._loop.call_soon_threadsafe(self._queue.put_nowait, (done, total, message))
 
-    async def report_to(self, report: Report) -> None:
-        """Report every step until there are no more."""
+    async def send_to(self, send: _SendProgress) -> None:
+        """Send every step until `end`."""
         while (step := await self._queue.get()) is not None:
-            await report(*step)
+            await send(*step)
 
     def end(self) -> None:
-        """Say that there are no more."""
+        """Send no more after the steps so far."""
         self._queue.put_nowait(None)
 
 
 @asynccontextmanager
-async def told_to(report: Report) -> AsyncIterator[Pace]:
-    """Give a pace whose steps are reported, all of them before the answer."""
-    steps = _Steps()
-    reporting = asyncio.get_running_loop().create_task(steps.report_to(report))
+async def report_steps(send: _SendProgress | None) -> AsyncIterator[Pace]:
+    """Yield a pace whose steps are all sent before the block is left; without `send`, a plain one."""
+    if send is None:
+        yield Pace()
+        return
+    steps = _StepQueue()
+    sending = asyncio.get_running_loop().create_task(steps.send_to(send))
     try:
-        yield Pace(steps.tell)
+        yield Pace(steps.put)
     except BaseException:
-        reporting.cancel()
+        sending.cancel()
         raise
     steps.end()
-    await reporting
+    await sending

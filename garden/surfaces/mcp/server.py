@@ -1,28 +1,27 @@
-"""The server of the SDK, with a handler for each request of the protocol.
+"""The SDK's server, with a handler for each request of the protocol.
 
-It imports nothing of the toolbelt: over stdio a client is greeted before that is loaded.
+It imports nothing of the toolbelt: over stdio a client is greeted before the toolbelt is loaded.
 """
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
-from mcp.server.context import CallNext, HandlerResult
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 
 import garden
-from garden.surfaces.mcp.callers import Context
-from garden.surfaces.mcp.texts import filled_in
+from garden.surfaces.mcp.texts import render_text
 
 if TYPE_CHECKING:
     from garden.surfaces.mcp.handlers import Handlers
 
-_INTRODUCTIONS = frozenset({"initialize", "server/discover"})
+_GREETINGS = frozenset({"initialize", "server/discover"})
 
 
-class GardenServer(Server[Any]):
-    """The SDK's server, which always says that the list of resources may change."""
+class GardenServer(Server):
+    """The SDK's server; it always announces that the list of resources may change."""
 
     def create_initialization_options(
         self,
@@ -30,50 +29,52 @@ class GardenServer(Server[Any]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
-        """Say what the server is and can do."""
-        told = notification_options or NotificationOptions(resources_changed=True)
-        return super().create_initialization_options(told, experimental_capabilities, extensions)
+        """Describe the server and its capabilities."""
+        options = notification_options or NotificationOptions(resources_changed=True)
+        return super().create_initialization_options(options, experimental_capabilities, extensions)
 
 
 def make_server(
-    handlers: "Callable[[], Awaitable[Handlers]]", user_of: Callable[[Context], str]
+    load_handlers: "Callable[[], Awaitable[Handlers]]", user_of: Callable[[ServerRequestContext], str]
 ) -> GardenServer:
-    """Make a server whose requests go to these handlers, as soon as there are any."""
+    """Make a server that passes its requests to these handlers, as soon as they are loaded."""
 
-    def late(name: str) -> Callable[[Context, Any], Awaitable[Any]]:
-        async def handle(context: Context, params: Any) -> HandlerResult:
-            result: HandlerResult = await getattr(await handlers(), name)(context, params)
-            return result
+    def forward_to(name: str) -> Callable[[ServerRequestContext, Any], Awaitable[Any]]:
+        async def forward(context: ServerRequestContext, params: Any) -> Any:
+            return await getattr(await load_handlers(), name)(context, params)
 
-        return handle
+        return forward
 
-    async def introduce(ctx: Context, call_next: CallNext) -> HandlerResult:
-        result = await call_next(ctx)
-        if ctx.method in _INTRODUCTIONS and isinstance(result, dict):
-            return {**result, "instructions": filled_in("instructions", user=user_of(ctx))}
+    async def greet(context: ServerRequestContext, call_next: CallNext) -> HandlerResult:
+        result = await call_next(context)
+        if isinstance(result, dict):
+            return {**result, "instructions": render_text("instructions", user=user_of(context))}
         return result
+
+    def add_instructions(ctx: ServerRequestContext, call_next: CallNext) -> Awaitable[HandlerResult]:
+        return greet(ctx, call_next) if ctx.method in _GREETINGS else call_next(ctx)
 
     server = GardenServer(
         "memory-garden",
         title="Memory Garden",
         version=garden.__version__,
-        # No tool declares a header of its own, so there is nothing that a header could contradict.
+        # No tool declares a header of its own, so no header can contradict a schema.
         get_tool_input_schema=lambda _: None,
-        on_list_tools=late("list_tools"),
-        on_call_tool=late("call_tool"),
-        on_list_resources=late("list_resources"),
-        on_list_resource_templates=late("list_resource_templates"),
-        on_read_resource=late("read_resource"),
-        on_subscribe_resource=late("subscribe"),
-        on_unsubscribe_resource=late("unsubscribe"),
-        on_subscriptions_listen=late("listen"),
-        on_list_prompts=late("list_prompts"),
-        on_get_prompt=late("get_prompt"),
-        on_completion=late("complete"),
+        on_list_tools=forward_to("list_tools"),
+        on_call_tool=forward_to("call_tool"),
+        on_list_resources=forward_to("list_resources"),
+        on_list_resource_templates=forward_to("list_resource_templates"),
+        on_read_resource=forward_to("read_resource"),
+        on_subscribe_resource=forward_to("subscribe"),
+        on_unsubscribe_resource=forward_to("unsubscribe"),
+        on_subscriptions_listen=forward_to("listen"),
+        on_list_prompts=forward_to("list_prompts"),
+        on_get_prompt=forward_to("get_prompt"),
+        on_completion=forward_to("complete"),
     )
     server.add_notification_handler(
-        "notifications/initialized", types.NotificationParams, late("initialized")
+        "notifications/initialized", types.NotificationParams, forward_to("initialized")
     )
-    # In the place of the spans that the SDK makes of every message: without an exporter they go nowhere.
-    server.middleware[:] = [introduce]
+    # Replaces the SDK's tracing of every message, which leads nowhere without an exporter.
+    server.middleware[:] = [add_instructions]
     return server

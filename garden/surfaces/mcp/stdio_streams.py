@@ -1,10 +1,10 @@
 """Standard input and output as the two streams of a conversation, one JSON message a line.
 
-The descriptors are taken away from everybody else: whatever prints, in this process or in one that it starts,
-prints to standard error, and nothing but protocol reaches standard output.
+The protocol takes both descriptors for itself: everything that prints, in this process or in a child, prints to
+standard error, so only protocol reaches standard output.
 
-A message that has been begun is written to its end. At the end of the input, and when asked to stop, nothing
-more is read, and the conversation ends when what was asked before has been answered.
+A message once begun is written to its end. At the end of the input, or at a signal, reading stops, and the
+conversation ends when the earlier requests have been answered.
 """
 
 import asyncio
@@ -23,23 +23,29 @@ import anyio
 import mcp_types as types
 from mcp.shared.message import SessionMessage
 
-from garden.surfaces.mcp.messages import LINE_BYTES_MAX, Lines, refusal_of, understood, written
+from garden.surfaces.mcp.messages import (
+    LINE_BYTES_MAX,
+    LineSplitter,
+    encode_message,
+    line_refusal,
+    parse_message,
+)
 
 DRAIN_SECONDS_MAX = 10
 _CHUNK_BYTES = 64 * 1024
-_WAITING_MAX = 64
-# A pipe that has any room takes so many bytes without making the writer wait.
+_PENDING_LINES_MAX = 64
+# A pipe with any room takes this many bytes without blocking the writer.
 _ATOMIC_BYTES = select.PIPE_BUF
-# What is answered with a stream that ends when the conversation does.
+# Its answer is a stream that lasts as long as the conversation.
 _NEVER_ANSWERED = "subscriptions/listen"
 
 
 @contextmanager
-def claimed() -> Iterator[tuple[int, int]]:
-    """Take standard input and output for the protocol alone; gives the handles to read and to write."""
-    reading, writing = _private(0), _private(1)
+def claim_descriptors() -> Iterator[tuple[int, int]]:
+    """Take standard input and output for the protocol alone; yields a handle to read and one to write."""
+    reading, writing = _duplicate(0), _duplicate(1)
     try:
-        with open(os.devnull, "rb") as nothing:  # noqa: PTH123 - a descriptor is wanted, for what has none
+        with open(os.devnull, "rb") as nothing:  # noqa: PTH123 - a descriptor is needed
             os.dup2(nothing.fileno(), 0)
         os.dup2(2, 1)
         yield reading, writing
@@ -50,60 +56,60 @@ def claimed() -> Iterator[tuple[int, int]]:
         os.close(writing)
 
 
-def _private(handle: int) -> int:
-    """Give another handle, above those that programs take for granted, and inherited by none."""
+def _duplicate(handle: int) -> int:
+    """Duplicate a handle above the standard three; children don't inherit it."""
     return fcntl.fcntl(handle, fcntl.F_DUPFD_CLOEXEC, 3)
 
 
 def _is_always_ready(handle: int) -> bool:
-    """Tell a file, or /dev/null, by what no event loop does: watch it."""
+    """Whether this is a file or /dev/null, which no event loop can watch."""
     mode = os.fstat(handle).st_mode
     return stat.S_ISREG(mode) or (stat.S_ISCHR(mode) and not os.isatty(handle))
 
 
 class Conversation:
-    """What was asked and not yet answered; `first_answer` is called when anything was, for the first time."""
+    """The requests not yet answered; `on_first_answer` is called after the first answer was sent."""
 
     def __init__(self) -> None:
-        self.first_answer: Callable[[], None] | None = None
+        self.on_first_answer: Callable[[], None] | None = None
         self._open: set[types.RequestId] = set()
-        self._settled = asyncio.Event()
-        self._settled.set()
+        self._all_answered = asyncio.Event()
+        self._all_answered.set()
 
-    def came(self, message: types.JSONRPCMessage) -> None:
-        """Note what the client sent."""
+    def note_received(self, message: types.JSONRPCMessage) -> None:
+        """Note a message from the client."""
         if isinstance(message, types.JSONRPCRequest) and message.method != _NEVER_ANSWERED:
             self._open.add(message.id)
-            self._settled.clear()
+            self._all_answered.clear()
         elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
-            self._answered((message.params or {}).get("requestId"))
+            self._note_answered((message.params or {}).get("requestId"))
 
-    def went(self, message: types.JSONRPCMessage) -> None:
-        """Note what the client was sent."""
+    def note_sent(self, message: types.JSONRPCMessage) -> None:
+        """Note a message to the client."""
         if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
-            self._answered(message.id)
-            if self.first_answer is not None:
-                self.first_answer()
-                self.first_answer = None
+            self._note_answered(message.id)
+            if self.on_first_answer is not None:
+                self.on_first_answer()
+                self.on_first_answer = None
 
-    async def settled(self) -> None:
-        """Wait until everything was answered, for so long as can be expected of anybody."""
+    async def wait_until_answered(self) -> None:
+        """Wait until every request is answered, at most ten seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_SECONDS_MAX):
-                await self._settled.wait()
+                await self._all_answered.wait()
 
-    def _answered(self, request_id: Any) -> None:
+    def _note_answered(self, request_id: Any) -> None:
         if isinstance(request_id, str | int):
             self._open.discard(request_id)
         if not self._open:
-            self._settled.set()
+            self._all_answered.set()
 
 
 class _Stream:
-    """What the SDK expects of either end."""
+    """The interface that the SDK expects of both streams."""
 
     async def aclose(self) -> None:
-        """End it."""
+        """End the stream."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -115,14 +121,14 @@ class _Stream:
 
 
 class Outgoing(_Stream):
-    """Where messages are written to."""
+    """The stream of messages to the client."""
 
     def __init__(self, handle: int, conversation: Conversation) -> None:
         self._handle = handle
         self._conversation = conversation
         self._room = select.poll()
         self._room.register(handle, select.POLLOUT)
-        # Waits where the client does not read, so that nothing else has to.
+        # Blocks where the client does not read, so that the event loop does not.
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="garden-mcp-out")
         self._behind = 0
         self.broken = asyncio.Event()
@@ -131,25 +137,25 @@ class Outgoing(_Stream):
         """Write one message."""
         if self.broken.is_set():
             raise anyio.BrokenResourceError
-        line = written(item.message)
+        line = encode_message(item.message)
         left = line if self._behind else self._write(line, seconds=0)
         if left:
-            await self._write_in_turn(left)
-        self._conversation.went(item.message)
+            await self._write_in_thread(left)
+        self._conversation.note_sent(item.message)
 
     def close(self) -> None:
-        """Stop; a client that does not read what it asked for has no claim to the rest of it."""
+        """Stop; a client that does not read loses the rest of its answers."""
         self.broken.set()
         self._writer.shutdown(cancel_futures=True)
 
-    async def _write_in_turn(self, left: bytes) -> None:
+    async def _write_in_thread(self, left: bytes) -> None:
         self._behind += 1
         writing = asyncio.get_running_loop().run_in_executor(self._writer, self._write_all, left)
-        writing.add_done_callback(self._caught_up)
-        # Not half a message, whatever becomes of whoever waits here.
+        writing.add_done_callback(self._note_written)
+        # A cancelled caller must not leave half a message behind.
         await asyncio.shield(writing)
 
-    def _caught_up(self, _: object) -> None:
+    def _note_written(self, _: object) -> None:
         self._behind -= 1
 
     def _write_all(self, left: bytes) -> None:
@@ -157,7 +163,7 @@ class Outgoing(_Stream):
             left = self._write(left, seconds=0.1)
 
     def _write(self, left: bytes, *, seconds: float) -> bytes:
-        """Write as long as there is room, or will be within so many seconds; gives the rest."""
+        """Write while there is room, or will be within so many seconds; returns the rest."""
         try:
             while left and self._room.poll(seconds * 1000):
                 left = left[os.write(self._handle, left[:_ATOMIC_BYTES]) :]
@@ -170,28 +176,28 @@ class Outgoing(_Stream):
 
 
 class Incoming(_Stream):
-    """Where messages are read from; what is no message is answered here."""
+    """The stream of messages from the client; it answers lines that are no message itself."""
 
     def __init__(self, handle: int, conversation: Conversation, outgoing: Outgoing) -> None:
         self._handle = handle
         self._conversation = conversation
         self._outgoing = outgoing
         self._loop = asyncio.get_running_loop()
-        self._lines = Lines(LINE_BYTES_MAX)
-        self._waiting: deque[bytes] = deque()
+        self._lines = LineSplitter(LINE_BYTES_MAX)
+        self._pending: deque[bytes] = deque()
         self._wake = asyncio.Event()
         self._ended = False
         self._watched = False
         self._is_file = _is_always_ready(handle)
 
     def stop(self) -> None:
-        """Read no more."""
+        """Stop reading."""
         self._ended = True
         self._unwatch()
         self._wake.set()
 
     async def aclose(self) -> None:
-        """End it."""
+        """End the stream."""
         self.stop()
 
     def __aiter__(self) -> Self:
@@ -199,26 +205,26 @@ class Incoming(_Stream):
 
     async def __anext__(self) -> SessionMessage:
         while True:
-            while not self._waiting:
-                await self._more()
-            line = self._waiting.popleft()
-            message = understood(line)
+            while not self._pending:
+                await self._read_more()
+            line = self._pending.popleft()
+            message = parse_message(line)
             if message is not None:
-                self._conversation.came(message)
+                self._conversation.note_received(message)
                 return SessionMessage(message)
             if line.strip():
-                await self._outgoing.send(SessionMessage(refusal_of(line)))
+                await self._outgoing.send(SessionMessage(line_refusal(line)))
 
     async def receive(self) -> SessionMessage:
-        """Wait for one message."""
+        """Wait for the next message."""
         try:
             return await anext(self)
         except StopAsyncIteration:
             raise anyio.EndOfStream from None
 
-    async def _more(self) -> None:
+    async def _read_more(self) -> None:
         if self._ended:
-            await self._conversation.settled()
+            await self._conversation.wait_until_answered()
             raise StopAsyncIteration
         if self._is_file:
             self._take(await asyncio.to_thread(os.read, self._handle, _CHUNK_BYTES))
@@ -230,14 +236,14 @@ class Incoming(_Stream):
     def _watch(self) -> None:
         if not self._watched:
             self._watched = True
-            self._loop.add_reader(self._handle, self._readable)
+            self._loop.add_reader(self._handle, self._read_chunk)
 
     def _unwatch(self) -> None:
         if self._watched:
             self._watched = False
             self._loop.remove_reader(self._handle)
 
-    def _readable(self) -> None:
+    def _read_chunk(self) -> None:
         try:
             self._take(os.read(self._handle, _CHUNK_BYTES))
         except BlockingIOError:
@@ -246,9 +252,9 @@ class Incoming(_Stream):
             self.stop()
 
     def _take(self, chunk: bytes) -> None:
-        self._waiting.extend(self._lines.of(chunk) if chunk else self._lines.rest())
+        self._pending.extend(self._lines.split(chunk) if chunk else self._lines.remainder())
         if not chunk:
             self.stop()
-        elif len(self._waiting) >= _WAITING_MAX:
+        elif len(self._pending) >= _PENDING_LINES_MAX:
             self._unwatch()
         self._wake.set()

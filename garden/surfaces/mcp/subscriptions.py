@@ -1,22 +1,21 @@
-"""Who is told of changes: conversations that subscribed to resources, or that have seen a list of them.
+"""Subscriptions to changes: which conversations want which news, and the streams of the newer protocol.
 
-The older protocols subscribe to one resource after another, on a conversation that lasts; the newer one opens
-a stream that says what it wants. Both hang on the same changes.
+The older protocols subscribe to one resource after another, in a lasting conversation. The newer one opens a
+stream that names everything it wants. Both read the same `Changes`.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 import mcp_types as types
+from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import ListenHandler, ResourcesListChanged, ResourceUpdated, ServerEvent
 from mcp.shared.exceptions import MCPError
 
-from garden.access.threads import Workers
 from garden.application import Garden
-from garden.surfaces.mcp.callers import Context
 from garden.surfaces.mcp.changes import Changes
-from garden.surfaces.mcp.garden_source import GardenSource
 
 SUBSCRIPTIONS_MAX = 1000
 STREAMS_MAX = 64
@@ -25,121 +24,120 @@ _SESSION_ID = "mcp-session-id"
 
 @dataclass
 class _Watch:
-    """What one conversation wants to know, and what it has not been told yet."""
+    """The news that one conversation wants, and those that it has not been sent yet."""
 
     uris: set[str] = field(default_factory=set)
-    list_seen: bool = False
+    wants_list: bool = False
     wanted: asyncio.Event = field(default_factory=asyncio.Event)
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     news: dict[ServerEvent, None] = field(default_factory=dict)
-    any_news: asyncio.Event = field(default_factory=asyncio.Event)
+    has_news: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def hear(self, event: ServerEvent) -> None:
-        """Keep an event that is to be told; one that waits already is not kept twice."""
-        if event.uri in self.uris if isinstance(event, ResourceUpdated) else self.list_seen:
+    def add(self, event: ServerEvent) -> None:
+        """Keep an event to send if it is wanted; an event that waits already is not kept twice."""
+        if event.uri in self.uris if isinstance(event, ResourceUpdated) else self.wants_list:
             self.news[event] = None
-            self.any_news.set()
+            self.has_news.set()
 
-    def put_off(self) -> None:
-        """Let those go who wait for it, until somebody needs it again."""
+    async def start(self) -> None:
+        """Ask for the watch to begin, and wait until it has, or can't."""
+        self.wanted.set()
+        await self.ready.wait()
+
+    def postpone(self) -> None:
+        """Let the waiting requests go on, and wait until another one asks."""
         self.wanted.clear()
         self.ready.set()
         self.ready.clear()
 
 
-class Watching:
-    """The conversations of a server that watch, and the streams."""
+class Subscriptions:
+    """The watching conversations and the streams of one server."""
 
-    def __init__(self, source: GardenSource, workers: Workers) -> None:
-        self._source = source
-        self._workers = workers
+    def __init__(self, open_garden: Callable[[], Awaitable[Garden]]) -> None:
+        self._open_garden = open_garden
         self._changes: dict[str, tuple[Changes, ListenHandler]] = {}
         self._watches: dict[str, _Watch] = {}
 
-    async def converse(self, context: Context, user_id: str) -> None:
-        """Tell a conversation what it wants to know, from its beginning to its end."""
+    async def serve_conversation(self, context: ServerRequestContext, user_id: str) -> None:
+        """Send a conversation the news it wants, until it ends."""
         key, watch = _key(context), _Watch()
         if key in self._watches:
-            # Whoever begins twice is told once, and costs as much as anybody.
+            # A conversation that begins twice has one watch.
             return
         self._watches[key] = watch
         try:
-            await self._tell(await self._opened(watch), user_id, watch, context.session)
+            await self._send_news(await self._garden_for(watch), user_id, watch, context.session)
         finally:
-            # Nobody waits for news that will never come.
+            # Release the requests that still wait for the watch to begin.
             watch.ready.set()
             del self._watches[key]
 
-    async def subscribe(self, context: Context, uri: str) -> None:
-        """Have a conversation told of a resource."""
+    async def subscribe(self, context: ServerRequestContext, uri: str) -> None:
+        """Subscribe a conversation to a resource."""
         watch = self._watches.get(_key(context))
         if watch is None:
             raise MCPError(types.INVALID_REQUEST, "Send notifications/initialized before you subscribe.")
         if len(watch.uris) >= SUBSCRIPTIONS_MAX:
-            raise MCPError(types.INVALID_REQUEST, f"There are at most {SUBSCRIPTIONS_MAX} subscriptions.")
+            raise MCPError(types.INVALID_REQUEST, f"A conversation has at most {SUBSCRIPTIONS_MAX} subscriptions.")
         watch.uris.add(uri)
-        await _made_ready(watch)
+        await watch.start()
 
-    def unsubscribe(self, context: Context, uri: str) -> None:
-        """Have a conversation no longer told of a resource."""
+    def unsubscribe(self, context: ServerRequestContext, uri: str) -> None:
+        """Unsubscribe a conversation from a resource."""
         watch = self._watches.get(_key(context))
         if watch is not None:
             watch.uris.discard(uri)
 
-    async def list_seen(self, context: Context) -> None:
-        """Have a conversation told when the list that it is about to see changes."""
+    async def watch_list(self, context: ServerRequestContext) -> None:
+        """Subscribe a conversation to changes of the list that it is about to get."""
         watch = self._watches.get(_key(context))
         if watch is not None:
-            watch.list_seen = True
-            await _made_ready(watch)
+            watch.wants_list = True
+            await watch.start()
 
-    async def stream(
-        self, context: Context, params: types.SubscriptionsListenRequestParams, user_id: str
+    async def serve_stream(
+        self, context: ServerRequestContext, params: types.SubscriptionsListenRequestParams, user_id: str
     ) -> types.SubscriptionsListenResult:
-        """Serve a stream of what it asks for."""
-        garden = await self._source.garden()
-        changes, listening = self._of(user_id)
-        async with changes.followed(garden):
-            return await listening(context, params)
+        """Serve a stream of the changes that it names."""
+        garden = await self._open_garden()
+        changes, listen = self._changes_of(user_id)
+        async with changes.follow(garden):
+            return await listen(context, params)
 
     def end_streams(self) -> None:
-        """End the streams, in the way that tells a client so."""
-        for _, listening in self._changes.values():
-            listening.close()
+        """End the streams, each with the final message that clients expect."""
+        for _, listen in self._changes.values():
+            listen.close()
 
-    async def _opened(self, watch: _Watch) -> Garden:
-        """Give the garden as soon as there is something to watch and it could be opened."""
+    async def _garden_for(self, watch: _Watch) -> Garden:
+        """Wait until the watch is wanted and the garden is open."""
         while True:
             await watch.wanted.wait()
             try:
-                return await self._source.garden()
-            except Exception:  # noqa: BLE001 - whoever needs it has the reason from their own request
-                watch.put_off()
+                return await self._open_garden()
+            except Exception:  # noqa: BLE001 - the request that needs the garden gets the reason itself
+                watch.postpone()
 
-    async def _tell(self, garden: Garden, user_id: str, watch: _Watch, session: ServerSession) -> None:
-        changes, _ = self._of(user_id)
-        unsubscribe = changes.subscribe(watch.hear)
+    async def _send_news(self, garden: Garden, user_id: str, watch: _Watch, session: ServerSession) -> None:
+        changes, _ = self._changes_of(user_id)
+        unsubscribe = changes.subscribe(watch.add)
         try:
-            async with changes.followed(garden):
+            async with changes.follow(garden):
                 watch.ready.set()
-                while await watch.any_news.wait():
-                    watch.any_news.clear()
+                while await watch.has_news.wait():
+                    watch.has_news.clear()
                     news, watch.news = watch.news, {}
                     for event in news:
                         await _send(session, event)
         finally:
             unsubscribe()
 
-    def _of(self, user_id: str) -> tuple[Changes, ListenHandler]:
+    def _changes_of(self, user_id: str) -> tuple[Changes, ListenHandler]:
         if user_id not in self._changes:
-            changes = Changes(user_id, self._workers)
+            changes = Changes(user_id)
             self._changes[user_id] = changes, ListenHandler(changes, max_subscriptions=STREAMS_MAX)
         return self._changes[user_id]
-
-
-async def _made_ready(watch: _Watch) -> None:
-    watch.wanted.set()
-    await watch.ready.wait()
 
 
 async def _send(session: ServerSession, event: ServerEvent) -> None:
@@ -150,7 +148,7 @@ async def _send(session: ServerSession, event: ServerEvent) -> None:
             await session.send_resource_list_changed()
 
 
-def _key(context: Context) -> str:
-    """Name the conversation; over stdio there is but one."""
+def _key(context: ServerRequestContext) -> str:
+    """Identify the conversation; over stdio there is only one."""
     request = context.request
     return "" if request is None else str(request.headers.get(_SESSION_ID, ""))

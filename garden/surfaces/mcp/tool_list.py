@@ -1,22 +1,22 @@
-"""The tools as the protocol describes them, made from the registry."""
+"""The tools as the protocol describes them, and their names here: clients take no dots."""
 
+import re
 from functools import cache
 from typing import Any
 
 import mcp_types as types
 
-from garden.surfaces.mcp.tool_names import in_wire_names, wire_name
 from garden.tools.declaration import Tool
 from garden.tools.registry import REGISTRY
 from garden.writing.callers import Role
 
 _META = {
     "type": "object",
-    "description": "What else there is: warnings, tookMs, where it applies eventId, documentHash and more.",
+    "description": "Warnings, tookMs and, where they apply, eventId, documentHash and more.",
 }
 _ERROR = {
     "type": "object",
-    "description": "Why it was refused; nothing was changed.",
+    "description": "Why the call was refused; it changed nothing.",
     "properties": {
         "code": {"type": "string", "description": "A stable word for programs."},
         "message": {"type": "string"},
@@ -27,18 +27,31 @@ _ERROR = {
 }
 
 
+def wire_name(name: str) -> str:
+    """Return a tool's name in this protocol."""
+    return name.replace(".", "_")
+
+
+def with_wire_names(text: str) -> str:
+    """Replace the tools' own names in a text with those of this protocol."""
+    return _DOTTED.sub(lambda found: wire_name(found[0]), text)
+
+
+_DOTTED = re.compile(rf"\b(?:{'|'.join(re.escape(name) for name in REGISTRY if '.' in name)})\b(?!\.[a-z])")
+
+
 @cache
 def tools_for(role: Role) -> tuple[types.Tool, ...]:
-    """Describe the tools that callers of a role may use."""
-    return tuple(_described(tool) for tool in REGISTRY.values() if role in tool.traits.roles)
+    """Describe the tools that a role may use."""
+    return tuple(_description(tool) for tool in REGISTRY.values() if role in tool.traits.roles)
 
 
-def _described(tool: Tool[Any]) -> types.Tool:
+def _description(tool: Tool[Any]) -> types.Tool:
     traits = tool.traits
     return types.Tool(
         name=wire_name(tool.name),
         title=tool.title,
-        description=in_wire_names(f"{tool.summary} {tool.description}"),
+        description=with_wire_names(f"{tool.summary} {tool.description}"),
         input_schema=tool.request_schema,
         output_schema=envelope_schema(tool),
         annotations=types.ToolAnnotations(
@@ -52,7 +65,7 @@ def _described(tool: Tool[Any]) -> types.Tool:
 
 
 def envelope_schema(tool: Tool[Any]) -> dict[str, Any]:
-    """Give the schema of everything that a tool may answer, refusals included."""
+    """Return the schema of every answer of a tool, refusals included."""
     result = dict(tool.result_schema)
     definitions = {"$defs": result.pop("$defs")} if "$defs" in result else {}
     return {
