@@ -3,27 +3,31 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from garden.access.threads import Workers
-from garden.access.tokens import Bearer
+from garden.access.threads import CallThreads
 from garden.application import Garden
 from garden.events.records import Caller
 from garden.grammar.errors import GardenError
 from garden.surfaces.mcp.http import McpEndpoint
 from garden.surfaces.web.application import WebService
-from garden.surfaces.web.authentication import Door, OneUserDoor, TokenDoor, is_loopback
+from garden.surfaces.web.authentication import (
+    Authenticator,
+    SingleUserAuthenticator,
+    TokenAuthenticator,
+    is_loopback,
+)
 from garden.surfaces.web.server import listen, run
 from garden.upkeep.tasks import Timer, jobs
 
 
 class NotServedError(GardenError):
-    """The service would be open to those it is not for."""
+    """The service would be open to callers it is not for."""
 
     code = "permission_denied"
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where the service listens."""
+    """The address that the service listens on."""
 
     host: str
     port: int
@@ -42,52 +46,53 @@ class Address:
 def serve(
     garden: Garden, address: Address, caller: Caller | None, started: Callable[[str, bool], None]
 ) -> None:
-    """Serve everybody who has a token, or one caller without, until the process is told to stop.
+    """Serve every caller with a token, or one caller without tokens, until a signal stops the process.
 
-    `started` is told the address, and whether anybody can call.
+    `started` gets the service's URL, and whether any caller can reach it yet.
     """
     has_tokens = garden.tokens.any()
     if not address.is_private:
-        _check_guarded(address, caller, has_tokens=has_tokens)
+        _check_not_open(address, caller, has_tokens=has_tokens)
     listener = listen(address.host, address.port)
     here = Address(address.host, listener.getsockname()[1])
-    door = _door(garden, caller)
+    authenticator = _make_authenticator(garden, caller)
     upkeep = Timer(garden.services, jobs(garden.settings.upkeep).values())
     limits = garden.settings.serve
-    # One for both surfaces, or a user's calls over the one would not count among those over the other.
-    workers = Workers(limits.threads, limits.waiting_calls, limits.user_calls)
-    mounts = {"/mcp": McpEndpoint(garden, workers)}
-    service = WebService(garden, workers, door, mounts, upkeep, private=address.is_private)
+    # Both surfaces share the threads, so a user's calls over one count against those over the other.
+    threads = CallThreads(limits.threads, limits.waiting_calls, limits.user_calls)
+    mounts = {"/mcp": McpEndpoint(garden, threads)}
+    service = WebService(garden, threads, authenticator, mounts, upkeep, private=address.is_private)
     try:
         can_be_called = caller is not None or has_tokens
         upkeep.start()
         run(service, limits, listener, lambda: started(here.url, can_be_called))
     finally:
         listener.close()
-        workers.close()
+        threads.close()
         service.close()
         upkeep.close()
-        door.close()
+        authenticator.close()
 
 
-def _check_guarded(address: Address, caller: Caller | None, *, has_tokens: bool) -> None:
+def _check_not_open(address: Address, caller: Caller | None, *, has_tokens: bool) -> None:
     if caller is not None:
         raise NotServedError(
-            f"Without tokens nothing is served on {address.host}, where others could call.",
-            hint="Listen on 127.0.0.1; or leave --user out, and give everybody a token: garden token create.",
+            f"A service without tokens can't listen on {address.host}: other machines could call it.",
+            hint="Listen on 127.0.0.1, or leave --user out and make tokens: garden token create.",
         )
     if not has_tokens:
         raise NotServedError(
-            f"Nothing is served on {address.host} before there is a token to call with.",
+            f"A service can't listen on {address.host} before a token exists.",
             hint="Make one with 'garden token create', or listen on 127.0.0.1.",
         )
 
 
-def _door(garden: Garden, caller: Caller | None) -> Door:
+def _make_authenticator(garden: Garden, caller: Caller | None) -> Authenticator:
     if caller is not None:
-        return OneUserDoor(caller)
-    return TokenDoor(lambda secret: _caller_of(garden.tokens.check(secret)))
+        return SingleUserAuthenticator(caller)
 
+    def check(secret: str) -> Caller:
+        bearer = garden.tokens.check(secret)
+        return Caller(bearer.user_id, bearer.actor, bearer.role)
 
-def _caller_of(bearer: Bearer) -> Caller:
-    return Caller(bearer.user_id, bearer.actor, bearer.role)
+    return TokenAuthenticator(check)

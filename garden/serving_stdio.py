@@ -1,6 +1,6 @@
-"""Puts the conversation over standard input and output on top of a garden that is yet to be opened.
+"""The MCP conversation over standard input and output, on top of a garden that opens beside it.
 
-Apart from the service that listens, so that a client is not kept waiting for what only that needs.
+Kept apart from `garden.serving`, whose imports would delay the greeting of a client.
 """
 
 from typing import TYPE_CHECKING
@@ -31,13 +31,13 @@ def serve_stdio(settings: Settings, user_id: str, *, actor: str, role: str) -> N
         try:
             return Garden(settings, prepare_home(settings))
         except GardenError as error:
-            raise _not_opened(error) from None
+            raise _log_and_hide(error) from None
 
     serve(open_garden, user_id, actor=actor, role=role)
 
 
-def _not_opened(error: GardenError) -> GardenNotOpenedError:
-    """Log why, for that names places on the host, which are no business of those who call."""
+def _log_and_hide(error: GardenError) -> GardenNotOpenedError:
+    """Log the reason and return an error without it: the reason names places on the host."""
     import structlog
 
     structlog.get_logger("garden.mcp").error(
@@ -45,5 +45,5 @@ def _not_opened(error: GardenError) -> GardenNotOpenedError:
     )
     return GardenNotOpenedError(
         "The garden can't be opened.",
-        hint="Try again in a moment; where that doesn't help, tell the operator: the log says why.",
+        hint="Try again in a moment; if that doesn't help, ask the operator to read the log.",
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from garden.access.threads import Workers
+from garden.access.threads import CallThreads
 from garden.application import Garden
 from garden.events.records import Caller
 from garden.home.folder import ensure_home
@@ -14,7 +14,7 @@ from garden.home.settings import Settings
 from garden.home.setup import PreparedHome
 from garden.surfaces.web import openapi
 from garden.surfaces.web.application import WebService
-from garden.surfaces.web.authentication import OneUserDoor
+from garden.surfaces.web.authentication import SingleUserAuthenticator
 from garden.upkeep.tasks import Timer
 
 TARGET = Path(__file__).parents[1] / "docs" / "http-api.md"
@@ -51,11 +51,11 @@ def document() -> Described:
         home = ensure_home(Path(folder) / "home")
         prepared = PreparedHome(home, "postgresql:///no-connection-is-made", ())
         with Garden(Settings(home=home.path), prepared) as garden:
-            workers, upkeep = Workers(), Timer(garden.services, ())
-            door = OneUserDoor(Caller("ada", "companion", "agent"))
-            service = WebService(garden, workers, door, {}, upkeep, private=True)
+            threads, upkeep = CallThreads(), Timer(garden.services, ())
+            authenticator = SingleUserAuthenticator(Caller("ada", "companion", "agent"))
+            service = WebService(garden, threads, authenticator, {}, upkeep, private=True)
             service.close()
-            workers.close()
+            threads.close()
             return openapi.document(service.api)
 
 

@@ -1,7 +1,7 @@
 """The live feed: settled events by user, and a wake-up whenever there may be more.
 
-Notices are only hints; the events table is the truth. A watcher that wakes up reads from its own position on, so
-a notice too many costs one query, and the next look makes up for a lost one.
+Notices are only hints; the events table is the truth. A watcher that wakes up reads from its own position on,
+so a notice too many costs one query, and the next look makes up for a lost one.
 """
 
 import asyncio
@@ -68,8 +68,8 @@ class Feed:
     def watch(self, user_id: str, wake: Wake) -> Iterator[None]:
         """Call `wake` from another thread whenever this user's feed may have grown.
 
-        It is called at least every half minute, and after a lost connection is back. It must not block, and may
-        be called once more while the block is being left.
+        It is called at least every half minute, and after a lost connection is back. It must not block, and
+        may be called once more while the block is being left.
         """
         with self._lock:
             self._watchers.setdefault(user_id, []).append(wake)
@@ -162,7 +162,11 @@ class Follower:
     def watch(self) -> Iterator[None]:
         """Be woken by news while the block lasts; enter it before the first read, so that none is missed."""
         loop = asyncio.get_running_loop()
-        with self._feed.watch(self._user_id, lambda: loop.call_soon_threadsafe(self._woken.set)):
+
+        def wake() -> None:
+            loop.call_soon_threadsafe(self._woken.set)
+
+        with self._feed.watch(self._user_id, wake):
             yield
 
     async def run(self, work: Callable[[], _Result]) -> _Result:
@@ -185,7 +189,8 @@ class Follower:
     async def next(self, seconds_max: float | None = None) -> Batch:
         """Wait for news if the last batch was complete, then read; after the longest wait, read anyway.
 
-        While the feed can't be read, the batch is empty: the entries are still there when the database is back.
+        While the feed can't be read, the batch is empty: the entries are still there when the database is
+        back.
         """
         if self._caught_up:
             await self.wait(seconds_max)

@@ -1,4 +1,4 @@
-"""The threads that a surface's calls are carried out in: its event loop never waits for a disk."""
+"""The threads that run a surface's calls, so that its event loop never waits for a disk."""
 
 import asyncio
 from collections import Counter
@@ -15,11 +15,11 @@ from garden.tools.pace import Pace
 THREADS = 8
 WAITING_MAX = 256
 
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 
 
 class OverloadedError(GardenError):
-    """There is more to do than can be done, or the service is about to stop."""
+    """Too many calls wait already, or the service is about to stop."""
 
     code: ClassVar[str] = "unavailable"
 
@@ -31,20 +31,19 @@ class TooManyCallsError(GardenError):
 
 
 @dataclass
-class _Calls:
-    """The calls of one user: how many are under way, and the turns that they and their writes take."""
+class _UserCalls:
+    """One user's calls under way, and the turns that they and their writes take."""
 
     turns: asyncio.Semaphore
     write_turns: asyncio.Semaphore
     under_way: int = 0
 
 
-class Workers:
-    """A bounded number of threads, and of calls that wait for one, whoever's they are and each user's.
+class CallThreads:
+    """A bounded number of threads, and of waiting calls, in all and of each user.
 
-    As long as there are threads enough, one user's calls never take all of them, and neither do writes, which
-    take long and wait for the disk: whoever reads finds a thread. Used from the event loop alone, so its
-    counters need no lock.
+    With enough threads, neither one user's calls nor the writes of all, which wait for the disk, ever take
+    all of them, so a reader finds a thread. Used from the event loop alone, so the counters need no lock.
     """
 
     def __init__(
@@ -59,42 +58,44 @@ class Workers:
         self._of_user_at_once_max = max(1, threads - 1)
         self._writes_of_user_at_once_max = max(1, threads - 3)
         self._write_turns = asyncio.Semaphore(max(1, threads - 2))
-        self._of_user: dict[str, _Calls] = {}
+        self._of_user: dict[str, _UserCalls] = {}
         self.under_way = 0
         self.refused: Counter[str] = Counter()
 
     async def run(
-        self, user_id: str, work: Callable[[], Result], pace: Pace | None = None, *, writes: bool = False
-    ) -> Result:
-        """Do some work for a user in a thread.
+        self, user_id: str, work: Callable[[], _Result], pace: Pace | None = None, *, writes: bool = False
+    ) -> _Result:
+        """Run some work for a user in a thread.
 
-        What has begun is finished even if nobody waits for it any more; by its pace it may stop before.
+        Once begun it is finished even if the caller is cancelled; its pace may stop it earlier.
         """
         calls = self._take_place(user_id)
         with ExitStack() as place:
             place.callback(self._give_place_back, user_id)
-            # The turn that all share comes last, so that nobody has it who still waits for another.
-            ways = (calls.write_turns, calls.turns, self._write_turns) if writes else (calls.turns,)
-            for turns in ways:
+            # The turn shared by all users comes last, so that no call holds it while waiting for another
+            # turn.
+            turns_to_take = (calls.write_turns, calls.turns, self._write_turns) if writes else (calls.turns,)
+            for turns in turns_to_take:
                 await turns.acquire()
                 place.callback(turns.release)
-            doing = asyncio.get_running_loop().run_in_executor(self._threads, copy_context().run, work)
+            running = asyncio.get_running_loop().run_in_executor(self._threads, copy_context().run, work)
             held = place.pop_all()
-            doing.add_done_callback(lambda _: held.close())
+            running.add_done_callback(lambda _: held.close())
         try:
-            # What is given up keeps its place until a thread has come to it: it still holds all it was given.
-            return await asyncio.shield(doing)
+            # A cancelled call keeps its place until a thread has reached it: until then it holds its
+            # arguments.
+            return await asyncio.shield(running)
         except asyncio.CancelledError:
             if pace is not None:
                 pace.give_up()
             raise
 
     def close(self) -> None:
-        """Wait for what has begun; what has not, never will."""
+        """Wait for the calls under way; drop those that have not begun."""
         self._threads.shutdown(cancel_futures=True)
 
-    def _take_place(self, user_id: str) -> _Calls:
-        calls = self._of_user.get(user_id) or _Calls(
+    def _take_place(self, user_id: str) -> _UserCalls:
+        calls = self._of_user.get(user_id) or _UserCalls(
             asyncio.Semaphore(self._of_user_at_once_max), asyncio.Semaphore(self._writes_of_user_at_once_max)
         )
         if self.under_way >= self._under_way_max:

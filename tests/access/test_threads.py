@@ -7,12 +7,12 @@ from threading import Event
 
 import pytest
 
-from garden.access.threads import WAITING_MAX, OverloadedError, TooManyCallsError, Workers
+from garden.access.threads import WAITING_MAX, CallThreads, OverloadedError, TooManyCallsError
 
 
-async def given_up(workers: Workers, user_id: str) -> None:
+async def given_up(calls: CallThreads, user_id: str) -> None:
     """Have something done, and do not wait for it."""
-    call = asyncio.create_task(workers.run(user_id, Event))
+    call = asyncio.create_task(calls.run(user_id, Event))
     await asyncio.sleep(0)
     call.cancel()
     with suppress(asyncio.CancelledError):
@@ -21,68 +21,68 @@ async def given_up(workers: Workers, user_id: str) -> None:
 
 def test_calls_that_were_given_up_take_room_until_a_thread_has_come_to_them() -> None:
     async def converse() -> None:
-        workers, held = Workers(threads=1), Event()
-        holding = asyncio.create_task(workers.run("ada", held.wait))
+        calls, held = CallThreads(threads=1), Event()
+        holding = asyncio.create_task(calls.run("ada", held.wait))
         await asyncio.sleep(0)
         try:
             for number in range(WAITING_MAX):
-                await given_up(workers, f"user-{number}")
+                await given_up(calls, f"user-{number}")
             with pytest.raises(OverloadedError):
-                await given_up(workers, "ben")
+                await given_up(calls, "ben")
         finally:
             held.set()
         assert await holding
-        workers.close()
-        assert workers.refused == {"unavailable": 1}
+        calls.close()
+        assert calls.refused == {"unavailable": 1}
 
     asyncio.run(converse())
 
 
 def test_calls_that_were_given_up_before_their_turn_take_no_room() -> None:
     async def converse() -> None:
-        workers, held = Workers(threads=1), Event()
-        holding = asyncio.create_task(workers.run("ada", held.wait))
+        calls, held = CallThreads(threads=1), Event()
+        holding = asyncio.create_task(calls.run("ada", held.wait))
         await asyncio.sleep(0)
         for _ in range(2 * WAITING_MAX):
-            await given_up(workers, "ada")
-        assert workers.under_way == 1
+            await given_up(calls, "ada")
+        assert calls.under_way == 1
         held.set()
         assert await holding
-        workers.close()
+        calls.close()
 
     asyncio.run(converse())
 
 
 def test_one_user_does_not_take_all_the_room() -> None:
     async def converse() -> None:
-        workers, held = Workers(threads=2, of_user_max=3), Event()
-        waiting = [asyncio.create_task(workers.run("ada", held.wait)) for _ in range(4)]
+        calls, held = CallThreads(threads=2, of_user_max=3), Event()
+        waiting = [asyncio.create_task(calls.run("ada", held.wait)) for _ in range(4)]
         await asyncio.wait(waiting, return_when=asyncio.FIRST_EXCEPTION)
         with pytest.raises(TooManyCallsError):
             await waiting[-1]
-        others = asyncio.create_task(workers.run("ben", Event))
+        others = asyncio.create_task(calls.run("ben", Event))
         await asyncio.sleep(0)
         held.set()
         assert isinstance(await others, Event)
         assert all(await asyncio.gather(*waiting[:-1]))
-        workers.close()
-        assert workers.refused == {"rate_limited": 1}
+        calls.close()
+        assert calls.refused == {"rate_limited": 1}
 
     asyncio.run(converse())
 
 
 def test_one_user_does_not_take_all_the_threads() -> None:
     async def converse() -> None:
-        workers, held = Workers(threads=3), Event()
-        waiting = [asyncio.create_task(workers.run("ada", held.wait)) for _ in range(10)]
+        calls, held = CallThreads(threads=3), Event()
+        waiting = [asyncio.create_task(calls.run("ada", held.wait)) for _ in range(10)]
         try:
             async with asyncio.timeout(30):
-                assert isinstance(await workers.run("ben", Event), Event)
+                assert isinstance(await calls.run("ben", Event), Event)
         finally:
             held.set()
         assert all(await asyncio.gather(*waiting))
-        workers.close()
-        assert workers.under_way == 0
+        calls.close()
+        assert calls.under_way == 0
 
     asyncio.run(converse())
 
@@ -90,43 +90,41 @@ def test_one_user_does_not_take_all_the_threads() -> None:
 @pytest.mark.parametrize("writers", [["ada"] * 10, [f"user-{number}" for number in range(10)]])
 def test_who_reads_finds_a_thread_while_others_write(writers: list[str]) -> None:
     async def converse() -> None:
-        workers, held = Workers(threads=4), Event()
-        writing = [asyncio.create_task(workers.run(each, held.wait, writes=True)) for each in writers]
+        calls, held = CallThreads(threads=4), Event()
+        writing = [asyncio.create_task(calls.run(each, held.wait, writes=True)) for each in writers]
         try:
             async with asyncio.timeout(30):
-                assert isinstance(await workers.run(writers[0], Event), Event)
-                assert isinstance(await workers.run("ben", Event), Event)
+                assert isinstance(await calls.run(writers[0], Event), Event)
+                assert isinstance(await calls.run("ben", Event), Event)
         finally:
             held.set()
         assert all(await asyncio.gather(*writing))
-        workers.close()
-        assert workers.under_way == 0
+        calls.close()
+        assert calls.under_way == 0
 
     asyncio.run(converse())
 
 
 def test_one_user_who_writes_does_not_keep_others_from_writing() -> None:
     async def converse() -> None:
-        workers, held = Workers(threads=4), Event()
-        writing = [asyncio.create_task(workers.run("ada", held.wait, writes=True)) for _ in range(10)]
+        calls, held = CallThreads(threads=4), Event()
+        writing = [asyncio.create_task(calls.run("ada", held.wait, writes=True)) for _ in range(10)]
         try:
             async with asyncio.timeout(30):
-                assert isinstance(await workers.run("ben", Event, writes=True), Event)
+                assert isinstance(await calls.run("ben", Event, writes=True), Event)
         finally:
             held.set()
         assert all(await asyncio.gather(*writing))
-        workers.close()
+        calls.close()
 
     asyncio.run(converse())
 
 
 def test_a_write_that_was_given_up_before_its_turn_keeps_nobody_from_writing() -> None:
     async def converse() -> None:
-        workers, held = Workers(threads=3), Event()
-        holding = asyncio.create_task(workers.run("ada", held.wait, writes=True))
-        waiting = [
-            asyncio.create_task(workers.run(each, Event, writes=True)) for each in ("ada", "ben", "cyn")
-        ]
+        calls, held = CallThreads(threads=3), Event()
+        holding = asyncio.create_task(calls.run("ada", held.wait, writes=True))
+        waiting = [asyncio.create_task(calls.run(each, Event, writes=True)) for each in ("ada", "ben", "cyn")]
         await asyncio.sleep(0)
         for each in waiting:
             each.cancel()
@@ -134,23 +132,23 @@ def test_a_write_that_was_given_up_before_its_turn_keeps_nobody_from_writing() -
         held.set()
         assert await holding
         async with asyncio.timeout(30):
-            assert isinstance(await workers.run("ben", Event, writes=True), Event)
-        workers.close()
-        assert workers.under_way == 0
+            assert isinstance(await calls.run("ben", Event, writes=True), Event)
+        calls.close()
+        assert calls.under_way == 0
 
     asyncio.run(converse())
 
 
 def test_a_write_that_waits_for_its_users_reads_keeps_no_other_user_from_writing() -> None:
     async def converse() -> None:
-        workers, order = Workers(threads=6), list[str]()
-        calls = [
-            workers.run(user_id, partial(order.append, user_id), writes=writes)
+        calls, order = CallThreads(threads=6), list[str]()
+        runs = [
+            calls.run(user_id, partial(order.append, user_id), writes=writes)
             for writes, count in ((False, 40), (True, 5))
             for user_id in ["ada"] * count + ["cyn"] * count
         ]
-        await asyncio.gather(*calls, workers.run("ben", partial(order.append, "ben"), writes=True))
-        workers.close()
+        await asyncio.gather(*runs, calls.run("ben", partial(order.append, "ben"), writes=True))
+        calls.close()
         # Of each of the others five reads are on their way to a thread before.
         assert order.index("ben") < 20
 

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from garden.access.threads import Workers
+from garden.access.threads import CallThreads
 from garden.application import Garden
 from garden.events.records import Caller
 from garden.surfaces.mcp.http import McpEndpoint
@@ -22,8 +22,8 @@ class Service:
     """The endpoint, for whoever says `Bearer user.role`, as an ASGI application."""
 
     def __init__(self, garden: Garden, limits: dict[str, Any]) -> None:
-        self._workers = Workers()
-        self.endpoint = McpEndpoint(garden, self._workers, **limits)
+        self._threads = CallThreads()
+        self.endpoint = McpEndpoint(garden, self._threads, **limits)
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/mcp"
         self._beginning_and_end = Starlette(lifespan=self._lifespan)
@@ -42,7 +42,7 @@ class Service:
         self._loop.call_soon_threadsafe(self.endpoint.stop)
         self._server.should_exit = True
         self._thread.join()
-        self._workers.close()
+        self._threads.close()
         self.listener.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

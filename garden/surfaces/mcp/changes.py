@@ -54,7 +54,8 @@ class Changes(InMemorySubscriptionBus):
                     self._begun.set()
                 except GardenError as error:
                     structlog.get_logger("garden.mcp").warning("changes can't be read", reason=error.message)
-                    # Readers do better without news than waiting; the feed wakes this when the database is back.
+                    # Readers do better without news than waiting; the feed wakes this when the database is
+                    # back.
                     self._begun.set()
                     await follower.wait()
             while True:

@@ -138,7 +138,8 @@ class Handlers:
     ) -> types.GetPromptResult:
         """Render a prompt."""
         return await self._run(
-            context, lambda garden, session: render_prompt(garden, session, params.name, params.arguments or {})
+            context,
+            lambda garden, session: render_prompt(garden, session, params.name, params.arguments or {}),
         )
 
     async def complete(

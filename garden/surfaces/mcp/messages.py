@@ -11,7 +11,7 @@ LINE_BYTES_MAX = 8 * 1024 * 1024
 
 
 class LineSplitter:
-    """Splits chunks of bytes into lines. Of a line that is too long only the beginning is kept: no message."""
+    """Splits chunks of bytes into lines; a line that is too long is cut, so that it is no message."""
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max

@@ -1,4 +1,4 @@
-"""Prompts for what a companion does again and again; their words stand in `texts`."""
+"""Prompts for a companion's recurring work; their wording is in `texts`."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from garden.files.paths import parse_path
 from garden.grammar.errors import GardenError
 from garden.session import Session
 from garden.surfaces.mcp.resources import MARKDOWN, uri_of
-from garden.surfaces.mcp.texts import filled_in
+from garden.surfaces.mcp.texts import render_text
 from garden.tools.declaration import TENDERS
 from garden.writing.callers import Role
 
@@ -25,20 +25,20 @@ Messages = Iterator[types.ContentBlock]
 
 
 class PromptNotForRoleError(GardenError):
-    """The prompt ends in a change, and the caller may make none."""
+    """Every prompt ends in a change, which this role may not make."""
 
     code: ClassVar[str] = "permission_denied"
 
 
 class InvalidPromptError(GardenError):
-    """There is no such prompt, or it can't be made of these arguments."""
+    """No such prompt exists, or it can't be rendered with these arguments."""
 
     code: ClassVar[str] = "invalid_input"
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt: what it is for, what it asks to be told, and the words it is made of."""
+    """A prompt: its purpose, its arguments, and the function that writes its messages."""
 
     name: str
     title: str
@@ -47,7 +47,7 @@ class Prompt:
     write: Callable[[Garden, Session, Arguments], Messages]
 
     @property
-    def described(self) -> types.Prompt:
+    def definition(self) -> types.Prompt:
         """The prompt as the protocol describes it."""
         return types.Prompt(
             name=self.name,
@@ -58,30 +58,30 @@ class Prompt:
 
 
 def prompts_for(role: Role) -> list[types.Prompt]:
-    """Describe the prompts that callers of a role can follow: they all end in a change."""
-    return [prompt.described for prompt in PROMPTS.values()] if role in TENDERS else []
+    """Describe the prompts for a role; all of them end in a change."""
+    return [prompt.definition for prompt in PROMPTS.values()] if role in TENDERS else []
 
 
-def written(garden: Garden, session: Session, name: str, given: Arguments) -> types.GetPromptResult:
-    """Write a prompt out."""
+def render_prompt(garden: Garden, session: Session, name: str, given: Arguments) -> types.GetPromptResult:
+    """Render a prompt with these arguments."""
     prompt = PROMPTS.get(name)
     if prompt is None:
-        raise InvalidPromptError("There is no such prompt.", hint=f"There are: {', '.join(PROMPTS)}.")
+        raise InvalidPromptError("No such prompt exists.", hint=f"The prompts are: {', '.join(PROMPTS)}.")
     if session.caller.role not in TENDERS:
         raise PromptNotForRoleError(
             f"{name} is not for the role {session.caller.role}.",
-            hint=f"It is for: {', '.join(sorted(TENDERS))}.",
+            hint=f"Its roles: {', '.join(sorted(TENDERS))}.",
         )
     known = {argument.name: argument for argument in prompt.arguments}
-    missing = [each for each in _needed(prompt) if not given.get(each, "").strip()]
+    missing = [each for each in _required(prompt) if not given.get(each, "").strip()]
     if missing or set(given) - set(known):
         raise InvalidPromptError(
-            f"{name} can't be made of these arguments.",
-            hint=f"It takes {', '.join(known)}; needed: {', '.join(_needed(prompt)) or 'none'}.",
+            f"{name} can't be rendered with these arguments.",
+            hint=f"It takes {', '.join(known)}; required: {', '.join(_required(prompt)) or 'none'}.",
         )
     if any(len(value) > ARGUMENT_CHARACTERS_MAX for value in given.values()):
         raise InvalidPromptError(
-            f"An argument is longer than {ARGUMENT_CHARACTERS_MAX} characters.", hint="Say it in fewer words."
+            f"An argument is longer than {ARGUMENT_CHARACTERS_MAX} characters.", hint="Use fewer words."
         )
     contents = prompt.write(garden, session, {each: value for each, value in given.items() if value.strip()})
     return types.GetPromptResult(
@@ -90,21 +90,21 @@ def written(garden: Garden, session: Session, name: str, given: Arguments) -> ty
     )
 
 
-def _needed(prompt: Prompt) -> list[str]:
+def _required(prompt: Prompt) -> list[str]:
     return [argument.name for argument in prompt.arguments if argument.required]
 
 
 def _update_section(garden: Garden, session: Session, given: Arguments) -> Messages:
     document = _path(session, given["document"])
-    there = _is_there(session, document)
+    exists = _exists(session, document)
     yield _text(
         "update_profile_section",
         document=document,
         section=given["section"].strip(),
         learnt=_quoted(given["learnt"]),
-        begin="Read the section as it stands, in the document below."
-        if there
-        else "Begin the document with md_plant: it is not there yet.",
+        begin="Read the section in the document below."
+        if exists
+        else "Create the document with md_plant: it does not exist yet.",
     )
     yield from _embedded(garden, session, document)
 
@@ -117,7 +117,7 @@ def _capture_observation(_garden: Garden, session: Session, given: Arguments) ->
         observation=_quoted(given["observation"]),
         notes=notes,
         today=_today().isoformat(),
-        begin="" if _is_there(session, notes) else "Begin the notes with md_plant: they are not there yet. ",
+        begin="" if _exists(session, notes) else "Create the notes with md_plant: they do not exist yet. ",
     )
 
 
@@ -137,17 +137,17 @@ def _since(given: str | None) -> date:
     try:
         return date.fromisoformat(given.strip())
     except ValueError:
-        raise InvalidPromptError("since is no date.", hint="Write it as 2026-11-18.") from None
+        raise InvalidPromptError("since is not a date.", hint="Write it as 2026-11-18.") from None
 
 
 def _path(session: Session, given: str) -> str:
-    """Understand a document that is named with or without the user's folder."""
+    """Parse a document's name, given with or without the user's folder."""
     user = session.caller.user_id
     below = given.strip().removeprefix(f"users/{user}/")
     return parse_path(f"users/{user}/{below}", owner=user).text
 
 
-def _is_there(session: Session, path: str) -> bool:
+def _exists(session: Session, path: str) -> bool:
     try:
         session.fs.hash(path)
     except FileMissingError:
@@ -156,7 +156,7 @@ def _is_there(session: Session, path: str) -> bool:
 
 
 def _embedded(garden: Garden, session: Session, path: str) -> Messages:
-    if _is_there(session, path):
+    if _exists(session, path):
         text = garden.lookups.text(session.caller, path).text
         yield types.EmbeddedResource(
             resource=types.TextResourceContents(uri=uri_of(path), mime_type=MARKDOWN, text=text)
@@ -168,7 +168,7 @@ def _quoted(words: str) -> str:
 
 
 def _text(name: str, **values: str) -> types.TextContent:
-    return types.TextContent(text=filled_in(name, **values))
+    return types.TextContent(text=render_text(name, **values))
 
 
 def _argument(name: str, description: str, *, required: bool) -> types.PromptArgument:
@@ -179,23 +179,23 @@ _ALL = (
     Prompt(
         "update_profile_section",
         "Update a profile section",
-        "Brings one section of a profile or the overview up to date with something that was learnt.",
+        "Bring one section of a profile or the overview up to date.",
         (
             _argument("document", "The document: parts/critic/profile.md, overview.md.", required=True),
             _argument("section", "The section's anchor: concerns v1.", required=True),
-            _argument("learnt", "What was learnt, and from where.", required=True),
+            _argument("learnt", "The new knowledge and its source.", required=True),
         ),
         _update_section,
     ),
     Prompt(
         "capture_observation",
         "Capture an observation",
-        "Writes something that was said or seen into the notes it belongs to, and nowhere else without need.",
+        "Write an observation into the right notes, and into a profile only if it is new and lasting.",
         (
-            _argument("observation", "What was said or seen.", required=True),
+            _argument("observation", "The person's words, or what was seen.", required=True),
             _argument(
                 "about",
-                "Whom it is about: parts/critic, relationships/pair; else the person.",
+                "A part or relationship: parts/critic, relationships/pair. Default: the person.",
                 required=False,
             ),
         ),
@@ -204,8 +204,8 @@ _ALL = (
     Prompt(
         "weekly_review",
         "Weekly review",
-        "Goes through what happened since a day, brings the profiles up to date, and sums the week up.",
-        (_argument("since", "The first day, as 2026-11-18; else a week ago.", required=False),),
+        "Review the events since a day, update the profiles, and summarise the week.",
+        (_argument("since", "The first day, as 2026-11-18. Default: a week ago.", required=False),),
         _weekly_review,
     ),
 )

@@ -1,14 +1,13 @@
 """Documents and their history as resources: `garden://` and the path below the home.
 
-garden://users/ada/notes.md                what the document says
-garden://users/ada/notes.md?version=3      what it said at that version, rebuilt from its events
-garden://history/ada/notes                 its versions: when, by whom and why
-garden://history/ada/notes/2026-...md      a copy that was kept
+garden://users/ada/notes.md                the document's current text
+garden://users/ada/notes.md?version=3      its text at that version, rebuilt from its events
+garden://history/ada/notes                 its versions: time, actor and rationale of each
+garden://history/ada/notes/2026-...md      a history copy
 """
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import mcp_types as types
@@ -27,7 +26,7 @@ JSON = "application/json"
 
 _URI = re.compile(r"garden://(?P<path>[^?#]*)(?:\?version=(?P<version>[0-9]{1,9}))?")
 _ABOUT = {
-    "overview": "Who this person is: facts, preferences, life goals, projects, open loops.",
+    "overview": "This person: facts, preferences, life goals, projects, open loops.",
     "notes": "Dated observations, newest last, and summaries of older ones.",
     "part_profile": "One part of this person: concerns, needs, strengths, what helps, evidence.",
     "relationship_profile": "One relationship: dynamics, concerns, repair, evidence.",
@@ -40,31 +39,22 @@ class NoResourceError(GardenError):
     code: ClassVar[str] = "not_found"
 
 
-@dataclass(frozen=True)
-class Contents:
-    """What a resource holds."""
-
-    uri: str
-    mime_type: str
-    text: str
-
-
 def uri_of(path: GardenPath | str) -> str:
-    """Name a document, a copy or a document's history as a resource."""
+    """Return the URI of a document, a history copy or a document's history."""
     return f"{SCHEME}{path}"
 
 
-def page(garden: Garden, user_id: str, cursor: str | None) -> tuple[list[types.Resource], str | None]:
-    """List some of a user's documents, and say where the next page begins."""
+def list_page(garden: Garden, user_id: str, cursor: str | None) -> tuple[list[types.Resource], str | None]:
+    """List one page of a user's documents; returns them and the next page's cursor."""
     folder = GardenPath(f"users/{user_id}")
     paths = sorted(path.text for path in garden.services.files.documents(folder))
     left = [path for path in paths if cursor is None or path > cursor]
     shown = left[:PAGE_RESOURCES]
-    following = shown[-1] if len(left) > len(shown) else None
-    return [_described(GardenPath(path)) for path in shown], following
+    next_cursor = shown[-1] if len(left) > len(shown) else None
+    return [_resource(GardenPath(path)) for path in shown], next_cursor
 
 
-def _described(path: GardenPath) -> types.Resource:
+def _resource(path: GardenPath) -> types.Resource:
     return types.Resource(
         uri=uri_of(path),
         name=path.text.split("/", 2)[2],
@@ -79,8 +69,8 @@ def _title(path: GardenPath) -> str:
     return name if path.entity is Entity.USER else f"{name} of the {path.entity} {path.entity_id}"
 
 
-def templates(user_id: str) -> list[types.ResourceTemplate]:
-    """Give a template for each kind of document, and for the history."""
+def resource_templates(user_id: str) -> list[types.ResourceTemplate]:
+    """Return a template for each kind of document, and one for the history."""
     return [
         _template(user_id, "overview.md", "Overview", _ABOUT["overview"]),
         _template(user_id, "notes.md", "Notes", _ABOUT["notes"]),
@@ -97,14 +87,14 @@ def templates(user_id: str) -> list[types.ResourceTemplate]:
             user_id,
             "{+document}?version={version}",
             "Document at a version",
-            "What a document said at one version, rebuilt from its events: parts/critic/profile.md, 3.",
+            "The text of one version, rebuilt from its events: parts/critic/profile.md, 3.",
         ),
         types.ResourceTemplate(
             uri_template=f"{SCHEME}history/{user_id}/{{+history}}",
             name="history",
             title="History of a document",
-            description="The versions of a document, newest first: when, by whom and why, each with its "
-            "resource. Named like the document without its .md: parts/critic/profile.",
+            description="The versions of a document, newest first: time, actor, rationale and URI of each. "
+            "Named like the document without its .md: parts/critic/profile.",
             mime_type=JSON,
         ),
     ]
@@ -120,37 +110,40 @@ def _template(user_id: str, below: str, title: str, description: str) -> types.R
     )
 
 
-def place_of(session: Session, uri: str) -> tuple[GardenPath, int | None]:
-    """Understand a URI: a path of the caller's own, and perhaps a version."""
+def parse_uri(session: Session, uri: str) -> tuple[GardenPath, int | None]:
+    """Parse a URI into a path in the caller's own garden and, if it names one, a version."""
     found = _URI.fullmatch(uri)
     if found is None:
         raise NoResourceError(
-            "No resource has this URI.", hint=f"They begin with {SCHEME}; resources/list names them."
+            "No resource has this URI.", hint=f"URIs begin with {SCHEME}; resources/list names them."
         )
     path = parse_path(found["path"], owner=session.caller.user_id)
     return path, int(found["version"]) if found["version"] else None
 
 
-def read(garden: Garden, session: Session, uri: str) -> Contents:
-    """Read a resource."""
-    path, version = place_of(session, uri)
+def read_resource(garden: Garden, session: Session, uri: str) -> types.TextResourceContents:
+    """Read a document, one version of it, or the list of its versions."""
+    path, version = parse_uri(session, uri)
+    mime_type = MARKDOWN
     if version is not None:
-        return Contents(uri, MARKDOWN, garden.lookups.version(session.caller, path.text, version).text)
-    if path.place is Place.HISTORY_FOLDER and path.document_name is not None:
-        return Contents(uri, JSON, _versions(session, path.document))
-    return Contents(uri, MARKDOWN, garden.lookups.text(session.caller, path.text).text)
+        text = garden.lookups.version(session.caller, path.text, version).text
+    elif path.place is Place.HISTORY_FOLDER and path.document_name is not None:
+        mime_type, text = JSON, _versions(session, path.document)
+    else:
+        text = garden.lookups.text(session.caller, path.text).text
+    return types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
 
 
 def _versions(session: Session, document: GardenPath) -> str:
     answer = session.events.query(path=document.text, status="committed", limit=VERSIONS_MAX)
-    versions = [_told(document, row) for row in answer.result.rows if row.document_version is not None]
-    told: dict[str, Any] = {"document": uri_of(document), "versions": versions}
+    versions = [_version(document, row) for row in answer.result.rows if row.document_version is not None]
+    history: dict[str, Any] = {"document": uri_of(document), "versions": versions}
     if "cursor" in answer.meta:
-        told["more"] = "Older ones are found with events_query."
-    return json.dumps(told, ensure_ascii=False, indent=1)
+        history["more"] = "events_query finds older versions."
+    return json.dumps(history, ensure_ascii=False, indent=1)
 
 
-def _told(document: GardenPath, row: EventView) -> dict[str, Any]:
+def _version(document: GardenPath, row: EventView) -> dict[str, Any]:
     return {
         "version": row.document_version,
         "uri": f"{uri_of(document)}?version={row.document_version}",

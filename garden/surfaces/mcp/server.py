@@ -4,10 +4,10 @@ It imports nothing of the toolbelt: over stdio a client is greeted before the to
 """
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import mcp_types as types
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 
@@ -76,5 +76,5 @@ def make_server(
         "notifications/initialized", types.NotificationParams, forward_to("initialized")
     )
     # Replaces the SDK's tracing of every message, which leads nowhere without an exporter.
-    server.middleware[:] = [add_instructions]
+    server.middleware[:] = [cast("ServerMiddleware[Any]", add_instructions)]
     return server

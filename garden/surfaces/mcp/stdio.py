@@ -1,7 +1,7 @@
 """The protocol over standard input and output, for one caller.
 
-A client is greeted before the toolbelt is loaded, and gets the list of tools before the database runs; calls wait
-until the garden is open.
+A client is greeted before the toolbelt is loaded, and gets the list of tools before the database runs; calls
+wait until the garden is open.
 """
 
 import asyncio

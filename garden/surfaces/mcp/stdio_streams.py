@@ -1,7 +1,7 @@
 """Standard input and output as the two streams of a conversation, one JSON message a line.
 
-The protocol takes both descriptors for itself: everything that prints, in this process or in a child, prints to
-standard error, so only protocol reaches standard output.
+The protocol takes both descriptors for itself: everything that prints, in this process or in a child, prints
+to standard error, so only protocol reaches standard output.
 
 A message once begun is written to its end. At the end of the input, or at a signal, reading stops, and the
 conversation ends when the earlier requests have been answered.

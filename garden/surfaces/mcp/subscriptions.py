@@ -79,7 +79,9 @@ class Subscriptions:
         if watch is None:
             raise MCPError(types.INVALID_REQUEST, "Send notifications/initialized before you subscribe.")
         if len(watch.uris) >= SUBSCRIPTIONS_MAX:
-            raise MCPError(types.INVALID_REQUEST, f"A conversation has at most {SUBSCRIPTIONS_MAX} subscriptions.")
+            raise MCPError(
+                types.INVALID_REQUEST, f"A conversation has at most {SUBSCRIPTIONS_MAX} subscriptions."
+            )
         watch.uris.add(uri)
         await watch.start()
 

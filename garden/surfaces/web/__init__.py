@@ -1,1 +1,1 @@
-"""HTTP, a surface: it translates between requests and the toolbelt."""
+"""The HTTP surface: it translates between HTTP and the toolbelt."""

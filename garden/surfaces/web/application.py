@@ -1,91 +1,104 @@
-"""The web application: every route, on top of one open garden."""
+"""The web application: every route, and the surfaces mounted below a path, on top of one open garden."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
-from http import HTTPStatus
+from typing import Protocol
 
 from fastapi import FastAPI, Request, Response
-from starlette.exceptions import HTTPException
-from starlette.routing import Match
+from starlette.datastructures import Headers
+from starlette.types import Message, Receive, Scope, Send
 
-from garden.access.threads import Workers
+from garden.access.readiness import Readiness
+from garden.access.threads import CallThreads
 from garden.application import Garden
-from garden.grammar.errors import GardenError
 from garden.surfaces.web import openapi
-from garden.surfaces.web.authentication import Door
+from garden.surfaces.web.authentication import Authenticator, is_still_allowed
 from garden.surfaces.web.calls import JSON, Calls
 from garden.surfaces.web.document_routes import add_document_routes
 from garden.surfaces.web.event_routes import add_event_routes
 from garden.surfaces.web.health_routes import add_health_routes
-from garden.surfaces.web.intake import Intake
+from garden.surfaces.web.intake import ABORT, MOUNTED_AT, Intake
 from garden.surfaces.web.metrics import Metrics
-from garden.surfaces.web.mounts import Mount, Mounts
-from garden.surfaces.web.problems import MethodError, NothingHereError, as_json, problem
-from garden.surfaces.web.readiness import Readiness
+from garden.surfaces.web.problems import as_json
 from garden.surfaces.web.routes import PlainRoute, add
-from garden.surfaces.web.stopping import Stopping
 from garden.surfaces.web.streams import Streams, add_stream_route
 from garden.surfaces.web.tool_routes import add_tool_routes
 from garden.upkeep.tasks import Timer
 
 _OPEN_TO_ALL = frozenset({"/healthz", "/readyz", "/openapi.json"})
 _METRICS = "/metrics"
-_ABOUT = (
-    "Every tool of the registry is a POST below /v1/tools; texts and their history are read by their paths. "
-    "A refusal is a problem (RFC 9457) and the tools' envelope at once."
+_DESCRIPTION = (
+    "Every tool is a POST below /v1/tools; texts and their history are read by path. "
+    "A refusal is a problem (RFC 9457) and the tools' envelope in one."
 )
 
 
+class Mount(Protocol):
+    """A surface that can be mounted below a path."""
+
+    async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; the scope names the caller."""
+        ...
+
+    def run(self) -> AbstractAsyncContextManager[None]:
+        """Be ready while the block lasts."""
+        ...
+
+    def stop(self) -> None:
+        """End the answers that last as long as their client wants."""
+        ...
+
+
 class WebService:
-    """The service over HTTP, ready to be run by a server."""
+    """The service over HTTP: `app` is the ASGI application for a server, `api` has the routes."""
 
     def __init__(
         self,
         garden: Garden,
-        workers: Workers,
-        door: Door,
+        threads: CallThreads,
+        authenticator: Authenticator,
         mounts: Mapping[str, Mount],
         upkeep: Timer,
         *,
         private: bool,
     ) -> None:
-        self.stopping = Stopping()
-        self._mounts = mounts
         limits = garden.settings.serve
+        self._stopping = asyncio.Event()
+        self._mounts = mounts
         self._metrics = Metrics()
-        self._workers = workers
-        self._readiness = Readiness(garden)
-        self._streams = Streams(garden.feed, limits, door, self.stopping)
-        self.api = self._described(garden)
-        # On a loopback address only those who are on this machine can ask.
+        self._threads = threads
+        self._readiness = Readiness(garden.services)
+        self._streams = Streams(garden.feed, limits, authenticator, self._stopping)
+        # On a loopback address only programs on this machine can ask.
         open_to_all = _OPEN_TO_ALL | {_METRICS} if private else _OPEN_TO_ALL
-        everything = Mounts(self.api, mounts, door, limits.stream_seconds)
-        self.app = Intake(everything, door, limits, self._metrics, open_to_all)
-        self._watch(garden)
-        self._watch_upkeep(upkeep)
+        self.api = self._make_api(garden)
+        everything = _Mounts(self.api, mounts, authenticator, limits.stream_seconds)
+        self.app = Intake(everything, authenticator, limits, self._metrics, open_to_all)
+        self._add_call_metrics(garden)
+        self._add_upkeep_metrics(upkeep)
 
     def stop(self) -> None:
-        """End what would go on for ever; what has begun may be finished."""
-        self.stopping.begin()
+        """End the streams, so that the server can finish the other requests; call it in the event loop."""
+        self._stopping.set()
         for mount in self._mounts.values():
             mount.stop()
 
     def close(self) -> None:
-        """Let its threads go; call it before the garden is closed."""
+        """End its threads; call it before the garden is closed."""
         self._readiness.close()
-        self._streams.close()
 
-    def _watch(self, garden: Garden) -> None:
+    def _add_call_metrics(self, garden: Garden) -> None:
         garden.watch_calls(self._metrics.call)
         self._metrics.watch(
-            "garden_calls_under_way", "Calls under way or waiting.", lambda: self._workers.under_way
+            "garden_calls_under_way", "Calls under way or waiting.", lambda: self._threads.under_way
         )
         self._metrics.count(
-            "garden_calls_refused", "Calls that were turned away before they began.", ("code",),
-            lambda: (((code,), count) for code, count in self._workers.refused.items()),
+            "garden_calls_refused", "Calls refused before they began.", ("code",),
+            lambda: (((code,), count) for code, count in self._threads.refused.items()),
         )  # fmt: skip
-        self._metrics.watch("garden_streams_open", "Event streams that are open.", lambda: self._streams.open)
+        self._metrics.watch("garden_streams_open", "Open event streams.", lambda: self._streams.open)
         for name, pool in garden.pools.items():
             self._metrics.watch(
                 f"garden_{name}_connections_in_use",
@@ -93,43 +106,42 @@ class WebService:
                 partial(getattr, pool, "in_use"),
             )
 
-    def _watch_upkeep(self, upkeep: Timer) -> None:
+    def _add_upkeep_metrics(self, upkeep: Timer) -> None:
         self._metrics.count(
-            "garden_upkeep", "What came of the jobs that run by themselves.", ("job", "outcome"),
+            "garden_upkeep", "Results of the scheduled jobs.", ("job", "outcome"),
             lambda: upkeep.totals.items(),
         )  # fmt: skip
         self._metrics.watch(
-            "garden_sagas_open", "Changes begun and not ended, when last looked.", lambda: upkeep.open_sagas
+            "garden_sagas_open", "Unfinished changes at the last sweep.", lambda: upkeep.open_sagas
         )
         self._metrics.watch(
             "garden_sagas_quarantined",
-            "Changes that recovery has given up, when last looked.",
+            "Changes that the sweep has given up, at the last sweep.",
             lambda: upkeep.quarantined_sagas,
         )
 
-    def _described(self, garden: Garden) -> FastAPI:
-        app = FastAPI(
+    def _make_api(self, garden: Garden) -> FastAPI:
+        api = FastAPI(
             title="Memory Garden", summary="A file-first memory service for companion agents.",
-            description=_ABOUT, openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False,
+            description=_DESCRIPTION, openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False,
             lifespan=self._lifespan,
         )  # fmt: skip
-        app.add_exception_handler(GardenError, _refusing)
-        app.add_exception_handler(HTTPException, _without_route)
-        # Not a router of its own: one that is included answers by FastAPI's own way again.
-        router = app.router
+        # An included router would answer through FastAPI's own route class again.
+        router = api.router
         router.route_class = PlainRoute
-        calls = Calls(garden, self._workers)
+        calls = Calls(garden, self._threads)
         add_tool_routes(router, calls)
         add_stream_route(router, self._streams)
         add_event_routes(router, calls)
         add_document_routes(router, calls)
-        add_health_routes(router, self._readiness, self.stopping, self._metrics)
+        add_health_routes(router, self._readiness, self._stopping, self._metrics)
 
-        async def described(_request: Request) -> Response:
-            return Response(as_json(openapi.document(app)), 200, None, JSON)
+        async def describe(_request: Request) -> Response:
+            return Response(as_json(openapi.document(api)), 200, None, JSON)
 
-        add(router, "GET", "/openapi.json", described, "openapi", None)
-        return app
+        add(router, "GET", "/openapi.json", describe, "openapi", None)
+
+        return api
 
     @asynccontextmanager
     async def _lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
@@ -139,23 +151,51 @@ class WebService:
             yield
 
 
-async def _refusing(_request: Request, error: Exception) -> Response:
-    if not isinstance(error, GardenError):
-        raise error
-    return problem(error)
+class _Mounts:
+    """Passes requests below a mount's path to the mount, and all others to the routes.
 
+    A mount may answer for hours. At fixed intervals, and before each further part of the answer, the caller
+    is authenticated again; the connection of a caller without a live token is cut.
+    """
 
-async def _without_route(request: Request, error: Exception) -> Response:
-    if getattr(error, "status_code", None) == HTTPStatus.METHOD_NOT_ALLOWED:
-        return problem(MethodError(_methods_for(request)))
-    return problem(
-        NothingHereError(
-            "There is nothing at this address.", hint="GET /openapi.json describes what there is."
-        )
-    )
+    def __init__(
+        self, api: FastAPI, mounts: Mapping[str, Mount], authenticator: Authenticator, seconds: float
+    ) -> None:
+        self._api = api
+        self._mounts = mounts
+        self._authenticator = authenticator
+        self._seconds = seconds
 
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "http":
+            for path, mount in self._mounts.items():
+                if scope["path"] == path or scope["path"].startswith(f"{path}/"):
+                    scope[MOUNTED_AT] = path
+                    await self._answer(mount, scope, receive, send)
+                    return
+        # Past FastAPI's own middleware: the intake alone turns an error into an answer.
+        scope["app"] = self._api
+        await self._api.router(scope, receive, send)
 
-def _methods_for(request: Request) -> list[str]:
-    """Name the methods of all routes at this address, of which the first to be found knows its own only."""
-    routes = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
-    return sorted({method for route in routes for method in getattr(route, "methods", ())})
+    async def _answer(self, mount: Mount, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+
+        async def check_and_send(message: Message) -> None:
+            # The authenticator keeps its answer for a moment, so a check each time costs nothing.
+            if message.get("body") and not await is_still_allowed(self._authenticator, headers):
+                scope[ABORT]()
+                return
+            await send(message)
+
+        checking = asyncio.create_task(self._check_again(scope, headers))
+        try:
+            await mount.app(scope, receive, check_and_send)
+        finally:
+            checking.cancel()
+
+    async def _check_again(self, scope: Scope, headers: Headers) -> None:
+        await asyncio.sleep(self._seconds)
+        while await is_still_allowed(self._authenticator, headers):
+            await asyncio.sleep(self._seconds)
+        scope[ABORT]()

@@ -1,4 +1,4 @@
-"""Who may call: whoever has a token, or the one user whom the service was started for."""
+"""Who may call: the owners of live tokens, or the one user that the service was started for."""
 
 import asyncio
 import hashlib
@@ -16,57 +16,56 @@ from garden.events.records import Caller
 from garden.grammar.errors import GardenError
 from garden.surfaces.web.problems import ForbiddenError, TokenRequiredError
 
-# Beside the second that the tokens themselves keep an answer, this is how long a revoked one may be taken.
+# A revoked token may live this long, plus the second for which the token store keeps its own answer.
 _KNOWN_SECONDS = 0.5
 _KNOWN_MAX = 10_000
 _CHECKS_WAITING_MAX = 128
 _OWN_SITES = frozenset({"none", "same-origin"})
 
-Check = Callable[[str], Caller]
-"""Tells who a token speaks for, or raises what speaks against it; it may take its time."""
+CheckToken = Callable[[str], Caller]
+"""Returns the caller of a token, or raises the reason against it; it may block."""
 
 
-class Door(Protocol):
-    """Decides who a request comes from."""
+class Authenticator(Protocol):
+    """Decides who sent a request."""
 
-    async def admit(self, headers: Mapping[str, str]) -> Caller:
-        """Give the caller, or refuse the request."""
+    async def authenticate(self, headers: Mapping[str, str]) -> Caller:
+        """Return the caller, or refuse the request."""
         ...
 
     def inspect(self, headers: Mapping[str, str]) -> None:
-        """Refuse a request that no well-meaning program sends, whoever it comes from."""
+        """Refuse a request that only a hostile web page sends."""
         ...
 
     def close(self) -> None:
-        """Let go of what it holds."""
+        """End its threads."""
         ...
 
 
-class TokenDoor:
-    """Lets in whoever has a live token; who that is, is asked again twice a second.
+class TokenAuthenticator:
+    """Takes requests with a live token; each token is checked again twice a second.
 
-    Whoever was let in before waits in a lane of their own, behind nobody who was not: however many strangers
-    come with whatever they made up, they keep out one another and nobody else.
+    Tokens seen before wait in a queue of their own, so a flood of invented tokens delays only other new ones.
     """
 
-    def __init__(self, check: Check) -> None:
-        self._strangers = _Lane(check, "garden-token-new")
-        self._regulars = _Lane(check, "garden-token")
+    def __init__(self, check: CheckToken) -> None:
+        self._new = _CheckQueue(check, "garden-token-new")
+        self._seen = _CheckQueue(check, "garden-token")
         self._known: OrderedDict[bytes, tuple[float, Caller]] = OrderedDict()
 
     def inspect(self, headers: Mapping[str, str]) -> None:
-        """Nothing is to be refused: a browser sends no token that it was not given for this."""
+        """Refuse nothing: a web page has no token to send."""
 
-    async def admit(self, headers: Mapping[str, str]) -> Caller:
-        """Give the caller whom the token speaks for."""
-        secret = _bearer(headers.get("authorization"))
-        # Tokens are not kept, not even here.
+    async def authenticate(self, headers: Mapping[str, str]) -> Caller:
+        """Return the token's caller."""
+        secret = _bearer_token(headers.get("authorization"))
+        # Memory holds digests, never tokens.
         digest = hashlib.sha256(secret.encode()).digest()
         checked_at, caller = self._known.get(digest, (0.0, None))
         if caller is not None and time.monotonic() - checked_at < _KNOWN_SECONDS:
             return caller
         try:
-            caller = await (self._strangers if caller is None else self._regulars).ask(secret)
+            caller = await (self._new if caller is None else self._seen).check(secret)
         except TokenRequiredError:
             self._known.pop(digest, None)
             raise
@@ -77,23 +76,25 @@ class TokenDoor:
         return caller
 
     def close(self) -> None:
-        """Let the threads go."""
-        self._strangers.close()
-        self._regulars.close()
+        """End the threads."""
+        self._new.close()
+        self._seen.close()
 
 
-class _Lane:
-    """A thread in which tokens are checked one after the other, and those who wait for it."""
+class _CheckQueue:
+    """A thread that checks tokens one after the other, and a bounded number of waiting requests."""
 
-    def __init__(self, check: Check, name: str) -> None:
+    def __init__(self, check: CheckToken, name: str) -> None:
         self._check = check
-        # Of its own, so that whoever has no token can't take the threads from those who have.
+        # Its own thread, so that requests without a token can't take threads from calls.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
         self._waiting = 0
 
-    async def ask(self, secret: str) -> Caller:
+    async def check(self, secret: str) -> Caller:
         if self._waiting >= _CHECKS_WAITING_MAX:
-            raise OverloadedError("Too many tokens wait to be checked.", hint="Send it again in a moment.")
+            raise OverloadedError(
+                "Too many tokens are waiting to be checked.", hint="Send it again in a moment."
+            )
         self._waiting += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, self._check, secret)
@@ -108,23 +109,23 @@ class _Lane:
         self._thread.shutdown()
 
 
-class OneUserDoor:
-    """Takes every request for one user's; for a loopback address only, where all who call are that user.
+class SingleUserAuthenticator:
+    """Takes every request as one user's; for a loopback address only, where every caller is that user.
 
-    Web pages that the user looks at are on this side of a loopback address as well. Their requests bear the
-    name of another host, that of another origin, or the browser's word that they come from another site, and
-    are refused: even a page that can't read an answer learns from its status what there is.
+    The user's browser reaches a loopback address too. Requests from web pages name another host or another
+    origin, or the browser marks them as cross-site. They are refused: a status alone already tells a page
+    which documents exist.
     """
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
 
     def inspect(self, headers: Mapping[str, str]) -> None:
-        """Refuse what comes from a web page."""
+        """Refuse a request from a web page."""
         host = headers.get("host", "")
         if not is_loopback(_name_in(f"//{host}")):
             raise ForbiddenError(
-                "This service answers under the name of this machine only.",
+                "This service answers only under this machine's own name.",
                 hint="Call it as 127.0.0.1, localhost or [::1].",
             )
         origin = headers.get("origin")
@@ -134,18 +135,18 @@ class OneUserDoor:
                 "This service takes no requests from web pages.", hint="Start it with tokens instead."
             )
 
-    async def admit(self, headers: Mapping[str, str]) -> Caller:  # noqa: ARG002 - as every door
-        """Give the one user."""
+    async def authenticate(self, headers: Mapping[str, str]) -> Caller:  # noqa: ARG002 - the protocol's
+        """Return the one user."""
         return self._caller
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: it has no threads."""
 
 
-async def is_still_welcome(door: Door, headers: Mapping[str, str]) -> bool:
-    """Whether who was let in would be let in again; where nobody can tell, they are."""
+async def is_still_allowed(authenticator: Authenticator, headers: Mapping[str, str]) -> bool:
+    """Whether an authenticated caller's token is still live; yes if it can't be checked now."""
     try:
-        await door.admit(headers)
+        await authenticator.authenticate(headers)
     except TokenRequiredError:
         return False
     except GardenError:
@@ -153,16 +154,16 @@ async def is_still_welcome(door: Door, headers: Mapping[str, str]) -> bool:
     return True
 
 
-def _bearer(header: str | None) -> str:
+def _bearer_token(header: str | None) -> str:
     scheme, _, secret = (header or "").partition(" ")
     secret = secret.strip()
     if scheme.lower() != "bearer" or not secret:
         raise TokenRequiredError(
-            "A token is needed.",
+            "This request needs a token.",
             hint="Send the header Authorization: Bearer <token>; 'garden token create' makes one.",
         )
     try:
-        # Before it takes anybody's place in a queue.
+        # A malformed token must take no place in a queue.
         check_form(secret)
     except GardenError as error:
         raise TokenRequiredError(error.message, hint=error.hint) from None
@@ -170,7 +171,7 @@ def _bearer(header: str | None) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether this names the machine itself, so that nobody else can reach it there."""
+    """Whether this names the machine itself, which no other machine can reach."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -1,4 +1,4 @@
-"""The body of a call: exactly one JSON object, in the strictest reading."""
+"""The body of a call: exactly one JSON object, parsed strictly."""
 
 import json
 import math
@@ -11,7 +11,7 @@ _HINT = 'Send one JSON object in UTF-8, such as {"path": "users/ada/notes.md"}.'
 
 
 def check_media_type(header: str | None) -> None:
-    """Refuse a body that does not say that it is JSON; no web page can send one that does without asking."""
+    """Refuse a body not declared as JSON; a web page can't send that declaration without a preflight."""
     name, *parameters = (part.strip().lower() for part in (header or "").split(";"))
     if name != "application/json" and not (name.startswith("application/") and name.endswith("+json")):
         raise MediaTypeError(
@@ -23,16 +23,16 @@ def check_media_type(header: str | None) -> None:
             raise MediaTypeError("The body must be in UTF-8.", hint="Leave the charset out.")
 
 
-def arguments_in(body: bytes) -> dict[str, Any]:
-    """Read the arguments of a call; without a body there are none."""
+def parse_arguments(body: bytes) -> dict[str, Any]:
+    """Parse the arguments of a call; without a body there are none."""
     if not body.strip():
         return {}
     try:
         value = json.loads(
             body.decode("utf-8"),
             parse_constant=_refuse_constant,
-            parse_float=_finite,
-            object_pairs_hook=_object,
+            parse_float=_parse_finite,
+            object_pairs_hook=_make_object,
         )
     except UnicodeDecodeError:
         raise NotAcceptedError("The body is not UTF-8.", hint=_HINT) from None
@@ -46,10 +46,10 @@ def arguments_in(body: bytes) -> dict[str, Any]:
     return value
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise ValueError("a name stands twice in one object")
+        raise ValueError("an object has the same name twice")
     return value
 
 
@@ -57,7 +57,7 @@ def _refuse_constant(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON number")
 
 
-def _finite(digits: str) -> float:
+def _parse_finite(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
         raise ValueError("a number is too large")
@@ -67,13 +67,13 @@ def _finite(digits: str) -> float:
 def _check_depth(value: dict[str, Any]) -> None:
     level: list[Any] = [value]
     for _ in range(DEPTH_MAX):
-        level = [inner for outer in level for inner in _inside(outer) if isinstance(inner, dict | list)]
+        level = [inner for outer in level for inner in _children(outer) if isinstance(inner, dict | list)]
         if not level:
             return
     raise _too_deep()
 
 
-def _inside(value: Any) -> Any:
+def _children(value: Any) -> Any:
     return value.values() if isinstance(value, dict) else value
 
 

@@ -1,4 +1,4 @@
-"""The headers that mean the same as fields of a call: `If-Match`, `Idempotency-Key`, and entity tags."""
+"""Headers that stand for fields of a call (`If-Match`, `Idempotency-Key`), and entity tags."""
 
 import re
 from collections.abc import Mapping
@@ -23,9 +23,9 @@ def entity_tag(content_hash: str) -> str:
 
 
 def text_tag(content_hash: str, text: bytes) -> str:
-    """Give the entity tag of a text: its hash, and a mark of its bytes where those are not what was hashed.
+    """Return the entity tag of a text: its content hash, and a mark of its bytes if they hash differently.
 
-    The hash overlooks trailing white space and line ends, and a tag must not.
+    The content hash ignores trailing white space and line ends; an entity tag must not.
     """
     digest = sha256(text).hexdigest()
     mark = "" if content_hash == f"sha256:{digest}" else f".{digest[:_MARK_CHARACTERS]}"
@@ -33,10 +33,10 @@ def text_tag(content_hash: str, text: bytes) -> str:
 
 
 def hash_to_match(header: str) -> str:
-    """Take the hash out of `If-Match`; only one that a document can have now makes sense there."""
+    """Return the content hash in an `If-Match` header."""
     if header.strip() == "*":
         raise NotAcceptedError(
-            "If-Match: * says nothing of what was read.", hint="Send the ETag of the document that was read."
+            "If-Match: * names no version.", hint="Send the ETag of the document that you read."
         )
     found = _TAG.fullmatch(header.strip())
     if found is None:
@@ -49,31 +49,32 @@ def hash_to_match(header: str) -> str:
 
 
 def is_among(header: str, tag: str) -> bool:
-    """Whether `If-None-Match` names this entity tag, in whatever strength."""
+    """Whether `If-None-Match` names this entity tag, weak or strong."""
     tags = {each.strip().removeprefix("W/") for each in header.split(",")}
     return "*" in tags or tag in tags
 
 
-def with_headers(tool: Tool[Any], args: Mapping[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
-    """Add what the headers say to the arguments; what both say must be the same."""
-    said: dict[str, str] = {}
+def add_header_fields(tool: Tool[Any], args: Mapping[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
+    """Add the fields in the headers to the arguments; a field in both must have one value."""
+    fields: dict[str, str] = {}
     key = headers.get("idempotency-key")
-    # A read has the same effect however often it is sent, so a key changes nothing about it.
+    # A key makes no difference to a read.
     if key is not None and issubclass(tool.request, Correlated):
-        said["idempotencyKey"] = _checked_key(key)
+        fields["idempotencyKey"] = _parse_key(key)
     match = headers.get("if-match")
     if match is not None:
         if not issubclass(tool.request, WriteRequest):
-            raise NotAcceptedError(f"{tool.name} knows no If-Match.", hint="Leave the header out.")
-        said["ifMatch"] = hash_to_match(match)
+            raise NotAcceptedError(f"{tool.name} takes no If-Match.", hint="Leave the header out.")
+        fields["ifMatch"] = hash_to_match(match)
     added = dict(args)
-    for name, value in said.items():
+    for name, value in fields.items():
         given = _given(args, name)
         if given is None:
             added[name] = value
         elif given != value:
             raise NotAcceptedError(
-                f"The header and the body differ in {name}.", hint="Say it in one place, or the same in both."
+                f"The header and the body differ in {name}.",
+                hint="Send it in one place, or the same value in both.",
             )
     return added
 
@@ -85,14 +86,14 @@ def _given(args: Mapping[str, Any], name: str) -> Any:
     return next((place[each] for place in places for each in spellings if each in place), None)
 
 
-def _checked_key(key: str) -> str:
-    # The IETF's draft has it quoted, as many clients do not.
+def _parse_key(key: str) -> str:
+    # The IETF's draft quotes the key; many clients do not.
     plain = key.strip()
     if len(plain) >= 2 and plain[0] == plain[-1] == '"':
         plain = plain[1:-1]
     if not plain or len(plain) > _KEY_CHARACTERS_MAX or not plain.isprintable():
         raise NotAcceptedError(
-            "This can't be an Idempotency-Key.",
+            "This is no Idempotency-Key.",
             hint=f"Use 1 to {_KEY_CHARACTERS_MAX} printable characters, different for each request.",
         )
     return plain

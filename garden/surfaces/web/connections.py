@@ -1,4 +1,4 @@
-"""HTTP on a connection, with bounds on how many there are, and on how long and how large a head may be."""
+"""HTTP connections, with bounds on their number and on the time and size of a request's head."""
 
 import asyncio
 import secrets
@@ -19,7 +19,7 @@ HEAD_BYTES_MAX = 64 * 1024
 
 
 def bounded_protocol(limits: Serve) -> type[HttpToolsProtocol]:
-    """Make uvicorn's protocol with the bounds that the settings name."""
+    """Return uvicorn's protocol class with the settings' bounds."""
 
     class Bounded(_BoundedProtocol):
         connections_max = limits.connections
@@ -33,15 +33,13 @@ class _BoundedProtocol(HttpToolsProtocol):
     idle_seconds: float
     _timer: asyncio.TimerHandle | None = None
     _head_bytes = 0
-    # Whether a head has begun behind a request that is still being answered; nothing waits for its end.
+    # Whether a head has begun behind a request that is still being answered; no timer runs for it.
     _head_ahead = False
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         if len(self.connections) > self.connections_max:
-            self._turn_away(
-                OverloadedError("Too many connections are open.", hint="Open it again in a moment.")
-            )
+            self._refuse(OverloadedError("Too many connections are open.", hint="Open it again in a moment."))
         else:
             self._expect_head()
 
@@ -53,10 +51,10 @@ class _BoundedProtocol(HttpToolsProtocol):
         if (waiting and self._timer is not None) or (ahead and self._head_ahead):
             self._head_bytes += len(data)
             if self._head_bytes > HEAD_BYTES_MAX:
-                self._refuse_head()
+                self._refuse_large_head()
                 return
         if self._timer is None and not self._is_busy():
-            # The beginning of another request, or white space that never becomes one.
+            # Another request begins here, or white space that never becomes one.
             self._expect_head()
 
     def on_message_begin(self) -> None:
@@ -80,26 +78,26 @@ class _BoundedProtocol(HttpToolsProtocol):
         return cycle is not None and not cycle.response_complete
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no request; uvicorn calls this."""
+        """Answer bytes that are no request; uvicorn calls this."""
         if self._is_next_to_answer():
-            self._turn_away(NotAcceptedError(msg, hint="Leave the writing of requests to an HTTP library."))
+            self._refuse(NotAcceptedError(msg, hint="Use an HTTP library."))
         else:
-            # It would be taken for the answer to a request before, which may well be carried out.
+            # The client would take it for the answer to an earlier request, which may still succeed.
             self.transport.close()
 
     def _is_next_to_answer(self) -> bool:
-        """Whether what arrives now is a request that nothing is answered before, nor has been of it."""
+        """Whether the arriving request is the next to answer, and its answer has not begun."""
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is None or cycle.response_complete:
             return True
         return cycle.more_body and not cycle.response_started and not self.pipeline
 
-    def _refuse_head(self) -> None:
+    def _refuse_large_head(self) -> None:
         if self._is_busy():
-            # Nothing can be said in the middle of an answer.
+            # An answer is being sent; a refusal can't interrupt it.
             self.transport.abort()
         else:
-            self._turn_away(
+            self._refuse(
                 HeadTooLargeError(
                     f"The head of the request is larger than {HEAD_BYTES_MAX} bytes.",
                     hint="Send fewer or shorter headers.",
@@ -111,29 +109,29 @@ class _BoundedProtocol(HttpToolsProtocol):
         late = TooLateError(
             f"No request arrived within {self.idle_seconds} seconds.", hint="Send the whole request at once."
         )
-        self._timer = self.loop.call_later(self.idle_seconds, self._turn_away, late)
+        self._timer = self.loop.call_later(self.idle_seconds, self._refuse, late)
 
     def _stop_waiting(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _turn_away(self, error: GardenError) -> None:
-        """Refuse in the application's way what never reaches it, and close the connection."""
+    def _refuse(self, error: GardenError) -> None:
+        """Answer as the application would, and close the connection."""
         self._stop_waiting()
         if self.transport.is_closing():
             return
         answer, request_id = problem(error), secrets.token_hex(16)
         answer.headers.update({"Connection": "close", "X-Request-Id": request_id})
-        self.transport.write(_written(answer))
+        self.transport.write(_encode(answer))
         self.transport.close()
         structlog.get_logger("garden.web").debug(
-            "a connection was turned away", request_id=request_id, status=answer.status_code
+            "a connection was refused", request_id=request_id, status=answer.status_code
         )
 
 
-def _written(answer: Response) -> bytes:
-    """Write an answer as it travels."""
+def _encode(answer: Response) -> bytes:
+    """Encode an answer as HTTP/1.1."""
     status = HTTPStatus(answer.status_code)
     head = b"".join(b"%b: %b\r\n" % header for header in answer.raw_headers)
     return b"HTTP/1.1 %d %b\r\n%b\r\n%b" % (status, status.phrase.encode(), head, bytes(answer.body))

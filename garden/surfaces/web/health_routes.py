@@ -1,37 +1,41 @@
-"""Whether the service is alive, ready and busy; for whoever keeps it running."""
+"""`/healthz`, `/readyz` and `/metrics`: the service's state, for its operator."""
+
+import asyncio
 
 from fastapi import APIRouter, Request, Response
 
+from garden.access.readiness import Readiness
 from garden.access.threads import OverloadedError
 from garden.surfaces.web import openapi
 from garden.surfaces.web.calls import JSON
 from garden.surfaces.web.intake import CALLER
 from garden.surfaces.web.metrics import CONTENT_TYPE, Metrics
-from garden.surfaces.web.problems import ForbiddenError, as_json, problem
-from garden.surfaces.web.readiness import Readiness
+from garden.surfaces.web.problems import ForbiddenError, as_json
 from garden.surfaces.web.routes import add
-from garden.surfaces.web.stopping import Stopping
 
 
-def add_health_routes(router: APIRouter, readiness: Readiness, stopping: Stopping, metrics: Metrics) -> None:
-    """Add the routes that tell how the service is."""
+def add_health_routes(
+    router: APIRouter, readiness: Readiness, stopping: asyncio.Event, metrics: Metrics
+) -> None:
+    """Add the routes that show the service's state."""
 
     async def alive(_request: Request) -> Response:
         return Response(as_json({"status": "alive"}), 200, None, JSON)
 
     async def ready(_request: Request) -> Response:
-        missing = ["it is stopping"] if stopping.has_begun else await readiness.missing()
-        if missing:
-            hint = "It will be tried again; 'garden doctor' tells more."
-            return problem(OverloadedError(f"Not ready: {'; '.join(missing)}.", hint=hint))
+        obstacles = ["it is stopping"] if stopping.is_set() else await readiness.obstacles()
+        if obstacles:
+            raise OverloadedError(
+                f"Not ready: {'; '.join(obstacles)}.", hint="Ask again later; 'garden doctor' says more."
+            )
         return Response(as_json({"status": "ready"}), 200, None, JSON)
 
-    async def measured(request: Request) -> Response:
+    async def show_metrics(request: Request) -> Response:
         caller = request.scope.get(CALLER)
         if caller is not None and caller.role != "maintainer":
             raise ForbiddenError("Metrics are for maintainers.", hint="Use a maintainer's token.")
         return Response(metrics.page(), 200, None, CONTENT_TYPE)
 
-    add(router, "GET", "/healthz", alive, "is_it_alive", openapi.being_alive())
-    add(router, "GET", "/readyz", ready, "is_it_ready", openapi.being_ready())
-    add(router, "GET", "/metrics", measured, "metrics", openapi.measuring())
+    add(router, "GET", "/healthz", alive, "is_it_alive", openapi.check_alive())
+    add(router, "GET", "/readyz", ready, "is_it_ready", openapi.check_ready())
+    add(router, "GET", "/metrics", show_metrics, "metrics", openapi.read_metrics())

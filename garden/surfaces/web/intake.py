@@ -1,4 +1,8 @@
-"""The way in: every request gets an id, is bounded in size and time, let in or refused, and counted."""
+"""The intake: it identifies, bounds, authenticates and counts every request, and answers every error.
+
+It is the one place that turns an error into an HTTP answer; connections answer only what never becomes a
+request.
+"""
 
 import asyncio
 import itertools
@@ -9,20 +13,25 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
+from http import HTTPStatus
 from typing import Any
 
 import structlog
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.routing import Match
 
 from garden.access.dispatcher import InternalError
 from garden.access.threads import OverloadedError, TooManyCallsError
 from garden.grammar.errors import GardenError
 from garden.home.settings import Serve
-from garden.surfaces.web.authentication import Door
+from garden.surfaces.web.authentication import Authenticator
 from garden.surfaces.web.metrics import Metrics
 from garden.surfaces.web.problems import (
     BodyTooLargeError,
+    MethodError,
+    NoRouteError,
     NotAcceptedError,
     TooLateError,
     problem,
@@ -35,39 +44,44 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 CALLER = "garden.caller"
-"""Where in the scope of a request its caller stands."""
+"""The scope's key for the caller."""
 ABORT = "garden.abort"
-"""Where in the scope of a request stands what cuts its connection."""
+"""The scope's key for the function that cuts the connection."""
 MOUNTED_AT = "garden.mounted_at"
-"""Where in the scope of a request stands the path of the mount that answers it."""
+"""The scope's key for the path of the mount that answers."""
 
 _ID = re.compile(r"[A-Za-z0-9._~-]{1,128}")
 _BUFFERED_BODIES_MAX = 16
-# A body is held until its answer ends, and a stream may last: one user alone does not fill the room.
+# A body is held until its answer ends, and a stream may last: one user alone must not use up the memory.
 _BUFFERED_BODIES_OF_USER_MAX = 8
 _NO_ANSWER = 499
 _LOGGER = "garden.web"
 
 
 class Intake:
-    """The outermost of the service's layers."""
+    """The outermost layer of the service, an ASGI application."""
 
     def __init__(
-        self, inner: Application, door: Door, limits: Serve, metrics: Metrics, open_to_all: frozenset[str]
+        self,
+        inner: Application,
+        authenticator: Authenticator,
+        limits: Serve,
+        metrics: Metrics,
+        open_to_all: frozenset[str],
     ) -> None:
         self._inner = inner
-        self._door = door
+        self._authenticator = authenticator
         self._limits = limits
         self._metrics = metrics
         self._open_to_all = open_to_all
         self._log = structlog.get_logger(_LOGGER)
         self._buffered: Counter[str] = Counter()
-        # Random bytes for each would have the event loop wait for its turn once more.
+        # Random bytes for every request would release the interpreter lock once more.
         self._ids = itertools.count(1)
-        self._run = secrets.token_hex(8)
+        self._id_prefix = secrets.token_hex(8)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, come what may."""
+        """Answer a request; every error becomes an answer too."""
         if scope["type"] != "http":
             await self._inner(scope, receive, send)
             return
@@ -84,23 +98,25 @@ class Intake:
     async def _answer(self, scope: Scope, headers: Headers, receive: Receive, exchange: "_Exchange") -> None:
         body = _Body(self, receive, headers)
         try:
-            self._door.inspect(headers)
+            self._authenticator.inspect(headers)
             if scope["path"] not in self._open_to_all:
-                caller = scope[CALLER] = await self._door.admit(headers)
+                caller = scope[CALLER] = await self._authenticator.authenticate(headers)
                 body.user_id = caller.user_id
             body.check_length()
             await self._inner(scope, body.receive, exchange.send)
         except GardenError as error:
             await self._refuse(error, scope, receive, exchange)
+        except HTTPException as error:
+            await self._refuse(_routing_error(error, scope), scope, receive, exchange)
         except ClientDisconnect:
             return
         except Exception:  # noqa: BLE001 - the outermost edge of every request
-            # As text, so that nothing renders local variables, which hold what the request said.
+            # As text, since some log renderers show local variables, which hold the request.
             self._log.error("a request failed unexpectedly", exception=traceback.format_exc())
             fault = InternalError("Something went wrong here.", hint="The service's log says more.")
             await self._refuse(fault, scope, receive, exchange)
         finally:
-            self._let_go(body)
+            self._release(body)
 
     async def _refuse(
         self, error: GardenError, scope: Scope, receive: Receive, exchange: "_Exchange"
@@ -109,10 +125,10 @@ class Intake:
             await problem(error)(scope, receive, exchange.send)
 
     def _next_id(self) -> str:
-        return f"{self._run}{next(self._ids):016x}"
+        return f"{self._id_prefix}{next(self._ids):016x}"
 
     def buffer(self, user_id: str, size: int) -> None:
-        """Take in a piece of a body, unless all bodies together are too much."""
+        """Count part of a body, unless all bodies together are too large."""
         self._buffered[user_id] += size
         if self._buffered[user_id] > self.limit * _BUFFERED_BODIES_OF_USER_MAX:
             raise TooManyCallsError(
@@ -123,19 +139,19 @@ class Intake:
         if self._buffered.total() > self.limit * _BUFFERED_BODIES_MAX:
             raise OverloadedError("Too much is being sent at once.", hint="Send it again in a moment.")
 
-    def _let_go(self, body: "_Body") -> None:
+    def _release(self, body: "_Body") -> None:
         self._buffered[body.user_id] -= body.size
         if not self._buffered[body.user_id]:
             del self._buffered[body.user_id]
 
     @property
     def limit(self) -> int:
-        """How large a body may be."""
+        """The most bytes that a body may have."""
         return self._limits.body_bytes
 
     @property
     def seconds(self) -> float:
-        """How long a body may take."""
+        """The most seconds that a body may take."""
         return self._limits.body_seconds
 
     def _count(self, scope: Scope, exchange: "_Exchange") -> None:
@@ -145,17 +161,17 @@ class Intake:
         method = scope["method"] if scope["method"] in _METHODS else "OTHER"
         self._metrics.request(method, route, status, seconds)
         level = logging.WARNING if status >= 500 else logging.DEBUG
-        # An entry is made before its level is looked at, which takes longer than all the rest here.
+        # structlog builds an entry before it checks the level, which takes longer than all the rest here.
         if logging.getLogger(_LOGGER).isEnabledFor(level):
-            told = {"method": method, "route": route, "status": status, "seconds": round(seconds, 6)}
-            self._log.log(level, "request", **told)
+            fields = {"method": method, "route": route, "status": status, "seconds": round(seconds, 6)}
+            self._log.log(level, "request", **fields)
 
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 class _Exchange:
-    """One request's id, and how its answer went."""
+    """One request's id, start and status."""
 
     def __init__(self, request_id: str, send: Send) -> None:
         self.request_id = request_id
@@ -171,7 +187,7 @@ class _Exchange:
 
 
 class _Body:
-    """The body of a request, on its way in."""
+    """The body of a request while it arrives."""
 
     def __init__(self, intake: Intake, receive: Receive, headers: Headers) -> None:
         self.size = 0
@@ -183,7 +199,7 @@ class _Body:
         self._deadline = 0.0
 
     def check_length(self) -> None:
-        """Refuse what says of itself that it is too large, before any of it is read."""
+        """Refuse a body declared too large before any of it is read."""
         length = self._headers.get("content-length", "0")
         if not length.isascii() or not length.isdigit():
             raise NotAcceptedError("Content-Length must be a number.", hint="Leave it to the HTTP library.")
@@ -191,7 +207,7 @@ class _Body:
             raise self._too_large()
 
     async def receive(self) -> Message:
-        """Take in the next piece, while there is time and room for it."""
+        """Receive the next part, within the bounds of time and size."""
         if self._complete:
             return await self._receive()
         loop = asyncio.get_running_loop()
@@ -205,11 +221,11 @@ class _Body:
                 hint="Send the whole request at once.",
             ) from None
         if message["type"] == "http.request":
-            self._take(len(message.get("body", b"")))
+            self._count(len(message.get("body", b"")))
             self._complete = not message.get("more_body", False)
         return message
 
-    def _take(self, size: int) -> None:
+    def _count(self, size: int) -> None:
         if self.size + size > self._intake.limit:
             raise self._too_large()
         self.size += size
@@ -218,10 +234,18 @@ class _Body:
     def _too_large(self) -> BodyTooLargeError:
         return BodyTooLargeError(
             f"The body is larger than {self._intake.limit} bytes.",
-            hint="A document may have a mebibyte; move older entries elsewhere.",
+            hint="A document may have 1 MiB; move older entries elsewhere.",
         )
 
 
-def _request_id(headers: Headers, made: str) -> str:
+def _request_id(headers: Headers, default: str) -> str:
     given = headers.get("x-request-id", "")
-    return given if _ID.fullmatch(given) else made
+    return given if _ID.fullmatch(given) else default
+
+
+def _routing_error(error: HTTPException, scope: Scope) -> GardenError:
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        # The router names the methods of the first route at this address only.
+        routes = [each for each in scope["app"].routes if each.matches(scope)[0] is not Match.NONE]
+        return MethodError(sorted({method for each in routes for method in getattr(each, "methods", ())}))
+    return NoRouteError("No route has this address.", hint="GET /openapi.json lists the routes.")

@@ -1,4 +1,4 @@
-"""What is counted and measured, for Prometheus: never who called, and never what was said."""
+"""Metrics for Prometheus; they never name a caller or quote a document."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -30,7 +30,7 @@ class _Counts(Collector):
 
 
 class Metrics:
-    """The service's own metrics, in a registry of their own."""
+    """The service's metrics, in a registry of their own."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -43,7 +43,7 @@ class Metrics:
         )
         self._calls = Histogram(
             "garden_tool_call_seconds",
-            "Time that calls of tools took, by what they answered.",
+            "Time that tool calls took, by their answer's code.",
             ("tool", "code"),
             buckets=_SECONDS,
             registry=self._registry,
@@ -51,20 +51,20 @@ class Metrics:
         self.in_flight = Gauge(
             "garden_http_requests_in_flight", "Requests being answered.", registry=self._registry
         )
-        # Finding a child by its labels takes a lock and a hash; there are few of them, and they never go.
+        # Finding a child by its labels takes a lock and a hash; there are few, and they are never removed.
         self._request_child = lru_cache(4096)(self._requests.labels)
         self._call_child = lru_cache(4096)(self._calls.labels)
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count a request that was answered."""
+        """Count an answered request."""
         self._request_child(method, route, str(status)).observe(seconds)
 
     def call(self, tool: str, code: str, seconds: float) -> None:
-        """Count a call of a tool that was carried out."""
+        """Count a tool call."""
         self._call_child(tool, code).observe(seconds)
 
     def watch(self, name: str, meaning: str, read: Callable[[], float]) -> None:
-        """Show a number that is read whenever somebody asks."""
+        """Show a number, read at every scrape."""
         Gauge(name, meaning, registry=self._registry).set_function(read)
 
     def count(
@@ -74,9 +74,9 @@ class Metrics:
         labels: Sequence[str],
         read: Callable[[], Iterable[tuple[Sequence[str], int]]],
     ) -> None:
-        """Show what somebody else counts, read whenever somebody asks."""
+        """Show counts kept elsewhere, read at every scrape."""
         self._registry.register(_Counts(name, meaning, labels, read))
 
     def page(self) -> bytes:
-        """Write everything as Prometheus reads it."""
+        """Return all metrics in Prometheus's text format."""
         return generate_latest(self._registry)

@@ -1,4 +1,4 @@
-"""The OpenAPI document, made from the registry and the table of statuses."""
+"""The OpenAPI document, made from the registry and the table of statuses; one function for each operation."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -11,8 +11,7 @@ from pydantic.alias_generators import to_camel
 
 import garden
 from garden.events.views import EventView
-from garden.surfaces.web.problems import PROBLEM
-from garden.surfaces.web.statuses import RETRY_SECONDS, STATUSES
+from garden.surfaces.web.problems import PROBLEM, RETRY_SECONDS, STATUSES
 from garden.tools.declaration import Tool
 from garden.tools.error_codes import CODES
 from garden.tools.events import QueryRequest, Rows
@@ -20,7 +19,7 @@ from garden.tools.registry import REGISTRY
 from garden.tools.tool_help import ToolLine, ToolPage
 from garden.tools.wire import Correlated, WriteRequest
 
-Described = dict[str, Any]
+Schema = dict[str, Any]
 
 _REFERENCE = "#/components/schemas/{model}"
 _JSON = "application/json"
@@ -34,24 +33,27 @@ _OF_EVERY_CALL = (400, 401, 403, 404, 409, 429, 500, 503)
 _OF_EVERY_BODY = (408, 413, 415)
 _OF_EVERY_WRITE = (412, 422)
 _HEALTH = "health"
-_META: Described = {
+_META: Schema = {
     "type": "object",
-    "description": "What else there is to tell.",
+    "description": "Facts about the call.",
     "properties": {
         "warnings": {"type": "array", "items": {"type": "string"}},
         "tookMs": {"type": "number"},
         "eventId": {"type": "string", "format": "uuid", "description": "The event that was recorded."},
-        "replayed": {"type": "boolean", "description": "The answer is from before."},
-        "unchanged": {"type": "boolean", "description": "There was nothing to change."},
-        "documentHash": {"type": "string", "description": "What ifMatch of an fs.* edit takes."},
-        "cursor": {"type": "string", "description": "Asks for the next page."},
+        "replayed": {"type": "boolean", "description": "The stored answer of an earlier call."},
+        "unchanged": {"type": "boolean", "description": "The document was already so."},
+        "documentHash": {
+            "type": "string",
+            "description": "The document's hash, for ifMatch of an fs.* edit.",
+        },
+        "cursor": {"type": "string", "description": "The cursor of the next page."},
     },
     "required": ["warnings"],
 }
 
 
 def document(app: FastAPI) -> dict[str, Any]:
-    """Describe all routes."""
+    """Return the whole document."""
     if app.openapi_schema is None:
         made = get_openapi(
             title=app.title, version=garden.__version__, summary=app.summary, description=app.description,
@@ -68,7 +70,7 @@ def document(app: FastAPI) -> dict[str, Any]:
     return app.openapi_schema
 
 
-def tool_operation(tool: Tool[Any]) -> Described:
+def call_tool(tool: Tool[Any]) -> Schema:
     """Describe the route of a tool."""
     requests, _ = _models()
     fields = tool.request.model_fields.values()
@@ -86,62 +88,68 @@ def tool_operation(tool: Tool[Any]) -> Described:
     }
 
 
-def listing_tools() -> Described:
+def list_tools() -> Schema:
     """Describe the list of tools."""
     result = {"type": "array", "items": _model(ToolLine)}
     return _reading("tools", "List the tools", _answers(result, _OF_EVERY_CALL))
 
 
-def explaining_a_tool() -> Described:
-    """Describe the page of a tool."""
+def explain_tool() -> Schema:
+    """Describe the help page of a tool."""
     name = _in_path("name", "Its name.", "md.patch_section", {"enum": list(REGISTRY)})
     return _reading("tools", "Explain a tool", _answers(_model(ToolPage), _OF_EVERY_CALL), name)
 
 
-def listing_documents() -> Described:
+def list_documents() -> Schema:
     """Describe the list of documents."""
-    folder = _in_query("folder", {"type": "string"}, "Only below this folder; else the whole garden.")
+    folder = _in_query(
+        "folder", {"type": "string"}, "List only below this folder. Default: the whole garden."
+    )
     glob = _in_query(
-        "glob", {"type": "string", "maxLength": 200}, "Only paths like this, seen from the folder."
+        "glob", {"type": "string", "maxLength": 200}, "List only paths that match, relative to the folder."
     )
     result = {"type": "array", "items": {"type": "string"}}
     return _reading("documents", "List documents", _answers(result, _OF_EVERY_CALL), folder, glob)
 
 
-def reading_a_document() -> Described:
+def read_document() -> Schema:
     """Describe a document's text."""
-    path = _in_path("path", "The document, or a copy in the history; its slashes stand as they are.", _NOTES)
+    path = _in_path("path", "The document or history copy; write its slashes as they are.", _NOTES)
     lines = _in_query(
-        "lines", {"type": "string", "pattern": "^[1-9][0-9]{0,8}-[1-9][0-9]{0,8}$"}, "Only these: 1-40."
+        "lines",
+        {"type": "string", "pattern": "^[1-9][0-9]{0,8}-[1-9][0-9]{0,8}$"},
+        "Read only these lines: 1-40.",
     )
     return _reading("documents", "Read a document's text", _text_answers(), path, lines, _IF_NONE_MATCH)
 
 
-def looking_at_history() -> Described:
+def read_history() -> Schema:
     """Describe a document's versions, and the text of one of them."""
-    path = _in_path("path", "The document; its slashes stand as they are.", _NOTES)
-    version = _in_query("version", _COUNT, "Which version's text is wanted; without it they are listed.")
-    limit = _in_query("limit", _limit(), "So many events at once.")
-    cursor = _in_query("cursor", {"type": "string"}, "meta.cursor of the page before.")
+    path = _in_path("path", "The document; write its slashes as they are.", _NOTES)
+    version = _in_query("version", _COUNT, "Read this version's text. Default: list the versions.")
+    limit = _in_query("limit", _limit(), "The most events on a page.")
+    cursor = _in_query("cursor", {"type": "string"}, "meta.cursor of the last page.")
     answers = _answers({"$ref": "#/components/schemas/Versions"}, (*_OF_EVERY_CALL, 422))
     answers["200"]["content"] |= {_MARKDOWN: {"schema": {"type": "string"}}}
-    answers["304"] = {"description": "It is as it was when it was read."}
+    answers["304"] = {"description": "Unchanged since it was read."}
     return _reading(
         "documents", "List versions, or read one", answers, path, version, limit, cursor, _IF_NONE_MATCH
     )
 
 
-def querying_events() -> Described:
+def query_events() -> Schema:
     """Describe the query of events."""
     schema = QueryRequest.model_json_schema(by_alias=True)["properties"]
     filters = [
-        _in_query(name, _without_null(schema[name]), schema[name].get("description", "With this id."))
+        _in_query(
+            name, _without_null(schema[name]), schema[name].get("description", "Only events with this id.")
+        )
         for name in (to_camel(field) for field in QueryRequest.model_fields)
     ]
     return _reading("events", "Find events, newest first", _answers(_model(Rows), _OF_EVERY_CALL), *filters)
 
 
-def reading_an_event() -> Described:
+def read_event() -> Schema:
     """Describe one event."""
     event_id = _in_path(
         "event_id", "The event's id.", "0193a1b2-0000-7000-8000-000000000000", {"format": "uuid"}
@@ -149,31 +157,31 @@ def reading_an_event() -> Described:
     return _reading("events", "Read one event", _answers(_model(EventView), _OF_EVERY_CALL), event_id)
 
 
-def streaming_events() -> Described:
+def stream_events() -> Schema:
     """Describe the stream of changes."""
-    last = _header("Last-Event-ID", "The id of the last entry that arrived; the stream goes on behind it.")
-    answers: Described = {
+    last = _header("Last-Event-ID", "The id of the last entry received; the stream resumes after it.")
+    answers: Schema = {
         "200": {
-            "description": "An endless stream; each entry has an id to go on from, and says what happened to "
-            "which event: committed, failed or annotated.",
+            "description": "An endless stream of entries. Each has an id to resume from and names an event "
+            "that was committed, failed or annotated.",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         },
         **_refusals((400, 401, 429, 500, 503)),
     }
-    return _reading("events", "Follow what happens", answers, last)
+    return _reading("events", "Follow the events", answers, last)
 
 
-def being_alive() -> Described:
-    """Describe the sign of life."""
+def check_alive() -> Schema:
+    """Describe the liveness check."""
     return _about_health("Is the process alive?", _JSON, ())
 
 
-def being_ready() -> Described:
-    """Describe whether calls can be answered."""
+def check_ready() -> Schema:
+    """Describe the readiness check."""
     return _about_health("Can it answer calls?", _JSON, (503,))
 
 
-def measuring() -> Described:
+def read_metrics() -> Schema:
     """Describe the metrics."""
     return {
         **_about_health("Metrics for Prometheus", "text/plain", (401, 403)),
@@ -182,8 +190,8 @@ def measuring() -> Described:
 
 
 _NOTES = "users/ada/notes.md"
-_COUNT: Described = {"type": "integer", "minimum": 1, "maximum": 999_999_999}
-_VERSIONS: Described = {
+_COUNT: Schema = {"type": "integer", "minimum": 1, "maximum": 999_999_999}
+_VERSIONS: Schema = {
     "type": "object",
     "properties": {
         "versions": {
@@ -208,22 +216,22 @@ _VERSIONS: Described = {
     },
     "required": ["versions"],
 }
-_HEADERS: Described = {
+_HEADERS: Schema = {
     "ETag": {
-        "description": "The document's hash, quoted; a mark of its bytes follows where others were hashed.",
+        "description": "The document's hash, quoted; then a mark of its bytes if they hash differently.",
         "schema": {"type": "string"},
     },
     "Idempotency-Replayed": {
-        "description": "true where the answer is from before.",
+        "description": "true for the stored answer of an earlier call.",
         "schema": {"type": "string", "enum": ["true"]},
     },
     "X-Request-Id": {"description": "The request's id, as in the log.", "schema": {"type": "string"}},
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}},
-    "WWW-Authenticate": {"description": "That a token is needed.", "schema": {"type": "string"}},
+    "WWW-Authenticate": {"description": "The kind of token to send.", "schema": {"type": "string"}},
 }  # fmt: skip
 
 
-def _header(name: str, description: str) -> Described:
+def _header(name: str, description: str) -> Schema:
     return {
         "name": name,
         "in": "header",
@@ -233,11 +241,11 @@ def _header(name: str, description: str) -> Described:
     }
 
 
-_IF_NONE_MATCH = _header("If-None-Match", "The ETag of what is known; 304 where it is still the same.")
-_REQUEST_ID = _header("X-Request-Id", "An id of your own for this request; it comes back, and is in the log.")
+_IF_NONE_MATCH = _header("If-None-Match", "The ETag of the known text; the answer is 304 if it is unchanged.")
+_REQUEST_ID = _header("X-Request-Id", "An id of your own for this request; the answer and the log repeat it.")
 
 
-def _header_parameters(tool: Tool[Any]) -> list[Described]:
+def _header_parameters(tool: Tool[Any]) -> list[Schema]:
     found = []
     if issubclass(tool.request, Correlated):
         found.append(_header("Idempotency-Key", "The same as idempotencyKey in the body."))
@@ -250,23 +258,23 @@ def _headers_of(tool: Tool[Any]) -> tuple[str, ...]:
     return ("ETag", "Idempotency-Replayed") if tool.traits.writes else ("ETag",)
 
 
-def _in_path(name: str, description: str, example: str, schema: Described | None = None) -> Described:
+def _in_path(name: str, description: str, example: str, schema: Schema | None = None) -> Schema:
     return {
         "name": name, "in": "path", "required": True, "description": description,
         "schema": {"type": "string", **(schema or {})}, "example": example,
     }  # fmt: skip
 
 
-def _in_query(name: str, schema: Described, description: str) -> Described:
+def _in_query(name: str, schema: Schema, description: str) -> Schema:
     return {"name": name, "in": "query", "required": False, "description": description, "schema": schema}
 
 
-def _limit() -> Described:
+def _limit() -> Schema:
     return _without_null(QueryRequest.model_json_schema(by_alias=True)["properties"]["limit"])
 
 
-def _without_null(schema: Mapping[str, Any]) -> Described:
-    """A query parameter is there or it is not; null is no word in a query."""
+def _without_null(schema: Mapping[str, Any]) -> Schema:
+    """Remove null from a schema: a query has no word for it."""
     kept = {
         name: value
         for name, value in schema.items()
@@ -278,18 +286,18 @@ def _without_null(schema: Mapping[str, Any]) -> Described:
     return kept
 
 
-def _reading(tag: str, summary: str, answers: Described, *parameters: Described) -> Described:
-    found: Described = {"tags": [tag], "summary": summary, "responses": answers}
-    return {**found, "parameters": [*parameters, _REQUEST_ID]}
+def _reading(tag: str, summary: str, answers: Schema, *parameters: Schema) -> Schema:
+    operation: Schema = {"tags": [tag], "summary": summary, "responses": answers}
+    return {**operation, "parameters": [*parameters, _REQUEST_ID]}
 
 
-def _about_health(summary: str, media_type: str, refusals: tuple[int, ...]) -> Described:
+def _about_health(summary: str, media_type: str, refusals: tuple[int, ...]) -> Schema:
     content = {media_type: {"schema": {"type": "object" if media_type == _JSON else "string"}}}
     answers = {"200": {"description": "Yes.", "content": content}, **_refusals(refusals)}
     return {"tags": [_HEALTH], "summary": summary, "responses": answers, "security": []}
 
 
-def _answers(result: Described, refusals: tuple[int, ...], headers: tuple[str, ...] = ()) -> Described:
+def _answers(result: Schema, refusals: tuple[int, ...], headers: tuple[str, ...] = ()) -> Schema:
     envelope = {
         "type": "object",
         "properties": {
@@ -309,23 +317,23 @@ def _answers(result: Described, refusals: tuple[int, ...], headers: tuple[str, .
     }
 
 
-def _text_answers() -> Described:
+def _text_answers() -> Schema:
     return {
         "200": {
             "description": "The text, byte for byte.",
             "content": {_MARKDOWN: {"schema": {"type": "string"}}},
             "headers": _header_references("ETag", "X-Request-Id"),
         },
-        "304": {"description": "It is as it was when it was read."},
+        "304": {"description": "Unchanged since it was read."},
         **_refusals((*_OF_EVERY_CALL, 413, 422)),
     }
 
 
-def _refusals(statuses: tuple[int, ...]) -> Described:
+def _refusals(statuses: tuple[int, ...]) -> Schema:
     return {str(each): {"$ref": f"#/components/responses/{_name_of(each)}"} for each in sorted(set(statuses))}
 
 
-def _header_references(*names: str) -> Described:
+def _header_references(*names: str) -> Schema:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
@@ -337,7 +345,7 @@ def _statuses() -> list[int]:
     return sorted({*STATUSES.values(), *_OWN_STATUSES})
 
 
-def _problem_response(status: int) -> Described:
+def _problem_response(status: int) -> Schema:
     codes = [code for code, each in STATUSES.items() if each == status]
     words = [f"`{code}`: {CODES[code].meaning}" for code in codes]
     own = [_OWN_STATUSES[status]] if status in _OWN_STATUSES else []
@@ -353,10 +361,10 @@ def _problem_response(status: int) -> Described:
     }
 
 
-def _problem_schema() -> Described:
+def _problem_schema() -> Schema:
     return {
         "type": "object",
-        "description": "RFC 9457, and the envelope of a refusal.",
+        "description": "A problem of RFC 9457, and the envelope of a refusal.",
         "properties": {
             "type": {"type": "string", "format": "uri"},
             "title": {"type": "string"},
@@ -378,13 +386,13 @@ def _problem_schema() -> Described:
     }
 
 
-def _model(model: type[Any]) -> Described:
+def _model(model: type[Any]) -> Schema:
     return _models()[0][model.__name__, "serialization"]
 
 
 @cache
-def _models() -> tuple[dict[tuple[str, str], Described], Described]:
-    """Give the schema of each tool's request and result, and all that they refer to."""
+def _models() -> tuple[dict[tuple[str, str], Schema], Schema]:
+    """Return the schema of each tool's request and result, and the definitions they refer to."""
     wanted: list[tuple[str, Any, TypeAdapter[Any]]] = []
     for tool in REGISTRY.values():
         wanted.append((tool.name, "validation", TypeAdapter(tool.request)))

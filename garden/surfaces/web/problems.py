@@ -1,72 +1,107 @@
-"""Refusals as they travel over HTTP: problem+json that also is the envelope."""
+"""Refusals over HTTP: the status of every error code, and problem+json that is also the envelope."""
 
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from fastapi import Response
 
 from garden.access.dispatcher import Envelope, refusal
 from garden.grammar.errors import GardenError
-from garden.surfaces.web.statuses import RETRY_SECONDS, STATUSES
 from garden.tools.error_codes import CODES
 
 PROBLEM = "application/problem+json"
 _TYPES = "urn:memory-garden:error:"
 
+STATUSES: Mapping[str, int] = MappingProxyType(
+    {
+        "invalid_input": 400,
+        "not_found": 404,
+        "path_not_allowed": 403,
+        "delete_not_allowed": 403,
+        "anchor_not_found": 404,
+        "anchor_ambiguous": 409,
+        "anchor_changed": 422,
+        "anchor_in_text": 422,
+        "heading_in_section": 422,
+        "identity_changed": 422,
+        "malformed_document": 409,
+        "precondition_failed": 412,
+        "override_required": 422,
+        "patch_conflict": 409,
+        "already_exists": 409,
+        "idempotency_conflict": 422,
+        "in_progress": 409,
+        "permission_denied": 403,
+        "permission_required": 403,
+        "rate_limited": 429,
+        "unknown_tool": 404,
+        "too_large": 413,
+        "not_text": 422,
+        "document_damaged": 409,
+        "unavailable": 503,
+        "internal": 500,
+    }
+)
+"""The status of every code; an `HttpError` has a status of its own."""
+
+RETRY_SECONDS: Mapping[str, int] = MappingProxyType({"in_progress": 1, "rate_limited": 1, "unavailable": 1})
+"""Codes after which the same request may succeed, and how long to wait first."""
+
 
 class HttpError(GardenError):
-    """A request that is refused for what it is in HTTP, with a status of its own."""
+    """A request that is wrong as HTTP, with a status of its own."""
 
     status: ClassVar[int] = 400
 
     @property
     def headers(self) -> dict[str, str]:
-        """What the answer says beside the problem."""
+        """Headers of the answer beside those of every problem."""
         return {}
 
 
 class NotAcceptedError(HttpError):
-    """A request that says something that can't be so."""
+    """Part of the request can't be read."""
 
     code = "invalid_input"
 
 
 class TokenRequiredError(HttpError):
-    """Nobody knows who calls."""
+    """The request carries no token, or none that is live."""
 
     code = "permission_denied"
     status = 401
 
     @property
     def headers(self) -> dict[str, str]:
-        """How to say who calls."""
+        """The kind of token to send."""
         return {"WWW-Authenticate": 'Bearer realm="memory-garden"'}
 
 
 class ForbiddenError(HttpError):
-    """The one who calls may not do this."""
+    """This caller may not do this."""
 
     code = "permission_denied"
     status = 403
 
 
-class NothingHereError(HttpError):
-    """There is nothing at this address."""
+class NoRouteError(HttpError):
+    """No route has this address."""
 
     code = "not_found"
     status = 404
 
 
 class TooLateError(HttpError):
-    """The request did not arrive in the time it has."""
+    """The request did not arrive in time."""
 
     code = "invalid_input"
     status = 408
 
     @property
     def headers(self) -> dict[str, str]:
-        """That there is no use in sending the rest."""
+        """Tell the client not to send the rest."""
         return {"Connection": "close"}
 
 
@@ -78,69 +113,66 @@ class BodyTooLargeError(HttpError):
 
     @property
     def headers(self) -> dict[str, str]:
-        """That there is no use in sending the rest."""
+        """Tell the client not to send the rest."""
         return {"Connection": "close"}
 
 
 class HeadTooLargeError(HttpError):
-    """The head of the request is longer than any needs to be."""
+    """The head of the request is larger than any request needs."""
 
     code = "too_large"
     status = 431
 
 
 class MediaTypeError(HttpError):
-    """The body is in no form that is read here."""
+    """The body is not JSON in UTF-8."""
 
     code = "invalid_input"
     status = 415
 
 
 class MethodError(HttpError):
-    """There is something at this address, but not for this method."""
+    """The address has routes, but none for this method."""
 
     code = "invalid_input"
     status = 405
 
     def __init__(self, allowed: Sequence[str]) -> None:
-        super().__init__("This method is not for this address.", hint=f"Use {' or '.join(allowed)}.")
+        super().__init__("This address does not take this method.", hint=f"Use {' or '.join(allowed)}.")
         self._allowed = ", ".join(allowed)
 
     @property
     def headers(self) -> dict[str, str]:
-        """Which methods there are."""
+        """The methods that the address takes."""
         return {"Allow": self._allowed}
-
-
-def status_of(error: GardenError) -> int:
-    """Give the status that goes with an error."""
-    return error.status if isinstance(error, HttpError) else STATUSES[error.code]
 
 
 def problem(error: GardenError) -> Response:
     """Answer with an error."""
-    return refused(refusal(error), status_of(error), error.headers if isinstance(error, HttpError) else {})
+    if isinstance(error, HttpError):
+        return refuse(refusal(error), error.status, error.headers)
+    return refuse(refusal(error))
 
 
-def refused(
+def refuse(
     envelope: Envelope, status: int | None = None, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Answer with an envelope that says no."""
+    """Answer with the envelope of a refusal."""
     error = envelope["error"]
     status = STATUSES[error["code"]] if status is None else status
-    said = {
+    body = {
         "type": f"{_TYPES}{error['code']}",
         "title": CODES[error["code"]].meaning,
         "status": status,
         "detail": error["message"],
         **envelope,
     }
-    waiting = {"Retry-After": str(RETRY_SECONDS[error["code"]])} if error["code"] in RETRY_SECONDS else {}
-    return Response(as_json(said), status, {**waiting, **(headers or {})}, PROBLEM)
+    retry = {"Retry-After": str(RETRY_SECONDS[error["code"]])} if error["code"] in RETRY_SECONDS else {}
+    return Response(as_json(body), status, {**retry, **(headers or {})}, PROBLEM)
 
 
 def as_json(value: Any) -> bytes:
-    """Write a JSON value; what UTF-8 has no bytes for is escaped."""
+    """Encode a JSON value; characters that UTF-8 can't encode are escaped."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:

@@ -13,35 +13,27 @@ from garden.tools.requests import find_tool
 
 
 def add_tool_routes(router: APIRouter, calls: Calls) -> None:
-    """Add a route for each tool, and those that name and explain them."""
+    """Add a route for each tool, and those that list and explain them."""
 
-    async def listed(request: Request) -> Response:
+    def caller_of(tool: Tool[Any]) -> Handler:
+        async def call(request: Request) -> Response:
+            return await calls.call_with_body(request, tool)
+
+        return call
+
+    async def list_tools(request: Request) -> Response:
         return await calls.call(request, "tools.list", {})
 
-    async def explained(request: Request) -> Response:
+    async def explain(request: Request) -> Response:
         return await calls.call(request, "tools.help", {"tool": request.path_params["name"]})
 
-    async def by_another_name(request: Request) -> Response:
+    async def call_by_other_name(request: Request) -> Response:
         return await calls.call_with_body(request, find_tool(REGISTRY, request.path_params["name"]))
 
     for tool in REGISTRY.values():
-        described = openapi.tool_operation(tool)
-        add(
-            router,
-            "POST",
-            f"/v1/tools/{tool.name}",
-            _calling(calls, tool),
-            f"call_{tool.name.replace('.', '_')}",
-            described,
-        )
-    # A dot may be an underscore, and asking for a delete has an answer of its own.
-    add(router, "POST", "/v1/tools/{name}", by_another_name, "call_by_another_name", None)
-    add(router, "GET", "/v1/tools", listed, "list_tools", openapi.listing_tools())
-    add(router, "GET", "/v1/tools/{name}", explained, "explain_a_tool", openapi.explaining_a_tool())
-
-
-def _calling(calls: Calls, tool: Tool[Any]) -> Handler:
-    async def called(request: Request) -> Response:
-        return await calls.call_with_body(request, tool)
-
-    return called
+        name = f"call_{tool.name.replace('.', '_')}"
+        add(router, "POST", f"/v1/tools/{tool.name}", caller_of(tool), name, openapi.call_tool(tool))
+    # An underscore may replace the dot, and a request to delete has an answer of its own.
+    add(router, "POST", "/v1/tools/{name}", call_by_other_name, "call_by_another_name", None)
+    add(router, "GET", "/v1/tools", list_tools, "list_tools", openapi.list_tools())
+    add(router, "GET", "/v1/tools/{name}", explain, "explain_a_tool", openapi.explain_tool())

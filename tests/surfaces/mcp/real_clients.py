@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from garden.demo.throw_away import throw_away_home
-from garden.surfaces.mcp.tool_names import wire_name
+from garden.surfaces.mcp.tool_list import wire_name
 from garden.tools.registry import REGISTRY
 from tests.support.examples import IN_ORDER
 from tests.support.processes import command, environment, spawn_garden

@@ -88,7 +88,7 @@ def test_sessions_that_are_in_use_are_kept_and_one_more_is_refused(narrow: httpx
             assert streams.enter_context(narrow.stream("GET", "", headers=each)).status_code == 200
         answer = narrow.post("", json=GREETING, headers=ADA)
         assert answer.status_code == 429
-        assert "sessions are open already" in answer.json()["error"]["message"]
+        assert "sessions of this caller are in use" in answer.json()["error"]["message"]
         assert answer.json()["error"]["data"]["code"] == "rate_limited"
         opened(narrow, "ben.agent")
         assert narrow.delete("", headers=sessions[0]).status_code == 200

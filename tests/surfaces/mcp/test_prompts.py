@@ -8,7 +8,7 @@ from mcp import Client, MCPError
 from mcp_types import EmbeddedResource, PromptReference, TextContent, TextResourceContents
 
 from garden.session import Session
-from garden.surfaces.mcp.tool_names import wire_name
+from garden.surfaces.mcp.tool_list import wire_name
 from garden.tools.registry import REGISTRY
 from tests.support.gardens import CRITIC, NOTES, OVERVIEW, plant, result
 from tests.support.mcp_service import Service
@@ -81,7 +81,7 @@ def test_a_review_begins_where_it_is_told_to(connect: Connect, ada: Session) -> 
             words, overview = await written(client, "weekly_review", {"since": "2026-11-02"})
             assert '"2026-11-02T00:00:00Z"' in words
             assert overview == ada.fs.read(OVERVIEW).result
-            with pytest.raises(MCPError, match="no date"):
+            with pytest.raises(MCPError, match="not a date"):
                 await client.get_prompt("weekly_review", {"since": "last week"})
 
     asyncio.run(converse())

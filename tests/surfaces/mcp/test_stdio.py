@@ -188,8 +188,8 @@ def test_an_input_with_nothing_in_it_ends_the_server(ready_home: Home) -> None:
 def test_nothing_but_protocol_reaches_stdout_whoever_prints() -> None:
     program = (
         "import os, subprocess, sys\n"
-        "from garden.surfaces.mcp.stdio_streams import claimed\n"
-        "with claimed() as (reading, writing):\n"
+        "from garden.surfaces.mcp.stdio_streams import claim_descriptors\n"
+        "with claim_descriptors() as (reading, writing):\n"
         "    print('printed', flush=True)\n"
         "    os.write(1, b'written\\n')\n"
         "    subprocess.run(['echo', 'by a child'])\n"

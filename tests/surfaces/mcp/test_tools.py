@@ -12,10 +12,9 @@ from garden.access.dispatcher import refusal
 from garden.grammar.errors import GardenError
 from garden.home.folder import Home
 from garden.session import Session
-from garden.surfaces.mcp.answers import answered
+from garden.surfaces.mcp.answers import tool_answer
 from garden.surfaces.mcp.handlers import protocol_error
-from garden.surfaces.mcp.tool_list import envelope_schema
-from garden.surfaces.mcp.tool_names import wire_name
+from garden.surfaces.mcp.tool_list import envelope_schema, wire_name
 from garden.tools.registry import REGISTRY
 from garden.tools.requests import UnknownToolError
 from garden.writing.callers import Role
@@ -138,11 +137,11 @@ def test_what_is_said_in_words_names_tools_as_they_are_called_here() -> None:
     envelope = refusal(UnknownToolError("No.", hint="tools.list.", details={"tools": DOTTED}))
     hinted = {"ok": True, "result": None, "meta": {"warnings": ["Use fs.move."], "hint": "See md.lint."}}
     spoken = protocol_error(GardenError("fs.read can't.", hint="Try md.plant.")).error
-    told = [text["text"] for each in (envelope, hinted) for text in answered(each)["content"]]
+    told = [text["text"] for each in (envelope, hinted) for text in tool_answer(each)["content"]]
     for text in [*told, spoken.message]:
         assert not [dotted for dotted in DOTTED if dotted in text]
     # For programs it stays as it is on every surface.
-    assert answered(envelope)["structuredContent"]["error"]["details"] == {"tools": DOTTED}
+    assert tool_answer(envelope)["structuredContent"]["error"]["details"] == {"tools": DOTTED}
     assert spoken.data["message"] == "fs.read can't."
 
 

@@ -275,7 +275,8 @@ def test_a_port_that_is_taken_is_said_to_be(ready_home: Home) -> None:
     with served(ready_home, "--user", "ada") as service:
         done = garden("serve", "--port", str(service.address[1]), "--user", "ada", home=ready_home.path)
     assert done.returncode == 1
-    assert "can't be listened on: Address already in use.\n" in done.stderr
+    assert "The service can't listen on 127.0.0.1 port" in done.stderr
+    assert ": Address already in use.\n" in done.stderr
 
 
 @pytest.mark.parametrize("host", ["nonsense.invalid", "192.0.2.1"])

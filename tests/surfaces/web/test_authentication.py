@@ -1,4 +1,4 @@
-"""The door alone: who waits behind whom, and who is taken for a neighbour."""
+"""The authenticator alone: who waits behind whom, and who is taken for a neighbour."""
 
 import asyncio
 import secrets
@@ -11,7 +11,7 @@ from garden.access.threads import OverloadedError
 from garden.access.tokens import NotAuthenticatedError
 from garden.events.records import Caller
 from garden.surfaces.web import authentication
-from garden.surfaces.web.authentication import TokenDoor
+from garden.surfaces.web.authentication import TokenAuthenticator
 from garden.surfaces.web.problems import TokenRequiredError
 
 ADA = Caller("ada", "companion")
@@ -41,12 +41,12 @@ class Slow:
         raise NotAuthenticatedError("This access token is not known here.")
 
 
-def at_a_door(slow: Slow, scene: Callable[[TokenDoor], Awaitable[None]]) -> None:
-    door = TokenDoor(slow.check)
+def authenticating(slow: Slow, scene: Callable[[TokenAuthenticator], Awaitable[None]]) -> None:
+    authenticator = TokenAuthenticator(slow.check)
     try:
-        asyncio.run(_played(slow, scene(door)))
+        asyncio.run(_played(slow, scene(authenticator)))
     finally:
-        door.close()
+        authenticator.close()
 
 
 async def _played(slow: Slow, scene: Awaitable[None]) -> None:
@@ -63,51 +63,53 @@ def test_strangers_who_fill_their_queue_shut_nobody_out_who_was_let_in_before(
     monkeypatch.setattr(authentication, "_KNOWN_SECONDS", 0.0)
     slow = Slow(fresh_token())
 
-    async def scene(door: TokenDoor) -> None:
-        await door.admit(presenting(slow.good))
-        crowd = [asyncio.create_task(door.admit(presenting(fresh_token()))) for _ in range(200)]
+    async def scene(authenticator: TokenAuthenticator) -> None:
+        await authenticator.authenticate(presenting(slow.good))
+        crowd = [
+            asyncio.create_task(authenticator.authenticate(presenting(fresh_token()))) for _ in range(200)
+        ]
         await asyncio.sleep(0)
         async with asyncio.timeout(60):
             for _ in range(3):
-                assert await door.admit(presenting(slow.good)) == ADA
+                assert await authenticator.authenticate(presenting(slow.good)) == ADA
         slow.told.set()
         refused = await asyncio.gather(*crowd, return_exceptions=True)
         assert {type(each) for each in refused} == {OverloadedError, TokenRequiredError}
 
-    at_a_door(slow, scene)
+    authenticating(slow, scene)
 
 
 def test_who_was_let_in_once_and_is_no_longer_is_a_stranger_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(authentication, "_KNOWN_SECONDS", 0.0)
     slow = Slow(fresh_token())
 
-    async def scene(door: TokenDoor) -> None:
+    async def scene(authenticator: TokenAuthenticator) -> None:
         revoked, kept = presenting(slow.good), presenting(fresh_token())
-        await door.admit(revoked)
+        await authenticator.authenticate(revoked)
         slow.good = kept["authorization"].removeprefix("Bearer ")
-        await door.admit(kept)
+        await authenticator.authenticate(kept)
         slow.told.set()
         with pytest.raises(TokenRequiredError):
-            await door.admit(revoked)
+            await authenticator.authenticate(revoked)
         slow.told.clear()
-        again = asyncio.create_task(door.admit(revoked))
+        again = asyncio.create_task(authenticator.authenticate(revoked))
         await asyncio.sleep(0)
         async with asyncio.timeout(60):
-            assert await door.admit(kept) == ADA
+            assert await authenticator.authenticate(kept) == ADA
         assert not again.done()
         again.cancel()
 
-    at_a_door(slow, scene)
+    authenticating(slow, scene)
 
 
 @pytest.mark.parametrize("text", ["x", "mgt.ada.5f0c1a9be2d4.short", "mgt.ada.5f0c1a9be2d4." + "é" * 43])
 def test_what_has_not_the_form_of_a_token_is_refused_without_being_looked_up(text: str) -> None:
     slow = Slow(fresh_token())
 
-    async def scene(door: TokenDoor) -> None:
+    async def scene(authenticator: TokenAuthenticator) -> None:
         async with asyncio.timeout(60):
             with pytest.raises(TokenRequiredError):
-                await door.admit(presenting(text))
+                await authenticator.authenticate(presenting(text))
 
-    at_a_door(slow, scene)
+    authenticating(slow, scene)
     assert slow.asked == []

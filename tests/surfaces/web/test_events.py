@@ -53,7 +53,7 @@ def test_a_filter_that_makes_no_sense_is_refused(ada: Person, bad: dict[str, str
 @pytest.mark.parametrize("limit", ["-1", "0", "many"])
 def test_a_limit_that_is_none_is_told_where_limits_begin(ada: Person, limit: str) -> None:
     told = ada.client.get("/v1/events", params={"limit": limit}).json()["error"]["message"]
-    assert told == "limit is a number from 1 on."
+    assert told == "limit must be a number from 1 on."
 
 
 def test_one_event_is_shown_with_what_was_said_of_it_later(ada: Person) -> None:

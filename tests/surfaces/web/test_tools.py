@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from garden.surfaces.web.statuses import RETRY_SECONDS, STATUSES
+from garden.surfaces.web.problems import RETRY_SECONDS, STATUSES
 from garden.tools.error_codes import CODES
 from garden.tools.registry import REGISTRY
 from tests.support.folders import PREFIX

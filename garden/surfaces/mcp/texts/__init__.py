@@ -1,14 +1,14 @@
-"""The words that agents are given, each in a file of its own, with names in braces for what is filled in."""
+"""The texts for agents, each in a file of its own, with placeholders in braces."""
 
 from functools import cache
 from importlib.resources import files
 
 
-def filled_in(name: str, **values: str) -> str:
-    """Give a text with its names filled in."""
-    return _text(name).format(**values)
+def render_text(name: str, **values: str) -> str:
+    """Return a text with its placeholders filled."""
+    return _template(name).format(**values)
 
 
 @cache
-def _text(name: str) -> str:
+def _template(name: str) -> str:
     return (files(__package__) / f"{name}.md").read_text("utf-8")
