@@ -72,6 +72,10 @@ package: .venv/ready ## Install the wheel and the sdist into empty environments,
 docs: .venv/ready ## Write everything that is generated from code, and list what changed
 	@$(PY) -m tools.docs
 
+.PHONY: picture
+picture: .venv/ready ## Draw the README's picture from a run of the demonstration
+	@$(PY) tools/demo_picture.py
+
 .PHONY: site
 site: .venv/ready ## Build the documentation as a site, in build/site
 	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet --strict

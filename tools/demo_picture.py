@@ -1,6 +1,6 @@
-"""Draws docs/images/demo.svg: an excerpt of a real run of `make demo`, as a terminal shows it.
+"""Draw docs/images/demo.svg: an excerpt of a real run of `make demo`, as a terminal shows it.
 
-Run it by hand when the demonstration's words change; a test says when that is.
+`make picture` runs it. A test fails when the picture shows a line that the demonstration no longer prints.
 """
 
 import fcntl
@@ -84,7 +84,7 @@ def terminal_output() -> str:
 def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 65536)
-    except OSError:  # how a terminal says that nobody is at its other end any more
+    except OSError:  # a terminal reports its closed end as an error
         return b""
 
 
