@@ -75,6 +75,8 @@ def test_one_user_does_not_take_all_the_threads() -> None:
     async def converse() -> None:
         calls, held = CallThreads(threads=3), Event()
         waiting = [asyncio.create_task(calls.run("ada", held.wait)) for _ in range(10)]
+        # Ada's calls take their threads before Ben's call asks for one.
+        await asyncio.sleep(0)
         try:
             async with asyncio.timeout(30):
                 assert isinstance(await calls.run("ben", Event), Event)

@@ -40,6 +40,7 @@ class Plant:
             home=home,
             outside=home.parent / "outside",
             up="../" * (self.component + 1),
+            within="../" * self.component,
             here=here,
             there=here.replace(f"/{ADA}", f"/{BEN}"),
         )
@@ -363,6 +364,7 @@ _TARGETS = {
     "to the root of what is outside": "{outside}",
     "to the same place in another garden": "{home}/{there}",
     "to the same place in another garden, relative": "{up}home/{there}",
+    "to the same place in another garden, never leaving the home": "{within}{there}",
     "to where it stood before, by another name": "{home}/{here}-aside",
     "to nothing": "{home}/nothing",
     "to itself": "{home}/{here}",

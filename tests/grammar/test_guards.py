@@ -99,6 +99,7 @@ def test_no_anchor_is_removed_or_altered(after: str) -> None:
     "after",
     [
         TEXT + "\n## D\n<!-- @anchor: a v1 -->\n",
+        TEXT + "\n## A\n<!-- @anchor: a v1 -->\n",
         TEXT.replace("## C\n", "## C\n<!-- @anchor: b v1 -->\n"),
         TEXT + "\n## D\n<!-- @anchor: d v1 -->\n\n## E\n<!-- @anchor: d v1 -->\n",
     ],

@@ -55,6 +55,12 @@ def test_the_identity_comes_last_so_a_half_made_home_is_completed(
         assert sorted(str(each.relative_to(path)) for each in path.rglob("*")) == names
 
 
+def test_a_half_made_home_keeps_its_keys(home: Home) -> None:
+    keys = home.keys_file.read_bytes()
+    (home.path / ".garden/home.json").unlink()
+    assert ensure_home(home.path).keys_file.read_bytes() == keys
+
+
 def test_a_folder_with_a_space_and_letters_of_other_scripts_is_fine(folder: Path) -> None:
     path = folder / "my gärten 庭"
     assert open_home(ensure_home(path).path).path == path

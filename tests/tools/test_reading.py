@@ -37,6 +37,7 @@ def test_a_glob_narrows_a_listing(ada: Session) -> None:
         "*.md": [NOTES, OVERVIEW],
         "**/*.md": [NOTES, OVERVIEW, CRITIC],
         "parts/*/profile.md": [CRITIC],
+        "*/profile.md": [],
         "n?tes.md": [NOTES],
         "**/profile.md": [CRITIC],
         "[n]otes.md": [],
