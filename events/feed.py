@@ -135,7 +135,7 @@ class Notices:
 
     def check(self) -> None:
         """Find out whether the connection is still alive; it is unavailable if not."""
-        self._opened.execute(statements("queries")["are_you_there"])
+        self._opened.execute(statements("queries")["check"])
 
 
 @contextmanager

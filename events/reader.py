@@ -81,7 +81,7 @@ class EventReader:
 
     def check_reachable(self) -> None:
         """Make sure that the database answers."""
-        self._pool.read(lambda connection: connection.execute(statements("queries")["are_you_there"]))
+        self._pool.read(lambda connection: connection.execute(statements("queries")["check"]))
 
     def query(self, user_id: str, query: Query) -> Page:
         """Find events, newest first; a page's cursor asks for the next one, whatever is added meanwhile."""

@@ -1,4 +1,4 @@
-"""What the account holds: events, heads, annotations, and who did it."""
+"""Events, heads and annotations. A field declared here is a column: `rows`, `seals` and the SQL follow it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from garden.events.keyring import Seal
 from garden.events.saga import Status
 from garden.grammar.splice import Splice
 
-# The stream of what is said without changing a document.
+# The stream of a user's notes that change no document.
 JOURNAL = ""
 NO_CHAIN = bytes(32)
 UNSEALED = Seal(b"", 0)
@@ -18,7 +18,7 @@ UNSEALED = Seal(b"", 0)
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who acts, for which user, and in which of the agent's own contexts."""
+    """The user, the actor, its role and the agent's own correlation ids."""
 
     user_id: str
     actor: str
@@ -30,7 +30,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """What is said of an event, whether it changes a document or not."""
+    """The words of an event, with or without a change of a document."""
 
     type: str
     op: str
@@ -47,10 +47,10 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentChange:
-    """What an event does to its document: one exact, reversible splice, and the texts before and after.
+    """One exact, reversible splice, and the hashes of the texts before and after it.
 
-    `raw` hashes are over the file's bytes, the others over its canonical form; `sealed_text` is the canonical
-    content the line hash covers, the edited section's where one was edited.
+    `raw` hashes cover the file's bytes, the others its canonical form. `sealed_text` is the canonical content
+    that the line hash covers: the edited section's, or the whole document's.
     """
 
     splice: Splice
@@ -63,7 +63,7 @@ class DocumentChange:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the account believes a document to be, and where its chain ends."""
+    """The version and hashes that the event log believes a document to have, and the end of its chain."""
 
     version: int = 0
     content_hash: str | None = None
@@ -78,7 +78,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One row of the account."""
+    """One event of the log."""
 
     user_id: str
     event_id: UUID
@@ -107,7 +107,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
-    """What was said later about an event that stands."""
+    """A later note about an event."""
 
     annotation_id: UUID
     event_id: UUID

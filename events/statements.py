@@ -1,4 +1,9 @@
-"""SQL kept in .sql files: each statement has a name there, and Python calls it by that name."""
+"""SQL in .sql files: each statement has a name there, and Python runs it by that name.
+
+A placeholder stands for all columns of a record: `{event}` for those of an event, `{d.head}` for those of a
+head in the table `d`, `{:new_event}` for the parameters of a new event. So no statement depends on other
+columns that a table may have.
+"""
 
 import re
 from collections.abc import Mapping
@@ -6,14 +11,31 @@ from functools import cache
 from importlib import resources
 from types import MappingProxyType
 
+from garden.events import rows
+
 _NAME = re.compile(r"^-- name: ([a-z_]+)$", re.MULTILINE)
+_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "event": rows.EVENT_COLUMNS,
+    "annotation": rows.ANNOTATION_COLUMNS,
+    "head": rows.HEAD_COLUMNS,
+    "new_event": rows.NEW_EVENT,
+    "new_head": rows.NEW_HEAD,
+    "new_state": rows.NEW_STATE,
+    "written_state": tuple(f"written_{name}" for name in rows.NEW_STATE),
+}
+_PLACEHOLDER = re.compile(rf"\{{(:|[a-z]\.)?({'|'.join(_COLUMNS)})\}}")
 
 
 @cache
 def statements(file: str) -> Mapping[str, bytes]:
     """Read the named statements of `events/sql/<file>.sql`."""
     text = resources.files("garden.events").joinpath("sql", f"{file}.sql").read_text("utf-8")
-    _, *parts = _NAME.split(text)
+    _, *parts = _NAME.split(_PLACEHOLDER.sub(_expand, text))
     return MappingProxyType(
         {name: sql.strip().encode() for name, sql in zip(parts[::2], parts[1::2], strict=True)}
     )
+
+
+def _expand(placeholder: re.Match[str]) -> str:
+    form = "%({})s" if placeholder[1] == ":" else f"{placeholder[1] or ''}{{}}"
+    return ", ".join(form.format(name) for name in _COLUMNS[placeholder[2]])

@@ -1,31 +1,42 @@
 """A document's stream of events, or the user's journal, while its lock is held."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 from uuid import UUID
 
 from psycopg import errors
 from psycopg.types.json import Jsonb
 
 from garden.events.database import DatabaseUnavailableError
-from garden.events.idempotency import LIFETIME, EarlierRequest, InProgressError, RequestIdentity
+from garden.events.idempotency import (
+    LIFETIME,
+    EarlierRequest,
+    InProgressError,
+    RequestIdentity,
+    earlier_request,
+)
 from garden.events.identifiers import uuid7
 from garden.events.keyring import Keyring
 from garden.events.pool import PooledConnection, translate_errors
 from garden.events.records import Annotation, Caller, DocumentChange, Event, Head, Statement
-from garden.events.rows import annotation_row, event_row, head_row, parameters, state_row
+from garden.events.rows import (
+    NEW_EVENT,
+    NEW_HEAD,
+    NEW_STATE,
+    Row,
+    annotation_row,
+    event_row,
+    head_of,
+    parameters,
+    state_row,
+)
 from garden.events.saga import StaleStateError, Status, check_transition
-from garden.events.seals import line_seal, seal_annotation, seal_event, seal_head, seal_state
+from garden.events.seals import line_seal, seal_annotation, seal_event, seal_state, sealed_head_row
 from garden.events.statements import statements
 
-# psycopg keeps the parsed form of statements with up to 50 parameters; parsing anew costs a tenth of a write.
-_NEVER_AT_FIRST = frozenset({"error", "written_at", "failed_at"})
-_HEAD_ONLY = (
-    "version", "content_hash", "raw_hash", "head_event_id", "open_event_id", "seal", "seal_salt_version",
-)  # fmt: skip
 _TICK = timedelta(microseconds=1)
 
 
@@ -46,21 +57,21 @@ class LockedStream:
     def __init__(
         self,
         connection: PooledConnection,
+        row: Row,
         *,
         lock: int,
         caller: Caller,
         path: str,
-        head: Head,
-        damage: Mapping[str, Any] | None,
         request: RequestIdentity | None,
         keys: Keyring,
         now: Callable[[], datetime],
     ) -> None:
         self.caller = caller
         self.path = path
-        self.head = head
-        self.damage = damage
+        self.head = Head() if row["version"] is None else head_of(row)
+        self.damage: Mapping[str, Any] | None = row["damage"]
         self.request = request
+        self._row = row
         self.earlier: EarlierRequest | None = None
         self.connection = connection
         self._lock: int | None = lock
@@ -145,12 +156,12 @@ class LockedStream:
             caller=self.caller,
             created_at=at,
         )
-        annotation = seal_annotation(self.caller.user_id, plain, self.head.tail_chain_hash, self._keys)
+        annotation = seal_annotation(plain, self.head.tail_chain_hash, self._keys)
         tail = replace(
             self.head, tail_sequence=annotation.sequence, tail_chain_hash=annotation.chain.mac, updated_at=at
         )
         values = {
-            **parameters(annotation_row(self.caller.user_id, annotation)),
+            **parameters(annotation_row(annotation)),
             **self._head_values(tail),
             **self._request_values(at, {"eventId": str(event_id)}),
             "lock": self._lock,
@@ -169,24 +180,40 @@ class LockedStream:
         }
         if not any(ids.values()):
             return None
-        values = {"user_id": self.caller.user_id, "speaks_of": path, **ids}
+        values = {"user_id": self.caller.user_id, "path": path, **ids}
         with self.connection.pipeline():
             self.connection.execute(statements("store")["act_for"], values)
             # Planned anew each time: which index leads to the write depends on which ids there are.
-            found = self.connection.execute(statements("store")["write_it_speaks_of"], values, prepare=False)
+            found = self.connection.execute(
+                statements("store")["find_write_by_caller"], values, prepare=False
+            )
         row = found.fetchone()
         return row["event_id"] if row else None
 
     def rebuild_head(self, head: Head) -> None:
         """Put a head that was made from the stream's events in the place of one that does not fit them."""
-        sealed = seal_head(self.caller.user_id, self.path, head, self._keys)
-        row = head_row(self.caller.user_id, self.path, sealed)
-        values = {f"head_{name}": value for name, value in row.items()}
-        acting = {"user_id": self.caller.user_id, "stream": self.path}
+        row = self._sealed_row(head)
         with translate_errors(), _refusing_races("The head"), self.connection.pipeline():
-            self.connection.execute(statements("store")["act_for"], acting)
-            self.connection.execute(statements("store")["put_head"], {**values, **acting})
-        self.head = sealed
+            self.connection.execute(statements("store")["act_for"], row)
+            self.connection.execute(statements("store")["put_head"], row)
+        self.head = head
+
+    @contextmanager
+    def hold(self) -> Iterator[Self]:
+        """Compare the request with the earlier one of its key; release the lock on leaving."""
+        try:
+            with translate_errors():
+                self.earlier = earlier_request(self.request, self._row) if self.request else None
+                yield self
+        finally:
+            try:
+                # The result of the block stands, whether the lock can be given back or not.
+                with suppress(DatabaseUnavailableError):
+                    self.release()
+            finally:
+                # A lock that could not be given back must not stay on a connection that others will use.
+                if self.holds_lock:
+                    self.connection.close()
 
     @property
     def holds_lock(self) -> bool:
@@ -200,10 +227,10 @@ class LockedStream:
             self._lock = None
 
     def _add(self, event: Event, head: Head, response: Mapping[str, Any] | None, lock: int | None) -> None:
-        row = {name: value for name, value in event_row(event).items() if name not in _NEVER_AT_FIRST}
+        row = event_row(event)
         values = {
             **self._request_values(event.created_at, response),
-            **parameters(row),
+            **parameters({name: row[name] for name in NEW_EVENT}),
             **self._head_values(head),
             "lock": lock,
         }
@@ -225,10 +252,9 @@ class LockedStream:
         head = _advanced(closed, ended) if ended.status is Status.COMMITTED else closed
         values = {
             **_moving(ended, event.status),
-            **{f"written_{name}": value for name, value in state_row(written).items()},
+            **_written_state(written),
             **self._head_values(head),
             "stream": event.stream,
-            "head_updated_at": head.updated_at,
             "idempotency_key": event.idempotency_key,
             "answer": None if response is None else Jsonb(dict(response)),
             "lock": None if keep else self._lock,
@@ -306,11 +332,12 @@ class LockedStream:
         )
 
     def _head_values(self, head: Head) -> dict[str, Any]:
-        """The columns of a new head that an event's own don't hold already."""
-        row = head_row(
-            self.caller.user_id, self.path, seal_head(self.caller.user_id, self.path, head, self._keys)
-        )
-        return {f"head_{name}": row[name] for name in _HEAD_ONLY}
+        """The columns of a new head that the event or annotation beside it does not hold."""
+        row = self._sealed_row(head)
+        return {name: row[name] for name in NEW_HEAD}
+
+    def _sealed_row(self, head: Head) -> dict[str, Any]:
+        return sealed_head_row(self.caller.user_id, self.path, head, self._keys)
 
     def _request_values(self, at: datetime, response: Mapping[str, Any] | None) -> dict[str, Any]:
         return {
@@ -341,8 +368,13 @@ def _moving(event: Event, expected: Status) -> dict[str, Any]:
         "user_id": event.user_id,
         "event_id": event.event_id,
         "expected": expected,
-        **state_row(event),
+        **parameters(state_row(event)),
     }
+
+
+def _written_state(event: Event | None) -> dict[str, Any]:
+    state = parameters(state_row(event)) if event else dict.fromkeys(NEW_STATE)
+    return {f"written_{name}": value for name, value in state.items()}
 
 
 def _advanced(head: Head, event: Event) -> Head:

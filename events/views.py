@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from uuid import UUID
 
 from garden.events.reader import EventReader
 from garden.events.records import Event
+from garden.events.rows import Row, annotation_row, event_row
 from garden.events.wire import Wire
+
+View = TypeVar("View", bound=Wire)
 
 
 class SpliceView(Wire):
@@ -70,61 +73,30 @@ class EventView(Wire):
 
 
 def event_views(reader: EventReader, user_id: str, events: Sequence[Event]) -> tuple[EventView, ...]:
-    """Show events with what was said about them later."""
-    said: dict[UUID, list[AnnotationView]] = {}
-    for each in reader.annotations(user_id, [event.event_id for event in events]) if events else []:
-        said.setdefault(each.event_id, []).append(
-            AnnotationView(
-                type=each.type,
-                op=each.op,
-                rationale=each.rationale,
-                evidence_refs=each.evidence_refs,
-                details=dict(each.details) if each.details else None,
-                actor=each.caller.actor,
-                created_at=each.created_at,
-            )
-        )
-    return tuple(event_view(event, tuple(said.get(event.event_id, ()))) for event in events)
+    """Events with their annotations, which are read here."""
+    annotations = reader.annotations(user_id, [event.event_id for event in events]) if events else []
+    of_event: dict[UUID, list[AnnotationView]] = {}
+    for each in annotations:
+        of_event.setdefault(each.event_id, []).append(_view(AnnotationView, annotation_row(each)))
+    return tuple(event_view(event, tuple(of_event.get(event.event_id, ()))) for event in events)
 
 
 def event_view(event: Event, annotations: tuple[AnnotationView, ...]) -> EventView:
-    """Show an event as it travels."""
-    said, caller, splice = event.statement, event.caller, event.splice
-    return EventView(
-        event_id=event.event_id,
-        type=said.type,
-        op=said.op,
-        tool=said.tool,
+    """An event as it travels."""
+    splice = event.splice
+    return _view(
+        EventView,
+        event_row(event),
         status=event.status.value,
-        path=said.path,
-        entity=said.entity,
-        section_anchor=said.section_anchor,
-        rationale=said.rationale,
-        override_rationale=said.override_rationale,
-        evidence_refs=said.evidence_refs,
-        edit=dict(said.edit) if said.edit else None,
-        splice=SpliceView(offset=splice.offset, removed=splice.removed, inserted=splice.inserted)
-        if splice
-        else None,
-        document_version=event.document_version,
-        before_hash=event.before_hash,
-        intended_hash=event.intended_hash,
-        after_hash=event.after_hash,
-        lint=dict(said.lint) if said.lint else None,
-        error=dict(event.error) if event.error else None,
-        actor=caller.actor,
-        role=caller.role,
-        tool_call_id=caller.tool_call_id,
-        transaction_id=caller.transaction_id,
-        agent_action_id=caller.agent_action_id,
-        idempotency_key=event.idempotency_key,
-        created_at=event.created_at,
-        written_at=event.written_at,
-        committed_at=event.committed_at,
-        failed_at=event.failed_at,
-        sequence=event.sequence,
+        splice=splice and SpliceView(offset=splice.offset, removed=splice.removed, inserted=splice.inserted),
         line_hash=event.line_hash.hex() if event.line_hash else None,
         chain_hash=event.chain.mac.hex(),
-        integrity_salt_version=event.chain.version,
         annotations=annotations,
     )
+
+
+def _view(view: type[View], row: Row, **shown: Any) -> View:
+    """Fill a view from a row's columns of the same names, and from what is shown in another form."""
+    columns = {name: row[name] for name in view.model_fields if name in row}
+    empty = {name: None for name, value in columns.items() if value == {}}
+    return view(**{**columns, **empty, **shown})

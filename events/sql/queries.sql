@@ -1,7 +1,7 @@
--- The read side. In the filtered query what is not asked for is null; it is planned anew each time with its values
--- known, so that such conditions fall away. The others are planned once.
+-- The queries of a reader. In the filtered query a filter that is not used is null; the query is planned anew each time
+-- with its values known, so that unused conditions fall away. The other queries are planned once.
 
--- name: are_you_there
+-- name: check
 select 1;
 
 -- name: freeze
@@ -11,34 +11,34 @@ set transaction isolation level repeatable read, read only;
 select set_config('role', 'garden_reader', true), set_config('garden.user_id', %(user_id)s, true);
 
 -- name: event
-select * from garden.events where user_id = %(user_id)s and event_id = %(event_id)s;
+select {event} from garden.events where user_id = %(user_id)s and event_id = %(event_id)s;
 
 -- name: newest
-select * from garden.events
+select {event} from garden.events
 where user_id = %(user_id)s
 order by event_id desc
 limit %(limit)s;
 
 -- name: newest_before
-select * from garden.events
+select {event} from garden.events
 where user_id = %(user_id)s and event_id < %(cursor)s
 order by event_id desc
 limit %(limit)s;
 
 -- name: newest_of_path
-select * from garden.events
+select {event} from garden.events
 where user_id = %(user_id)s and path = %(path)s
 order by event_id desc
 limit %(limit)s;
 
 -- name: newest_of_path_before
-select * from garden.events
+select {event} from garden.events
 where user_id = %(user_id)s and path = %(path)s and event_id < %(cursor)s
 order by event_id desc
 limit %(limit)s;
 
 -- name: filtered
-select * from garden.events
+select {event} from garden.events
 where user_id = %(user_id)s
   and (%(cursor)s::uuid is null or event_id < %(cursor)s)
   and (%(path)s::text is null or path = %(path)s)
@@ -64,18 +64,18 @@ order by event_id desc
 limit %(limit)s;
 
 -- name: annotations_of
-select * from garden.event_annotations
+select {annotation} from garden.event_annotations
 where user_id = %(user_id)s and event_id = any (%(event_ids)s)
 order by annotation_id;
 
 -- name: chain
-select * from garden.events
+select {event} from garden.events
 where user_id = %(user_id)s and stream = %(stream)s and sequence > %(after)s
 order by sequence
 limit %(limit)s;
 
 -- name: annotation_chain
-select * from garden.event_annotations
+select {annotation} from garden.event_annotations
 where user_id = %(user_id)s and sequence > %(after)s
 order by sequence
 limit %(limit)s;
@@ -87,14 +87,14 @@ select distinct stream from garden.events where user_id = %(user_id)s
 order by 1;
 
 -- name: head
-select * from garden.documents where user_id = %(user_id)s and path = %(path)s;
+select {head} from garden.documents where user_id = %(user_id)s and path = %(path)s;
 
 -- name: heads
-select * from garden.documents where user_id = %(user_id)s;
+select {head} from garden.documents where user_id = %(user_id)s;
 
--- Heads, each with what tools miss in its document since its last edit, which was one from outside.
--- name: standings
-select d.*, e.lint -> 'damage' as damage
+-- Heads, each with the damage that the document's last edit did, where that came from outside.
+-- name: heads_with_damage
+select {d.head}, e.lint -> 'damage' as damage
 from garden.documents as d
 left join garden.events as e
        on e.user_id = d.user_id and e.event_id = d.head_event_id and e.type = 'external_edit'

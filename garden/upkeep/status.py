@@ -97,7 +97,9 @@ def _every_status(
 ) -> Iterator[DocumentStatus]:
     with services.reader.snapshot(user_id) as snapshot:
         # The journal is a stream of no document.
-        heads = {row["path"]: row for row in snapshot.fetch("standings", {"path": None}) if row["path"]}
+        heads = {
+            row["path"]: row for row in snapshot.fetch("heads_with_damage", {"path": None}) if row["path"]
+        }
     troubles = {each.event_id: each for each in services.recoveries.troubles(user_id)}
     unlisted: dict[GardenPath, FileError] = {}
     found = services.files.documents(GardenPath(f"users/{user_id}"), unlisted.__setitem__)
@@ -181,7 +183,7 @@ def _status(services: Services, path: GardenPath, head: Mapping[str, Any] | None
 
 def _head(services: Services, path: GardenPath) -> Mapping[str, Any] | None:
     with services.reader.snapshot(path.user_id) as snapshot:
-        rows = snapshot.fetch("standings", {"path": path.text})
+        rows = snapshot.fetch("heads_with_damage", {"path": path.text})
     return rows[0] if rows else None
 
 

@@ -43,7 +43,10 @@ READING: dict[str, tuple[Ask, str]] = {
     "annotations_of": (lambda reader: reader.annotations(USER, [CURSOR]), "annotations_of_event"),
     "head": (lambda reader: reader.head(USER, PATH), "documents_pkey"),
     "heads": (lambda reader: in_snapshot(reader, "heads"), "documents_pkey"),
-    "standings": (lambda reader: in_snapshot(reader, "standings", path=None), "documents_pkey"),
+    "heads_with_damage": (
+        lambda reader: in_snapshot(reader, "heads_with_damage", path=None),
+        "documents_pkey",
+    ),
     "streams": (lambda reader: in_snapshot(reader, "streams"), "events_user_id_stream_sequence_key"),
     "splices": (lambda reader: reader.text_at(USER, PATH, 3), "events_user_id_stream_sequence_key"),
     "chain": (
@@ -156,7 +159,7 @@ def test_the_write_that_something_said_speaks_of_is_found_by_any_of_its_ids(
 ) -> None:
     with EventStore(pool, Keyring.generate).document(SPEAKING_OF[index], JOURNAL) as journal:
         journal.find_write_by_caller(PATH)
-    [plan] = pool.plans["write_it_speaks_of"].values()
+    [plan] = pool.plans["find_write_by_caller"].values()
     assert plan.indexes == {index}
     assert plan.scanned_tables == frozenset()
 
@@ -183,7 +186,7 @@ def test_a_feed_is_read_from_a_position_in_the_order_of_its_index(pool: Explaini
 
 
 def test_no_query_is_left_out() -> None:
-    settings = {"freeze", "act_as_reader", "are_you_there", "act_as_maintainer"}
+    settings = {"freeze", "act_as_reader", "check", "act_as_maintainer"}
     assert {*READING, "filtered"} == set(statements("queries")) - settings
     of_attempts = {"ended", "failed", "put_off", "busy", "release"}
     sweeping = {*statements("maintenance"), *statements("recoveries")}

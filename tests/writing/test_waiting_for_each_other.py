@@ -59,16 +59,16 @@ def test_a_document_that_many_moves_wait_for_is_not_kept_from_its_second_lock(
     parts = [f"a{number}" for number in range(MOVERS - 1)]
     begin_notes(garden, "z", *parts)
     session, has_first, go = ada(garden), Event(), Event()
-    open_first = EventStore._open
+    lock_first = EventStore._connect_and_lock
 
     def paused(store: EventStore, *words: Any) -> Any:
-        opened = open_first(store, *words)
-        if words[0].path == notes_of("z") and not has_first.is_set():
+        stream = lock_first(store, *words)
+        if stream.path == notes_of("z") and not has_first.is_set():
             has_first.set()
             go.wait()
-        return opened
+        return stream
 
-    monkeypatch.setattr(EventStore, "_open", paused)
+    monkeypatch.setattr(EventStore, "_connect_and_lock", paused)
     with ThreadPoolExecutor(MOVERS) as threads:
         one = threads.submit(session.call, *call)
         has_first.wait()
