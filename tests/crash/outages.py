@@ -26,7 +26,6 @@ SEASON_OUTAGES = 8
 ACCIDENTS_PER_THOUSAND = 20
 _LONGEST_SECONDS = 0.6
 _GONE_SECONDS_MAX = 2.0
-_BAD_LINE_SECONDS = 4.0
 
 
 def stop_at_random(home: Home, *, outages: int, seed: int, report: Report = silent) -> Figures:
@@ -54,13 +53,21 @@ def _outage(server: EmbeddedPostgres, chosen: random.Random) -> None:
     server.ensure_running()
 
 
-def spoil_the_line(home: Home, line: Line, *, seasons: int, seed: int, report: Report = silent) -> Figures:
+def spoil_the_line(
+    home: Home,
+    line: Line,
+    *,
+    seasons: int,
+    seed: int,
+    seconds: float = 4.0,
+    report: Report = silent,
+) -> Figures:
     """Have a garden worked in over a line on which messages come late, get lost or break off."""
     with battlefield(home, seed) as field:
         for _ in range(seasons):
             field.begin(list(KINDS.values()))
             line.accidents(ACCIDENTS_PER_THOUSAND)
-            field.watch(_BAD_LINE_SECONDS)
+            field.watch(seconds)
             line.accidents(0)
             field.figures.outages += 1
             field.remember_open(time.monotonic())

@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 import pytest
 
 from garden.application import Garden
+from tests.crash.size import FULL
 from tests.support.crowd import REPOSITORY
 from tests.support.planted import NOTES, PROFILE, ada, ok, patching, plant
 from tests.support.promises import broken_promises, text_of, told
 from tests.support.writer import PATHS, THIRD, asked
 
-KILLS = int(os.environ.get("GARDEN_TEST_KILLS", "6"))
+KILLS = int(os.environ.get("GARDEN_TEST_KILLS", "6" if FULL else "2"))
 # A write takes a few milliseconds, so a kill within as many meets any of its steps.
 LONGEST_SECONDS = 0.02
 WORDS_MAX = 30

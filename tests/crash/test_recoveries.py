@@ -6,6 +6,7 @@ import pytest
 
 from garden.application import Garden
 from garden.upkeep.status import status_of_user
+from tests.crash.size import FULL, chosen_steps
 from tests.support.crowd import Asked, Crowd, Job, crowd_in
 from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, patching, plant
 from tests.support.promises import broken_promises, text_of, told
@@ -61,25 +62,29 @@ def effects(garden: Garden, path: str, why: str) -> list[str]:
     return [str(event.event_id) for event in found if event.statement.rationale == why]
 
 
-@pytest.mark.parametrize("path", [PROFILE, NOTES])
+RECOVERIES = [
+    pytest.param(spoil, ask, path, id=f"{ask.__name__} {spoil.__name__} {path}")
+    for spoil, ask in ((damage, repair), (damage, restore), (lose, restore), (write_more, restore))
+    for path in (PROFILE, NOTES)
+]
+
+
 @pytest.mark.parametrize(
-    ("spoil", "ask"),
-    [(damage, repair), (damage, restore), (lose, restore), (write_more, restore)],
-    ids=["repair", "restore what is damaged", "restore what is missing", "restore what was edited"],
+    ("spoil", "ask", "path"), RECOVERIES if FULL else [*RECOVERIES[::4], *RECOVERIES[3::4]]
 )
 def test_a_recovery_that_was_cut_off_at_any_step_has_one_effect_when_it_is_sent_again(
     garden: Garden,
     crowd: Crowd,
-    path: str,
     spoil: Callable[[Garden, str, int], None],
     ask: Callable[[str, int], Asked],
+    path: str,
 ) -> None:
     spoil(garden, path, 0)
     crowd.call(ask(path, 0))
     spoil(garden, path, 1)
     steps = crowd.call(ask(path, 1)).steps
     assert steps[-1] == "answer"
-    for step in range(len(steps)):
+    for step in chosen_steps(len(steps), spoil.__name__ + ask.__name__):
         number = step + 2
         spoil(garden, path, number)
         spoilt = text_of(garden, path) if spoil is not lose else None

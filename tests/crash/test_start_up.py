@@ -11,11 +11,12 @@ import pytest
 
 from garden.home.embedded import EmbeddedPostgres
 from garden.home.folder import open_home
+from tests.crash.size import FULL
 from tests.support.processes import garden, spawn_garden
 
-# The delays reach past the whole of an undisturbed first start; `GARDEN_TEST_KILLS` asks for a finer comb.
-KILLS = int(os.environ.get("GARDEN_TEST_KILLS", "3"))
-LONGEST_SECONDS = 1.2
+# The delays cover an undisturbed first start; `GARDEN_TEST_KILLS` sets how many there are.
+KILLS = int(os.environ.get("GARDEN_TEST_KILLS", "3" if FULL else "1"))
+LONGEST_SECONDS = 1.4
 
 
 @pytest.mark.parametrize("moment", range(KILLS))
@@ -27,7 +28,7 @@ def test_a_kill_during_the_first_start_never_keeps_the_next_from_succeeding(
 ) -> None:
     home = folder / "home"
     starter = spawn_garden("init", home=home)
-    time.sleep(LONGEST_SECONDS * (moment + 1) / KILLS)
+    time.sleep(LONGEST_SECONDS * (moment + 0.5) / KILLS)
     for process in chosen(victims, starter.pid, home):
         with suppress(psutil.NoSuchProcess):
             process.send_signal(signal.SIGKILL)
