@@ -1,4 +1,4 @@
-"""Fixtures as readable Markdown: a title, then texts that lines with a single dot part from one another."""
+"""Reads fixture files: a title, then texts separated by lines with a single dot."""
 
 from pathlib import Path
 from typing import Any
@@ -9,8 +9,8 @@ import pytest
 def cases(path: Path) -> list[Any]:
     """Read the cases of a file as pytest parameters, named by their titles.
 
-    A case is a title, a line `.`, and the texts, each ended by a line `.`. A text that shall have no line end
-    of its own ends with `\\c`; `\\r` stands for a carriage return and `\\s` for a space.
+    A case is a title, a line `.`, and three texts, each ended by a line `.`. A text without a final line end
+    ends with `\\c`; `\\r` means a carriage return, `\\s` a space.
     """
     found, lines = [], path.read_text(encoding="utf-8").split("\n")
     position = 0

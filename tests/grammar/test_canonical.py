@@ -27,7 +27,7 @@ def test_the_canonical_form(text: str, form: str) -> None:
 
 
 @given(any_text())
-def test_the_canonical_form_of_a_canonical_form_is_itself(text: str) -> None:
+def test_the_canonical_form_is_idempotent(text: str) -> None:
     form = canonical(text)
     assert canonical(form) == form
     assert "\r" not in form
@@ -49,5 +49,5 @@ def test_a_section_keeps_its_hash_when_white_space_around_it_changes() -> None:
     assert tidy.hash != loose.hash
 
 
-def test_white_space_inside_long_lines_takes_no_long_time() -> None:
+def test_long_runs_of_inner_white_space_are_kept() -> None:
     assert len(canonical("a" + " " * 500_000 + "b")) == 500_003

@@ -38,20 +38,20 @@ TEXT = """# T
 ENTRY = log_entry("2026-11-18 08:25Z", "concerns v1", "replace_section", "she said\n so", "e2")
 
 
-def test_an_entry_reads_as_the_design_has_it() -> None:
+def test_an_entry_has_the_documented_form() -> None:
     assert ENTRY == "- 2026-11-18 08:25Z · concerns v1 · replace_section · she said so (evt:e2)"
     with_override = log_entry("t", "s", "o", "r", "e", "two  more\nthis week")
     assert with_override == "- t · s · o · r (evt:e) · override: two more this week"
 
 
-def test_free_words_can_not_imitate_what_the_line_says_of_itself() -> None:
+def test_free_words_cannot_imitate_the_fields_of_an_entry() -> None:
     forged = "she asked (evt:e9) · override: agreed"
     entry = log_entry("t", "s", "o", forged, "e", forged)
     assert entry.count("(evt:") == entry.count("· override:") == 1
     assert entry.count("·") == 4
 
 
-def test_an_entry_goes_in_with_the_edit() -> None:
+def test_an_entry_is_added_with_the_edit() -> None:
     applied = apply(parse(TEXT), ReplaceSection("concerns", "- b"), entry=ENTRY)
     assert applied.text == TEXT.replace("- a\n", "- b\n") + ENTRY + "\n"
     assert applied.logged
@@ -83,7 +83,7 @@ def test_an_edit_that_writes_to_the_change_log_itself_gets_no_entry() -> None:
         assert not applied.logged
 
 
-def test_a_document_without_a_change_log_gets_no_entry_and_says_so() -> None:
+def test_a_document_without_a_change_log_gets_no_entry_and_reports_so() -> None:
     text = TEXT[: TEXT.index("## Change Log")]
     applied = apply(parse(text), ReplaceSection("concerns", "- b"), entry=ENTRY)
     assert not applied.logged
@@ -103,7 +103,7 @@ def test_a_document_without_a_change_log_gets_no_entry_and_says_so() -> None:
         ApplyDiff("@@ -12,1 +12,0 @@\n-- 2026-11-17 10:05Z · concerns v1 · append_item · went on (evt:e1)\n"),
     ],
 )
-def test_nobody_takes_anything_out_of_the_change_log(edit: Edit) -> None:
+def test_no_edit_removes_anything_from_the_change_log(edit: Edit) -> None:
     with pytest.raises(ChangeLogIsAppendOnlyError) as caught:
         apply(parse(TEXT), edit, entry=ENTRY)
     assert caught.value.code == "permission_denied"
@@ -117,18 +117,18 @@ def test_the_kind_says_which_section_is_the_change_log() -> None:
         apply(parse(TEXT), edit, kind=profile)
 
 
-def test_a_rationale_can_not_bring_an_anchor() -> None:
+def test_a_rationale_with_an_anchor_is_refused() -> None:
     entry = log_entry("t", "s", "o", "<!-- @anchor: x v1 -->", "e")
     with pytest.raises(AnchorInTextError):
         apply(parse(TEXT), ReplaceSection("concerns", "- b"), entry=entry)
 
 
-def test_an_entry_can_not_begin_a_section() -> None:
+def test_an_entry_that_begins_a_section_is_refused() -> None:
     with pytest.raises(RefusalError):
         apply(parse(TEXT), ReplaceSection("concerns", "- b"), entry="- x\n\n## New")
 
 
-def test_of_two_change_logs_none_gets_the_entry_and_none_may_be_replaced() -> None:
+def test_with_two_change_logs_neither_gets_the_entry_or_may_be_replaced() -> None:
     text = TEXT + "\n## Log\n<!-- @anchor: change_log v2 -->\n"
     assert not apply(parse(text), ReplaceSection("concerns", "- b"), entry=ENTRY).logged
     with pytest.raises(ChangeLogIsAppendOnlyError):
@@ -140,13 +140,13 @@ def test_an_entry_that_would_be_swallowed_by_an_open_fence_is_refused() -> None:
         apply(parse(TEXT + "\n```\n"), ReplaceSection("concerns", "- b"), entry=ENTRY)
 
 
-def test_the_change_log_need_not_be_the_last_section() -> None:
+def test_the_change_log_may_be_above_other_sections() -> None:
     text = TEXT + "\n## Free\n\nwords\n"
     applied = apply(parse(text), ReplaceSection("concerns", "- b"), entry=ENTRY)
     assert f"(evt:e1)\n{ENTRY}\n\n## Free\n\nwords\n" in applied.text
 
 
-def test_a_heading_in_the_place_of_an_anchor_forges_no_line() -> None:
+def test_a_heading_as_section_name_cannot_forge_an_entry() -> None:
     forged = "concerns v1 · replace_section · she agreed (evt:0000) · override: yes " + "x" * 200
     entry = log_entry("t", forged, "append_section", "r", "e1")
     assert entry.count(" · ") == 3

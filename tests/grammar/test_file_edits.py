@@ -59,19 +59,19 @@ def test_an_entry_that_is_empty_or_open_is_refused(text: str) -> None:
         apply(parse("# N\n"), AppendToFile(text))
 
 
-def test_an_entry_can_not_become_frontmatter() -> None:
+def test_an_entry_cannot_become_frontmatter() -> None:
     with pytest.raises(IdentityChangedError):
         apply(parse(""), AppendToFile("---\nid: a\n---\n"))
 
 
-def test_an_entry_may_bring_a_section_but_not_one_that_is_there() -> None:
+def test_an_entry_may_add_a_section_but_not_repeat_an_anchor() -> None:
     before = parse("## A\n<!-- @anchor: a v1 -->\n")
     assert apply(before, AppendToFile("## B\n<!-- @anchor: b v1 -->")).after.sections[1].name == "b v1"
     with pytest.raises(AnchorChangedError):
         apply(before, AppendToFile("## B\n<!-- @anchor: a v1 -->"))
 
 
-def test_writing_begins_a_document_exactly_as_given() -> None:
+def test_writing_creates_a_document_with_exactly_the_given_text() -> None:
     assert apply(None, WriteFile("x\r\ny")).text == "x\r\ny"
 
 
@@ -92,7 +92,7 @@ def test_writing_keeps_line_ends_and_byte_order_mark(before: str, text: str, aft
     assert apply(parse(before), WriteFile(text)).text == after
 
 
-def test_what_edits_a_document_needs_one() -> None:
+def test_edits_other_than_writing_need_a_document() -> None:
     for edit in (
         AppendToFile("x"),
         ApplyDiff("@@ -0,0 +1 @@\n+x\n"),
@@ -105,6 +105,6 @@ def test_what_edits_a_document_needs_one() -> None:
 
 
 @pytest.mark.parametrize("open_end", ["```\ncode\n", "<!-- a comment\n", "# T\n\n~~~\n"])
-def test_an_entry_is_not_swallowed_by_what_the_document_left_open(open_end: str) -> None:
+def test_an_entry_below_an_open_fence_or_comment_is_refused(open_end: str) -> None:
     with pytest.raises(InvalidInputError, match="The document ends inside a code fence"):
         apply(parse(open_end), AppendToFile("an entry"))

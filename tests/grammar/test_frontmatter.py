@@ -19,7 +19,7 @@ def with_block(block: str) -> str:
 
 @pytest.mark.parametrize("block", [GOOD, GOOD + "tags: [work, sleep]\nborn: 1990-05-01\nn: {a: [1, 2.5]}\n"])
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_a_plain_block_says_what_it_says_to_any_reader(block: str, newline: str) -> None:
+def test_a_plain_block_reads_the_same_as_in_python_frontmatter(block: str, newline: str) -> None:
     text = with_block(block).replace("\n", newline)
     document = parse(text)
     metadata, _ = frontmatter.parse(text)
@@ -27,7 +27,7 @@ def test_a_plain_block_says_what_it_says_to_any_reader(block: str, newline: str)
 
 
 def plain(value: object) -> object:
-    """Melt what the document keeps frozen."""
+    """Turn frozen values into plain dicts and lists."""
     if isinstance(value, Mapping):
         return {name: plain(each) for name, each in value.items()}
     return [plain(each) for each in value] if isinstance(value, tuple) else value
@@ -73,7 +73,7 @@ def plain(value: object) -> object:
         ("x: " + "[" * 60 + "]" * 60 + "\n", "deeply"),
     ],
 )
-def test_a_block_that_readers_could_take_in_two_ways_is_malformed(block: str, fault: str) -> None:
+def test_a_block_that_readers_may_disagree_about_is_malformed(block: str, fault: str) -> None:
     document = parse(with_block(block))
     assert document.malformed
     assert document.values == {}
@@ -97,20 +97,20 @@ def test_a_block_that_readers_could_take_in_two_ways_is_malformed(block: str, fa
         "\n---\nx: &y b\n&z id: *y\n---\n",
     ],
 )
-def test_a_second_or_a_misplaced_block_makes_a_document_malformed(text: str) -> None:
+def test_a_second_or_misplaced_block_makes_a_document_malformed(text: str) -> None:
     assert "frontmatter_second" in [problem.code for problem in parse(text).problems]
     assert parse(text).malformed
 
 
-def test_a_block_that_nothing_closes_makes_a_document_malformed() -> None:
+def test_an_unclosed_block_makes_a_document_malformed() -> None:
     assert parse(f"---\n{GOOD}\n# T\n").malformed
 
 
-def test_rules_below_the_frontmatter_are_no_second_block() -> None:
+def test_horizontal_rules_below_the_frontmatter_are_no_second_block() -> None:
     assert not parse(f"---\n{GOOD}---\n\n---\n\nThe id: of things\n\n---\n").problems
 
 
-def test_values_are_read_with_their_types_and_can_not_be_changed() -> None:
+def test_values_keep_their_types_and_are_read_only() -> None:
     values = parse(with_block("id: '1'\nschema: 1\nparticipants: [a, b]\nmore: {x: 1.5}\nempty:\n")).values
     assert values["id"] == "1"
     assert values["schema"] == 1
@@ -119,7 +119,7 @@ def test_values_are_read_with_their_types_and_can_not_be_changed() -> None:
         values["more"]["x"] = 2  # type: ignore[index]
 
 
-def test_an_empty_block_is_no_fault() -> None:
+def test_an_empty_block_is_valid() -> None:
     document = parse("---\n---\n# T\n")
     assert document.frontmatter is not None
     assert document.values == {}
@@ -133,7 +133,7 @@ def test_no_tool_edits_a_document_with_malformed_frontmatter() -> None:
 
 
 @given(st.text("idusercmaprnt_:&*!? \t\n\"'{}[],-|>#%@`01\r\x85\u2028<", max_size=60))
-def test_whatever_the_block_holds_reading_it_never_raises(block: str) -> None:
+def test_parsing_any_block_never_raises(block: str) -> None:
     parse(with_block(block + "\n"))
 
 
@@ -170,7 +170,7 @@ def test_no_edit_changes_the_identity(block: str) -> None:
         ("participants: [a, {b: on}]", "participants: [a, {b: true}]"),
     ],
 )
-def test_no_edit_changes_the_identity_for_a_reader_of_newer_yaml(old: str, new: str) -> None:
+def test_no_edit_changes_the_identity_for_a_reader_of_yaml_1_2(old: str, new: str) -> None:
     for before, after in ((old, new), (new, old)):
         with pytest.raises(IdentityChangedError):
             apply(parse(with_block(before + "\n")), WriteFile(with_block(after + "\n")))
@@ -192,7 +192,7 @@ def test_no_edit_changes_the_participants(participants: str) -> None:
         "# said otherwise\n" + GOOD,
     ],
 )
-def test_the_same_identity_in_other_words_is_the_same_identity(block: str) -> None:
+def test_the_same_identity_may_be_spelled_differently(block: str) -> None:
     assert apply(parse(with_block(GOOD)), WriteFile(with_block(block))).text == with_block(block)
 
 
@@ -211,6 +211,6 @@ def test_no_edit_makes_the_frontmatter_malformed(text: str) -> None:
         apply(parse(with_block(GOOD)), WriteFile(text))
 
 
-def test_a_long_text_of_digits_and_colons_is_no_number() -> None:
+def test_a_long_string_of_digits_and_colons_is_no_number() -> None:
     block = f"{GOOD}x: '{':'.join('1' * 200)}'\ny: at {':'.join('1' * 200)}\n"
     assert not parse(with_block(block)).problems

@@ -1,4 +1,4 @@
-"""The guards, asked directly: results that no careful edit makes must be refused all the same."""
+"""The guards, called directly with results that no correct edit produces."""
 
 import pytest
 
@@ -61,7 +61,7 @@ REPLACE = ReplaceSection("a", "")
 
 
 def refusal(after: str, edit: Edit = WRITE, before: str | None = TEXT) -> type[RefusalError] | None:
-    """Ask the guards; the refusal's type, or None where they let it pass."""
+    """Return the type of the guards' refusal, or None if they accept."""
     try:
         check_edit(None if before is None else parse(before), parse(after), edit)
     except RefusalError as error:
@@ -108,7 +108,7 @@ def test_no_anchor_is_duplicated(after: str) -> None:
     assert refusal(after) is AnchorChangedError
 
 
-def test_a_new_document_holds_no_anchor_twice() -> None:
+def test_a_new_document_has_no_duplicate_anchor() -> None:
     twice = "## A\n<!-- @anchor: a v1 -->\n## B\n<!-- @anchor: a v1 -->\n"
     assert refusal(twice, before=None) is AnchorChangedError
     assert refusal(TEXT, before=None) is None
@@ -136,7 +136,7 @@ def test_no_anchor_moves_to_another_heading(after: str) -> None:
     assert refusal(after) is AnchorChangedError
 
 
-def test_headings_that_differ_only_in_their_marks_are_two_headings() -> None:
+def test_headings_that_differ_only_in_punctuation_are_different() -> None:
     marked = TEXT.replace("## A\n", "## C++\n").replace("## B\n", "## C--\n")
     after = marked.replace("C++", "\0").replace("C--", "C++").replace("\0", "C--")
     assert refusal(after, before=marked) is AnchorChangedError
@@ -150,26 +150,26 @@ def test_a_heading_may_be_reworded_and_sections_may_change_places() -> None:
     assert refusal(TEXT[:first] + TEXT[second:third] + TEXT[first:second] + TEXT[third:]) is None
 
 
-def test_an_anchor_that_stands_astray_is_neither_added_nor_lost_but_may_be_mended() -> None:
+def test_a_stray_anchor_is_neither_added_nor_lost_but_may_be_moved_into_place() -> None:
     astray = TEXT.replace("## C\n", "## C\n\n<!-- @anchor: c v1 -->\n")
     assert refusal(astray) is AnchorChangedError
     assert refusal(TEXT, before=astray) is AnchorChangedError
     assert refusal(TEXT.replace("## C\n", "## C\n<!-- @anchor: c v1 -->\n"), before=astray) is None
 
 
-def test_thousands_of_anchors_astray_are_compared_in_bounded_time() -> None:
+def test_thousands_of_stray_anchors_are_compared_in_bounded_time() -> None:
     astray = TEXT + "".join(f"<!-- @anchor: a{number} -->\n" for number in range(8_000))
     assert refusal(astray + "more\n", before=astray) is None
     assert refusal(astray.replace(" -->", "  -->"), before=astray) is AnchorChangedError
 
 
-def test_an_anchor_astray_may_become_code_or_move_into_a_list() -> None:
+def test_a_stray_anchor_may_become_code_or_move_into_a_list() -> None:
     astray = TEXT.replace("\nfree\n", "\n<!-- @anchor: c v1 -->\n")
     for words in ("```\n<!-- @anchor: c v1 -->\n```\n", "- <!-- @anchor: c v1 -->\n"):
         assert refusal(TEXT.replace("\nfree\n", "\n" + words), before=astray) is None
 
 
-def test_what_was_wrong_with_the_anchors_already_is_no_reason_to_refuse() -> None:
+def test_faults_of_anchors_that_existed_before_are_accepted() -> None:
     astray = TEXT.replace("## C\n", "## C\n\n<!-- @anchor: c v1 -->\n")
     assert refusal(astray.replace("Lead", "Led"), before=astray) is None
     twice = TEXT.replace("## C\n", "## C\n<!-- @anchor: b v1 -->\n")
@@ -216,7 +216,7 @@ def test_a_participant_of_another_type_is_another_participant(old: str, new: str
     assert refusal(before, before=before) is None
 
 
-def test_identity_is_not_added_to_a_document_that_has_none() -> None:
+def test_no_identity_is_added_to_a_document_without_one() -> None:
     assert refusal("---\nid: a\n---\n# T\n", before="# T\n") is IdentityChangedError
     assert refusal("---\nid:\n---\n# T\n", before="---\nmood: free\n---\n# T\n") is IdentityChangedError
 
@@ -225,14 +225,14 @@ def test_other_keys_are_free() -> None:
     assert refusal(TEXT.replace("mood: free", "mood: good\nmore: {x: [1]}")) is None
 
 
-def test_the_result_has_sound_frontmatter() -> None:
+def test_a_result_with_malformed_frontmatter_is_refused() -> None:
     assert refusal(TEXT.replace("mood: free", "mood: &m free")) is MalformedDocumentError
     assert refusal("---\nid: a\n" + TEXT[4:]) is MalformedDocumentError
     assert refusal("---\nid: [\n---\n", before=None) is MalformedDocumentError
     assert refusal(TEXT, before="---\nid: [\n---\n") is MalformedDocumentError
 
 
-def test_a_sound_document_is_not_called_malformed() -> None:
+def test_a_well_formed_document_is_accepted() -> None:
     refuse_malformed(parse(TEXT))
     refuse_malformed(parse("## A\n\n<!-- @anchor: a v1 -->\n"))
 
@@ -264,7 +264,7 @@ def test_an_edit_of_a_section_changes_nothing_outside_its_body(after: str) -> No
     assert refusal(after) is None
 
 
-def test_a_later_h1_and_what_follows_it_are_outside_the_section() -> None:
+def test_a_later_h1_and_the_text_below_it_are_outside_the_section() -> None:
     before = "## A\n<!-- @anchor: a v1 -->\none\n# Part two\nwords\n"
     assert refusal(before.replace("words", "other"), REPLACE, before=before) is PatchConflictError
     assert refusal(before.replace("one", "1"), REPLACE, before=before) is None
@@ -301,18 +301,18 @@ def test_the_change_log_may_grow_and_an_empty_one_may_be_filled() -> None:
     assert refusal(TEXT.replace("\n", "\r\n")) is None
 
 
-def test_an_append_to_the_file_leaves_what_is_above() -> None:
+def test_an_append_to_the_file_keeps_the_text_above_it() -> None:
     assert refusal(TEXT + "\nmore\n", AppendToFile("")) is None
     assert refusal(TEXT.replace("Lead", "Led") + "\nmore\n", AppendToFile("")) is PatchConflictError
 
 
-def test_a_document_is_created_only_where_none_is() -> None:
+def test_a_document_is_created_only_if_there_is_none() -> None:
     edit = CreateDocument(load_kinds()["notes"], "N", {})
     assert refusal(TEXT, edit) is AlreadyExistsError
     assert refusal(TEXT, edit, before=None) is None
 
 
-def test_a_change_log_line_that_comes_with_an_edit_must_be_that_line_and_no_other() -> None:
+def test_an_edit_adds_exactly_its_own_change_log_line() -> None:
     before = parse("## A\n<!-- @anchor: a v1 -->\n\n- a\n\n## L\n<!-- @anchor: change_log v1 -->\n\n- one\n")
     log = before.sections[1]
     edit = ReplaceSection("a v1", "- b")

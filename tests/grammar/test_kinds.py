@@ -10,7 +10,7 @@ from garden.grammar.values import Anchor
 
 IDENTITY = {"id": "aa", "user_id": "u1", "participants": ["a", "b"]}
 
-# The table of the design, read from it by hand: heading, anchor, shape and cap of every section.
+# Copied by hand from the design: heading, anchor, shape and cap of every section.
 TABLE = {
     "part_profile": (
         "Summary summary narrative | Concerns concerns list | Needs needs list | Strengths strengths list | "
@@ -34,7 +34,7 @@ TABLE = {
 
 
 @pytest.mark.parametrize("name", TABLE)
-def test_the_built_in_kinds_are_those_of_the_design(name: str) -> None:
+def test_the_built_in_kinds_match_the_design(name: str) -> None:
     described = [
         " ".join(
             [
@@ -78,12 +78,12 @@ def test_a_new_document_has_its_title_its_identity_and_every_section_empty(name:
     assert document.text.endswith("-->\n")
 
 
-def test_an_empty_title_is_the_kind_s_own() -> None:
+def test_an_empty_title_becomes_that_of_the_kind() -> None:
     assert apply(None, CreateDocument(load_kinds()["overview"], " ", IDENTITY)).after.title == "Overview"
 
 
 @pytest.mark.parametrize("title", ["a\nb", "a #", "a\n## b", "a\r\n\r\n# b"])
-def test_a_title_that_would_read_back_otherwise_is_refused(title: str) -> None:
+def test_a_title_that_would_read_back_differently_is_refused(title: str) -> None:
     with pytest.raises(InvalidInputError):
         apply(None, CreateDocument(load_kinds()["notes"], title, IDENTITY))
 
@@ -94,7 +94,7 @@ def test_identity_values_read_back_as_they_were_given(value: str) -> None:
     assert document.values["id"] == value
 
 
-def test_identity_that_is_missing_is_named() -> None:
+def test_missing_identity_keys_are_named() -> None:
     with pytest.raises(InvalidInputError) as caught:
         apply(None, CreateDocument(load_kinds()["relationship_profile"], "N", {"id": "a"}))
     assert caught.value.details == {"missing": ["user_id", "participants"]}
@@ -144,7 +144,7 @@ shape = "list"
     assert (evidence.heading, evidence.cap_items, evidence.role) == ("Evidence", 9, "evidence")
 
 
-def test_an_operator_derives_a_kind_of_another_name() -> None:
+def test_an_operator_derives_a_kind_with_another_name() -> None:
     kinds = load_kinds([("journal.toml", 'extends = "notes"\nkind = "journal"\ntitle = "Journal"\n')])
     assert kinds["journal"].sections == kinds["notes"].sections
     assert kinds["notes"].title == "Notes"
@@ -171,14 +171,14 @@ def test_an_operator_derives_a_kind_of_another_name() -> None:
         ('extends = "notes"\n[[sections]]\nanchor = "x v1"\n', "sections.2.heading"),
     ],
 )
-def test_a_wrong_declaration_is_told_by_file_and_key(text: str, key: str) -> None:
+def test_an_invalid_declaration_is_reported_with_file_and_key(text: str, key: str) -> None:
     with pytest.raises(KindError) as caught:
         load_kinds([("own.toml", text)])
     assert caught.value.details == {"file": "own.toml", "key": key}
     assert caught.value.message.startswith(f"own.toml: {key}")
 
 
-def test_a_declaration_with_an_anchor_or_a_heading_twice_is_refused() -> None:
+def test_a_declaration_with_a_duplicate_anchor_or_heading_is_refused() -> None:
     again = OWN[OWN.index("[[sections]]") :]
     with pytest.raises(KindError, match="anchor declared twice: habits v3"):
         load_kinds([("own.toml", OWN + again)])
@@ -186,6 +186,6 @@ def test_a_declaration_with_an_anchor_or_a_heading_twice_is_refused() -> None:
         load_kinds([("own.toml", OWN + again.replace("v3", "v4"))])
 
 
-def test_a_file_that_is_no_toml_is_refused() -> None:
+def test_a_declaration_that_is_not_toml_is_refused() -> None:
     with pytest.raises(KindError, match=r"own\.toml is not valid TOML"):
         load_kinds([("own.toml", "kind = ")])

@@ -1,4 +1,4 @@
-"""What other tools that edit Markdown by section are known to get wrong, one test each."""
+"""Known failures of other tools that edit Markdown by section, one test each."""
 
 import pytest
 
@@ -43,7 +43,7 @@ mood: 'free'   # as it was typed
 """
 
 
-def test_replacing_a_target_that_is_missing_is_an_error_and_never_an_append() -> None:
+def test_replacing_a_missing_section_is_an_error_and_never_an_append() -> None:
     for target in ("worries v1", "concerns v2", "Concerns", "", "need"):
         with pytest.raises(AnchorNotFoundError):
             apply(parse(TEXT), ReplaceSection(target, "- x"))
@@ -87,7 +87,7 @@ def test_repeated_edits_grow_no_blank_lines() -> None:
     assert "\n\n\n" not in document.text
 
 
-def test_carriage_returns_stay() -> None:
+def test_carriage_returns_are_kept() -> None:
     before = TEXT.replace("\n", "\r\n")
     for edit in (
         ReplaceSection("concerns", "- x\n- y"),
@@ -102,11 +102,11 @@ def test_carriage_returns_stay() -> None:
 
 
 @pytest.mark.parametrize("text", ["$&", "$1 and $`", "\\1", "\\g<0>", "\\n", "%s {0} {x}", "$$"])
-def test_patterns_in_a_replacement_are_plain_words(text: str) -> None:
+def test_regex_references_in_a_replacement_are_plain_text(text: str) -> None:
     assert f"\n\n{text}\n\n## Needs" in apply(parse(TEXT), ReplaceSection("concerns", text)).text
 
 
-def test_of_two_identical_matches_the_first_is_not_simply_taken() -> None:
+def test_of_two_identical_matches_neither_is_chosen() -> None:
     twice = TEXT.replace("- rests badly\n", "- same\n- other\n- same\n")
     with pytest.raises(PatchConflictError) as caught:
         apply(parse(twice), CurateList("concerns", (PruneItem("same"),)))
@@ -130,7 +130,7 @@ def test_unknown_frontmatter_keys_and_their_spelling_survive_every_edit() -> Non
         assert apply(parse(TEXT), edit).text.startswith(head)
 
 
-def test_an_anchor_comment_is_not_swallowed_by_a_replacement() -> None:
+def test_a_replacement_keeps_the_anchor_comment() -> None:
     after = apply(parse(TEXT), ReplaceSection("concerns", "- x")).text
     assert "## Concerns\n<!-- @anchor: concerns v1 -->\n\n- x\n" in after
     with pytest.raises(AnchorInTextError):

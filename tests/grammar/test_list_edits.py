@@ -32,7 +32,7 @@ def test_an_item_is_added_below_the_last() -> None:
     assert curate(LIST, AppendItem("new")) == LIST + "- new\n"
 
 
-def test_an_item_is_added_below_the_last_item_and_above_the_words_that_follow() -> None:
+def test_an_item_is_added_above_words_below_the_list() -> None:
     assert curate("- a\n\nwords\n", AppendItem("b")) == "- a\n- b\n\nwords\n"
 
 
@@ -45,7 +45,7 @@ def test_a_marker_in_the_text_is_not_doubled() -> None:
     assert curate("* a\n", AppendItem("- b")) == "* a\n* b\n"
 
 
-def test_a_numbered_list_goes_on_counting() -> None:
+def test_a_numbered_list_continues_its_count() -> None:
     assert curate("1. a\n2. b\n", AppendItem("c\nmore")) == "1. a\n2. b\n3. c\n   more\n"
 
 
@@ -67,11 +67,11 @@ def test_a_loose_list_stays_loose() -> None:
         '"I can\'t rest" (ev:s1-m2) said twice - nested',
     ],
 )
-def test_an_item_is_taken_out_with_everything_nested_in_it(match: str) -> None:
+def test_an_item_is_pruned_with_everything_nested_in_it(match: str) -> None:
     assert curate(LIST, PruneItem(match)) == '- "It was fine" (ev:s1-m20)\n- 3 cups of tea\n'
 
 
-def test_the_whole_text_of_an_item_comes_before_its_reading_as_a_number() -> None:
+def test_the_whole_text_of_an_item_takes_precedence_over_a_number() -> None:
     assert "cups" not in curate(LIST, PruneItem("3 cups of tea"))
     assert "cups" not in curate(LIST, PruneItem("- 3 cups of tea"))
 
@@ -94,7 +94,7 @@ def test_the_beginning_of_a_token_is_not_the_token(longer: str) -> None:
 @pytest.mark.parametrize(
     "text", ["x (ev:s1)", "ev:s1. Then x", "x (ev:s1, ev:s2)", "ev:s1,ev:s2", "as ev:s1: x"]
 )
-def test_a_token_is_found_whatever_mark_comes_after_it(text: str) -> None:
+def test_a_token_is_found_before_any_punctuation(text: str) -> None:
     assert curate(f"- {text}\n- y\n", PruneItem("ev:s1")) == "- y\n"
 
 
@@ -105,14 +105,14 @@ def test_an_empty_match_or_no_operation_is_refused() -> None:
         assert caught.value.hint
 
 
-def test_an_item_leaves_no_gap() -> None:
+def test_a_pruned_item_leaves_no_gap() -> None:
     assert curate("- a\n\n- b\n\n- c\n", PruneItem("b")) == "- a\n\n- c\n"
     assert curate("words\n\n- a\n\nwords\n", PruneItem("a")) == "words\n\nwords\n"
     assert curate("- a\n", PruneItem("a")) == ""
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_what_stood_around_an_item_does_not_run_together(newline: str) -> None:
+def test_words_around_a_pruned_item_stay_apart(newline: str) -> None:
     for body, left in (
         ("words\n- a\n\nother words\n", "words\n\nother words\n"),
         ("- b\n- a\n\nwords\n", "- b\n\nwords\n"),
@@ -125,14 +125,14 @@ def test_what_stood_around_an_item_does_not_run_together(newline: str) -> None:
         assert after == (HEAD + left).replace("\n", newline)
 
 
-def test_a_merge_keeps_every_word_where_no_text_is_given() -> None:
+def test_a_merge_without_text_keeps_every_word() -> None:
     merged = curate(LIST, MergeItems("ev:s1-m2", ("3: 3 cups", "ev:s1-m20")))
     assert merged == (
         '- "I can\'t rest" (ev:s1-m2); 3 cups of tea; "It was fine" (ev:s1-m20)\n  said twice\n\n  - nested\n'
     )
 
 
-def test_a_merge_takes_the_text_it_is_given() -> None:
+def test_a_merge_uses_the_given_text() -> None:
     merged = curate("- a\n- b\n- c\n", MergeItems("c", ("a",), "both\nof them"))
     assert merged == "- b\n- both\n  of them\n"
 
@@ -143,22 +143,22 @@ def test_a_merge_of_an_item_with_itself_is_refused(sources: tuple[str, ...]) -> 
         curate("- a\n- b\n", MergeItems("a", sources))
 
 
-def test_operations_follow_one_another() -> None:
+def test_operations_apply_in_order() -> None:
     assert curate("- a\n- b\n", PruneItem("a"), AppendItem("c"), MergeItems("c", ("b",), "d")) == "- d\n"
 
 
-def test_one_refused_operation_refuses_them_all() -> None:
+def test_one_refused_operation_refuses_the_whole_edit() -> None:
     with pytest.raises(ItemNotFoundError):
         curate("- a\n- b\n", PruneItem("a"), PruneItem("x"))
 
 
 @pytest.mark.parametrize("text", ["---", "- - - - - - - - - - - x"])
-def test_text_that_would_be_no_single_item_is_refused(text: str) -> None:
+def test_text_that_is_no_single_item_is_refused(text: str) -> None:
     with pytest.raises((PatchConflictError, InvalidInputError)):
         curate("- a\n", AppendItem(text))
 
 
-def test_what_an_item_leaves_open_ends_with_the_item() -> None:
+def test_a_fence_left_open_in_an_item_ends_with_the_item() -> None:
     curated = curate("- a\n", AppendItem("b\n```"), AppendItem("c"))
     assert curated == "- a\n- b\n  ```\n- c\n"
     assert [item.text for item in parse(HEAD + curated).sections[0].items] == ["a", "b\n```", "c"]
@@ -194,7 +194,7 @@ def test_pruning_removes_one_item_and_keeps_the_others(profile: str, seed: int) 
     assert [item.text for item in after.sections[1].items] == kept
 
 
-def test_more_operations_than_one_edit_carries_out_are_refused() -> None:
+def test_more_operations_than_the_limit_are_refused() -> None:
     document = parse("# T\n\n## Concerns\n<!-- @anchor: concerns v1 -->\n")
     with pytest.raises(InvalidInputError, match="101 operations are too many"):
         apply(document, CurateList("concerns v1", tuple(AppendItem(str(number)) for number in range(101))))

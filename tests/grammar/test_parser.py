@@ -32,7 +32,7 @@ rest
 
 
 @given(any_text())
-def test_reading_never_raises_and_renders_back_exactly(text: str) -> None:
+def test_parsing_never_raises_and_renders_back_exactly(text: str) -> None:
     document = parse(text)
     assert render(document) == text
     assert isinstance(document.hash, str)
@@ -73,7 +73,7 @@ def test_a_profile_is_read_into_title_sections_anchors_and_items() -> None:
     assert not document.problems
 
 
-def test_an_item_holds_its_continuation_lines_and_what_is_nested() -> None:
+def test_an_item_holds_its_continuation_lines_and_nested_items() -> None:
     first, second = parse(PROFILE).sections[0].items
     assert first.text == "says yes too fast\nand then regrets it\n\n- above all at work"
     assert (first.line, second.line) == (14, 18)
@@ -126,7 +126,7 @@ def test_an_anchor_shown_in_a_fence_is_text() -> None:
     assert not parse("## A\n\n```\n<!-- @anchor: a v1 -->\n```\n").problems
 
 
-def test_an_anchor_under_two_headings_is_told_at_both() -> None:
+def test_an_anchor_under_two_headings_is_reported_at_both() -> None:
     document = parse("## A\n<!-- @anchor: a v1 -->\n## B\n<!-- @anchor: a v1 -->\n")
     assert [(problem.code, problem.line) for problem in document.problems] == [
         ("anchor_duplicate", 2),

@@ -44,7 +44,7 @@ def test_a_diff_is_read_by_unidiff_and_applied_back_exactly(before: str, after: 
 
 
 @given(TEXTS, TEXTS, st.integers(0, 12))
-def test_a_diff_of_a_part_applies_where_more_lines_stand_above(before: str, after: str, above: int) -> None:
+def test_a_diff_applies_below_additional_lines(before: str, after: str, above: int) -> None:
     diff = unified_diff(before, after)
     shift = "".join(f"above {number}\n" for number in range(above))
     if diff.text and before:
@@ -52,7 +52,7 @@ def test_a_diff_of_a_part_applies_where_more_lines_stand_above(before: str, afte
             result = apply_diff(shift + before, diff.text, "\n")
         except PatchConflictError:
             return
-        # Where the same lines stand again further down, the hunk may say that place by chance.
+        # If the same lines occur again further down, the hunk may name that place by chance.
         assert result == shift + after or len(set(before.split("\n"))) < len(before.split("\n"))
 
 
@@ -67,15 +67,15 @@ def test_a_diff_may_come_without_the_two_file_lines() -> None:
     assert apply_diff("a\nb\n", "\n@@ -1,2 +1,2 @@\n a\n-b\n+c", "\n") == "a\nc\n"
 
 
-def test_a_hunk_applies_at_another_place_if_that_is_the_only_one() -> None:
+def test_a_hunk_applies_at_another_place_if_it_is_the_only_one() -> None:
     assert apply_diff(LETTERS, "@@ -1,2 +1,2 @@\n m\n-n\n+N\n", "\n") == LETTERS.replace("n", "N")
 
 
-def test_a_hunk_that_stands_where_it_says_needs_no_unique_place() -> None:
+def test_a_hunk_that_matches_at_its_line_need_not_be_unique() -> None:
     assert apply_diff("a\nb\na\nb\n", "@@ -3,2 +3,2 @@\n a\n-b\n+c\n", "\n") == "a\nb\na\nc\n"
 
 
-def test_later_hunks_move_with_the_lines_that_earlier_ones_were_off() -> None:
+def test_later_hunks_shift_by_the_offset_of_earlier_ones() -> None:
     diff = "@@ -1,2 +1,3 @@\n c\n+new\n d\n@@ -3,1 +4,1 @@\n-x\n+y\n"
     assert apply_diff("0\n0\nc\nd\nx\nx\n", diff, "\n") == "0\n0\nc\nnew\nd\ny\nx\n"
 
@@ -88,14 +88,14 @@ def test_a_hunk_that_matches_nowhere_is_named_and_shown_the_nearest_text() -> No
     assert caught.value.details["nearestLine"] == 2
 
 
-def test_a_hunk_that_fits_twice_is_refused_and_lists_the_lines() -> None:
+def test_a_hunk_that_matches_twice_is_refused_and_lists_the_lines() -> None:
     with pytest.raises(PatchConflictError) as caught:
         apply_diff("x\na\nx\na\n", "@@ -9,1 +9,1 @@\n-a\n+b\n", "\n")
     assert caught.value.details == {"hunk": 1, "lines": [2, 4]}
 
 
 @pytest.mark.parametrize("line", [" x", "x ", "X"])
-def test_context_must_match_to_the_letter(line: str) -> None:
+def test_context_must_match_exactly(line: str) -> None:
     with pytest.raises(PatchConflictError):
         apply_diff("x\ny\n", f"@@ -1,2 +1,2 @@\n {line}\n-y\n+z\n", "\n")
 
@@ -112,11 +112,11 @@ def test_a_diff_with_carriage_returns_fits_a_plain_text() -> None:
     assert apply_diff("a\nb\n", "@@ -1,2 +1,2 @@\r\n a\r\n-b\r\n+c\r\n", "\n") == "a\nc\n"
 
 
-def test_a_text_without_a_last_line_end_keeps_to_that() -> None:
+def test_a_text_without_a_final_line_end_stays_without_it() -> None:
     assert apply_diff("a\nb", "@@ -1,2 +1,3 @@\n a\n b\n+c\n", "\n") == "a\nb\nc"
 
 
-def test_the_mark_for_a_missing_line_end_is_obeyed() -> None:
+def test_the_marker_for_a_missing_line_end_is_honoured() -> None:
     diff = "@@ -1 +1 @@\n-a\n+b\n\\ No newline at end of file\n"
     assert apply_diff("a\n", diff, "\n") == "b"
 
@@ -137,7 +137,7 @@ def test_the_mark_for_a_missing_line_end_is_obeyed() -> None:
         "diff --git a/x b/y\nrename from x\nrename to y\n",
     ],
 )
-def test_a_diff_that_can_not_be_read_is_refused_before_anything_is_dropped(diff: str) -> None:
+def test_an_unreadable_diff_is_refused(diff: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         apply_diff("a\n", diff, "\n")
     assert caught.value.hint
@@ -168,19 +168,19 @@ def test_a_long_text_that_changed_throughout_is_compared_in_bounded_time() -> No
     assert (diff.added, diff.removed) == (30_000, 30_000)
 
 
-def test_lines_that_stand_in_many_places_are_compared_in_bounded_time() -> None:
+def test_frequent_lines_are_compared_in_bounded_time() -> None:
     before = "".join(f"same\nline {number}\n" for number in range(1_000))
     after = before.replace("line", "words")
     assert apply_diff(before, unified_diff(before, after).text, "\n") == after
 
 
-def test_a_hunk_of_lines_all_alike_is_looked_for_in_bounded_time() -> None:
+def test_a_hunk_of_equal_lines_is_searched_in_bounded_time() -> None:
     alike = " x\n" * 40_000
     with pytest.raises(PatchConflictError, match="matches nowhere"):
         apply_diff("x\n" * 80_000, f"@@ -1,40001 +1,40000 @@\n{alike}-y\n", "\n")
 
 
-def test_thousands_of_hunks_in_the_wrong_place_are_refused_in_bounded_time() -> None:
+def test_thousands_of_misplaced_hunks_are_refused_in_bounded_time() -> None:
     text = "".join(f"{number}\n" for number in range(100_000))
     hunks = "".join(f"@@ -1 +1 @@\n-{number}\n+x\n" for number in range(0, 100_000, 7))
     with pytest.raises(PatchConflictError, match="Too many hunks"):
@@ -188,9 +188,7 @@ def test_thousands_of_hunks_in_the_wrong_place_are_refused_in_bounded_time() -> 
 
 
 @given(st.lists(st.sampled_from("ab"), max_size=14), st.lists(st.sampled_from("ab"), min_size=1, max_size=5))
-def test_a_hunk_applies_at_exactly_those_other_places_where_its_lines_stand(
-    keys: list[str], source: list[str]
-) -> None:
+def test_a_hunk_matches_exactly_the_places_that_hold_its_lines(keys: list[str], source: list[str]) -> None:
     places = [at for at in range(len(keys)) if keys[at : at + len(source)] == source]
     minus = "".join(f"-{line}\n" for line in source)
     diff = f"@@ -99,{len(source)} +99,1 @@\n{minus}+c\n"

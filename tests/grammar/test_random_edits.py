@@ -1,4 +1,4 @@
-"""Long random sequences of edits, judged by a reading of the text that shares no code with the guards."""
+"""Long random sequences of edits, checked by code that is independent of the guards."""
 
 import re
 
@@ -41,15 +41,15 @@ Pieces = list[tuple[str, str]]
 
 
 def split(text: str) -> tuple[str, str]:
-    """Part the YAML of the frontmatter from the Markdown below it."""
-    # A lone carriage return ends a line too, but not for the regular expression.
+    """Split a text into the YAML of its frontmatter and the Markdown below."""
+    # A lone carriage return ends a line, but `re` does not treat it so.
     match = BLOCK.match(re.sub(r"\r(?!\n)", "\n", text))
     assert match
     return match[1], text[match.end() :]
 
 
 def pieces(text: str) -> Pieces:
-    """Cut a text at its H1 and H2 by markdown-it-py's own reading: (heading and anchor lines, the rest)."""
+    """Cut a text at its H1 and H2, as markdown-it-py parses it: (heading and anchor lines, the rest)."""
     _, body = split(text)
     lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", body)
     tokens = MarkdownIt("commonmark").parse(body.replace("\ud800", "\ufffd"))
@@ -84,10 +84,10 @@ def edits(text: str) -> st.SearchStrategy[Edit]:
     )
 
 
-# Shrinking a sequence this long takes minutes and helps little: the failing edit is the last one drawn.
+# No shrinking: it takes minutes, and the failing edit is the last one drawn anyway.
 @settings(max_examples=SEQUENCES, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(profiles(), st.data())
-def test_fifty_edits_in_a_row_break_no_guard(profile: str, data: st.DataObject) -> None:
+def test_fifty_edits_in_a_row_break_no_invariant(profile: str, data: st.DataObject) -> None:
     kind = load_kinds()["part_profile"]
     document = parse(profile)
     for step in range(STEPS):
@@ -97,27 +97,27 @@ def test_fifty_edits_in_a_row_break_no_guard(profile: str, data: st.DataObject) 
             applied = apply(document, edit, kind=kind, entry=entry)
         except RefusalError:
             continue
-        judge(document.text, applied.text, edit)
+        check(document.text, applied.text, edit)
         assert apply_splice(document.text, applied.splice) == applied.text
         assert apply_splice(applied.text, applied.splice.reverse) == document.text
         document = applied.after
 
 
-def judge(before: str, after: str, edit: Edit) -> None:
+def check(before: str, after: str, edit: Edit) -> None:
     values = yaml.safe_load(split(after)[0])
     assert {key: values[key] for key in IDENTITY} == IDENTITY
     assert after.startswith("\ufeff") == before.startswith("\ufeff")
     assert anchored(before) <= anchored(after)
     if isinstance(edit, ReplaceSection | AppendToSection | CurateList):
-        judge_section_edit(pieces(before), pieces(after), edit.section.removesuffix(" v1"))
+        check_section_edit(pieces(before), pieces(after), edit.section.removesuffix(" v1"))
 
 
 def anchored(text: str) -> set[str]:
-    # Blanks behind an anchor are nothing that anybody could miss.
+    # White space behind an anchor may change.
     return {match[0].rstrip() for head, _ in pieces(text) if (match := ANCHOR_LINE.search(head))}
 
 
-def judge_section_edit(old: Pieces, new: Pieces, name: str) -> None:
+def check_section_edit(old: Pieces, new: Pieces, name: str) -> None:
     assert [head for head, _ in new] == [head for head, _ in old]
     for (head, before), (_, after) in zip(old, new, strict=True):
         if "change_log" in head:

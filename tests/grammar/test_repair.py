@@ -1,4 +1,4 @@
-"""Repairing a text: what tools hold on to comes back, every line of the person's stays, once is enough."""
+"""Repairing a text: anchors and identity come back, the person's lines stay, and twice is the same as once."""
 
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ def _whole() -> str:
 GOOD = _whole()
 
 
-def mend(text: str, good: str = GOOD) -> RepairedText:
+def repair(text: str, good: str = GOOD) -> RepairedText:
     return repair_text(text, good, IDENTITY)
 
 
@@ -67,81 +67,81 @@ def body_of(text: str, name: str) -> str:
     ],
 )
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_what_one_careless_edit_took_away_comes_back_to_the_letter(old: str, new: str, newline: str) -> None:
+def test_damage_of_one_careless_edit_is_repaired_exactly(old: str, new: str, newline: str) -> None:
     damaged = GOOD.replace(old, new, 1).replace("\n", newline)
-    assert mend(damaged).text == GOOD.replace("\n", newline)
+    assert repair(damaged).text == GOOD.replace("\n", newline)
 
 
-def test_a_whole_text_stays_as_it_is_whatever_else_was_written() -> None:
+def test_an_undamaged_text_is_unchanged() -> None:
     other = GOOD.replace("- n1", "- something else\n\n### And more").replace("## Needs", "## Wishes")
-    assert mend(other) == RepairedText(other)
+    assert repair(other) == RepairedText(other)
 
 
-def test_a_heading_in_other_words_keeps_them_and_gets_its_comment() -> None:
-    done = mend(GOOD.replace(f"## Needs\n{NEEDS}", "## What it longs for\n"))
+def test_a_reworded_heading_keeps_its_words_and_gets_its_comment() -> None:
+    done = repair(GOOD.replace(f"## Needs\n{NEEDS}", "## What it longs for\n"))
     assert f"## What it longs for\n{NEEDS}" in done.text
     assert done.repairs == ("the anchor 'needs v1' under 'What it longs for'",)
 
 
-def test_a_heading_in_other_words_may_have_its_comment_further_down() -> None:
-    done = mend(GOOD.replace(f"## Needs\n{NEEDS}", f"## Longing\n\n\n{NEEDS}"))
+def test_a_reworded_heading_may_have_its_comment_further_down() -> None:
+    done = repair(GOOD.replace(f"## Needs\n{NEEDS}", f"## Longing\n\n\n{NEEDS}"))
     assert f"## Longing\n{NEEDS}" in done.text
     assert done.text.count("@anchor: needs") == 1
 
 
-def test_a_heading_in_other_spelling_is_the_same_heading() -> None:
-    assert f"##  NEEDS!\n{NEEDS}" in mend(GOOD.replace(f"## Needs\n{NEEDS}", "##  NEEDS!\n")).text
+def test_a_heading_with_other_case_or_punctuation_is_the_same_heading() -> None:
+    assert f"##  NEEDS!\n{NEEDS}" in repair(GOOD.replace(f"## Needs\n{NEEDS}", "##  NEEDS!\n")).text
 
 
 def test_a_new_heading_above_new_words_is_not_taken_for_the_old_one() -> None:
     damaged = GOOD.replace(f"## Needs\n{NEEDS}\n- n1\n- n2\n", "## Groceries\n\n- milk\n")
-    done = mend(damaged)
+    done = repair(damaged)
     assert body_of(done.text, "needs v1").strip() == ""
     assert body_of(done.text, "Groceries").strip() == "- milk"
     assert done.repairs == ("the section 'needs v1'",)
 
 
-def test_a_section_that_is_gone_comes_back_empty_at_its_place() -> None:
-    done = mend(GOOD.replace(f"## Needs\n{NEEDS}\n- n1\n- n2\n\n", ""))
+def test_a_missing_section_comes_back_empty_at_its_place() -> None:
+    done = repair(GOOD.replace(f"## Needs\n{NEEDS}\n- n1\n- n2\n\n", ""))
     assert anchors(done.text) == anchors(GOOD)
     assert body_of(done.text, "needs v1").strip() == ""
     assert done.emptied == ("needs v1",)
 
 
-def test_a_section_that_keeps_its_words_or_had_none_is_not_called_empty() -> None:
-    assert mend(GOOD.replace(NEEDS, "")).emptied == ()
+def test_a_section_that_keeps_its_words_or_had_none_is_not_reported_as_emptied() -> None:
+    assert repair(GOOD.replace(NEEDS, "")).emptied == ()
     without = GOOD.replace("- n1\n- n2\n", "")
     gone = without.replace(f"## Needs\n{NEEDS}\n", "")
     assert repair_text(gone, without, {}).repairs == ("the section 'needs v1'",)
     assert repair_text(gone, without, {}).emptied == ()
 
 
-def test_words_of_a_person_between_two_sections_stay_where_they_are() -> None:
+def test_words_between_two_sections_stay_where_they_are() -> None:
     damaged = GOOD.replace(f"## Needs\n{NEEDS}\n- n1\n- n2\n", "- mine\n")
-    done = mend(damaged)
+    done = repair(damaged)
     assert body_of(done.text, "concerns v1").strip() == "- c1\n- c2\n\n- mine"
 
 
 def test_words_beside_a_comment_stay_below_it() -> None:
-    done = mend(GOOD.replace(NEEDS, NEEDS.replace("\n", " hello\n")))
+    done = repair(GOOD.replace(NEEDS, NEEDS.replace("\n", " hello\n")))
     assert f"## Needs\n{NEEDS}hello\n" in done.text
 
 
-def test_an_anchor_that_was_pasted_a_second_time_below_is_taken_out() -> None:
-    done = mend(GOOD.replace("- n1\n", f"- n1\n\n{NEEDS}\n"))
+def test_a_second_copy_of_an_anchor_is_removed() -> None:
+    done = repair(GOOD.replace("- n1\n", f"- n1\n\n{NEEDS}\n"))
     assert done.text.count(NEEDS) == 1
     assert done.repairs == ("misplaced anchor comments",)
 
 
-def test_a_heading_that_became_smaller_leaves_its_words_in_the_section() -> None:
-    done = mend(GOOD.replace("## Needs\n", "### Needs\n"))
+def test_a_demoted_heading_stays_in_the_section_with_its_words() -> None:
+    done = repair(GOOD.replace("## Needs\n", "### Needs\n"))
     assert body_of(done.text, "needs v1").strip() == "- n1\n- n2"
     assert "### Needs\n" in done.text
 
 
-def test_other_keys_stay_to_the_byte() -> None:
+def test_other_keys_stay_byte_for_byte() -> None:
     odd = "---\nmood:   'calm'   # so so\nid:  x   # mine\n\nlist:\n  - a\n  -   b\nuser_id: ada\n---\n"
-    done = mend(GOOD.replace(TOP, odd))
+    done = repair(GOOD.replace(TOP, odd))
     assert done.text.split("---\n")[1] == (
         "mood:   'calm'   # so so\nid: critic   # mine\n\nlist:\n  - a\n  -   b\nuser_id: ada\nschema: 1\n"
     )
@@ -152,26 +152,26 @@ def test_other_keys_stay_to_the_byte() -> None:
 def test_a_list_of_participants_comes_back_as_it_was_written(written: str, other: str) -> None:
     good = GOOD.replace("schema: 1\n", f"schema: 1\nparticipants:{written}\nmood: calm\n")
     damaged = good.replace(f"participants:{written}", f"participants:{other}")
-    done = mend(damaged, good)
+    done = repair(damaged, good)
     assert parse(done.text).values["participants"] == ("critic", "child")
     assert f"participants:{written}" in done.text
     assert "mood: calm" in done.text
 
 
-def test_a_block_that_can_not_be_read_is_replaced_and_that_is_said() -> None:
-    done = mend(GOOD.replace("schema: 1", "schema: 1\n\tmood: {calm"))
+def test_an_unreadable_block_is_replaced_with_a_warning() -> None:
+    done = repair(GOOD.replace("schema: 1", "schema: 1\n\tmood: {calm"))
     assert done.text == GOOD
     assert "the event log keeps" in done.warnings[0]
 
 
-def test_a_block_that_was_never_closed_swallows_nothing_of_the_text_up_to_a_later_rule() -> None:
+def test_an_unclosed_block_swallows_no_text_up_to_a_later_rule() -> None:
     damaged = GOOD.replace("schema: 1\n---\n", "schema: [1\n").replace("- n2\n", "- n2\n\n---\n\nmore\n")
-    done = mend(damaged)
+    done = repair(damaged)
     assert done.text == GOOD.replace("- n2\n", "- n2\n\n---\n\nmore\n")
 
 
-def test_an_empty_text_gets_back_what_tools_hold_on_to() -> None:
-    done = mend("")
+def test_an_empty_text_gets_all_anchors_and_identity_back() -> None:
+    done = repair("")
     assert anchors(done.text) == anchors(GOOD)
     assert dict(parse(done.text).values) == dict(parse(GOOD).values)
 
@@ -188,17 +188,17 @@ def test_an_empty_text_gets_back_what_tools_hold_on_to() -> None:
     ],
     ids=["two headings", "two new headings", "two comments", "an open fence", "two blocks", "a flow mapping"],
 )
-def test_what_can_not_be_told_for_certain_is_refused_with_what_to_do(damage: Callable[[str], str]) -> None:
+def test_an_ambiguous_repair_is_refused_with_a_hint(damage: Callable[[str], str]) -> None:
     with pytest.raises(RefusalError) as refused:
-        mend(damage(GOOD))
+        repair(damage(GOOD))
     assert refused.value.code == "document_damaged"
     assert "editor" in refused.value.hint
 
 
-def test_both_ways_out_of_a_swap_are_left_to_a_person() -> None:
-    """Two sections whose comments were exchanged miss nothing, so nothing is put back."""
+def test_swapped_anchors_are_left_to_a_person() -> None:
+    """Nothing is missing, so nothing is put back."""
     swapped = GOOD.replace("concerns v1", "?").replace("needs v1", "concerns v1").replace("?", "needs v1")
-    assert mend(swapped) == RepairedText(swapped)
+    assert repair(swapped) == RepairedText(swapped)
 
 
 LINES = GOOD.splitlines(keepends=True)
@@ -212,8 +212,8 @@ CHANGES = st.one_of(
 )
 
 
-def carelessly(changes: list[tuple[str, int, str]]) -> str:
-    """Edit the whole text as somebody does who does not know what the comments are for."""
+def edited_carelessly(changes: list[tuple[str, int, str]]) -> str:
+    """Edit the text like a person who does not know what the comments are for."""
     lines = list(LINES)
     for how, at, words in changes:
         at = min(at, len(lines) - 1)
@@ -232,19 +232,19 @@ def carelessly(changes: list[tuple[str, int, str]]) -> str:
 
 
 def kept(text: str) -> list[str]:
-    """The lines that are a person's: none of the frontmatter, and no anchor comment."""
+    """The person's lines: all but frontmatter and anchor comments."""
     front = parse(text).frontmatter
     below = text[front.span.end :] if front else text.removeprefix("\ufeff")
     return [line.rstrip("\r\n") for line in split_any_lines(below) if "@anchor" not in line]
 
 
 @given(st.lists(CHANGES, max_size=6), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "\ufeff"]))
-def test_whatever_was_done_to_a_text_it_is_mended_whole_once_and_without_loss_or_refused(
+def test_any_damage_is_repaired_once_without_loss_or_refused(
     changes: list[tuple[str, int, str]], newline: str, mark: str
 ) -> None:
-    damaged = mark + carelessly(changes).replace("\r", "").replace("\n", newline)
+    damaged = mark + edited_carelessly(changes).replace("\r", "").replace("\n", newline)
     try:
-        done = mend(damaged)
+        done = repair(damaged)
     except RefusalError:
         return
     after = parse(done.text)
@@ -255,4 +255,4 @@ def test_whatever_was_done_to_a_text_it_is_mended_whole_once_and_without_loss_or
     if not parse(damaged).malformed:
         following = iter([line.rstrip("\r\n") for line in split_any_lines(done.text)])
         assert all(line in following for line in kept(damaged)), (damaged, done.text)
-    assert mend(done.text) == RepairedText(done.text)
+    assert repair(done.text) == RepairedText(done.text)

@@ -1,4 +1,4 @@
-"""The scanners agree with markdown-it-py, always, and are sure often enough to be worth having."""
+"""The scanners always agree with markdown-it-py, and are sure about ordinary documents."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ Found = list[tuple[int, int, int]]
 
 
 def by_the_library_alone(text: str) -> Found:
-    """Levels and lines of top-level headings, from markdown-it-py's own reading of the untouched text."""
+    """Levels and lines of top-level headings, as markdown-it-py parses the unchanged text."""
     tokens = MarkdownIt("commonmark").parse(text.replace("\ud800", "\ufffd"))
     return [
         (int(token.tag[1]), token.map[0], token.map[1])
@@ -63,7 +63,7 @@ def test_the_scanner_finds_the_same_headings_as_markdown_it(text: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_scanners_agree_with_markdown_it_on_many_thousand_seeded_texts(seed: int) -> None:
+def test_the_scanners_agree_with_markdown_it_on_thousands_of_seeded_texts(seed: int) -> None:
     random = Random(seed)  # noqa: S311 - no secrets here
     for _ in range(TEXTS_PER_SEED):
         text = flat(random_markdown(random)).replace("\0", "\ufffd")
@@ -74,7 +74,7 @@ def test_the_scanners_agree_with_markdown_it_on_many_thousand_seeded_texts(seed:
 @given(markdown(8))
 @example("- a\n  " + "- " * 10 + "swallows\n- b\n")
 @example("- a\n  > " + "- " * 10 + "swallows\n- b\n")
-def test_the_item_scanner_finds_the_items_that_markdown_it_finds(text: str) -> None:
+def test_the_item_scanner_finds_the_same_items_as_markdown_it(text: str) -> None:
     flat_text = flat(text).replace("\0", "\ufffd")
     assert_items_agree(flat_text)
 
@@ -124,18 +124,18 @@ def test_the_item_scanner_is_sure_of_ordinary_lists() -> None:
         ("- a\n\n- b\n", [(0, 2), (2, 4)]),
     ],
 )
-def test_lists_of_one_line_items_are_read_as_all_lists_are(
+def test_lists_of_one_line_items_are_read_like_other_lists(
     body: str, extents: list[tuple[int, int]] | None
 ) -> None:
     assert scan_items(body) == extents
 
 
-def test_a_text_that_was_read_is_let_go_at_once() -> None:
+def test_a_parsed_text_is_freed_at_once() -> None:
     done = subprocess.run([sys.executable, "-c", _READ_AND_SEARCH], check=False)
     assert done.returncode == 0
 
 
-# In a process of its own, where nothing else leaves garbage: it exits with how much there is.
+# Runs in a process of its own, without other garbage; the exit code is the number of unreachable objects.
 _READ_AND_SEARCH = """
 import gc, sys
 from garden.grammar.parser import parse

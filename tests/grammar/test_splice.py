@@ -21,7 +21,7 @@ def test_the_offset_counts_bytes() -> None:
     assert splice_between("🙂éa", "🙂éb") == Splice(6, "a", "b")
 
 
-def test_texts_that_share_both_ends_are_not_counted_twice() -> None:
+def test_a_shared_prefix_and_suffix_do_not_overlap() -> None:
     assert splice_between("aa", "aaa") == Splice(2, "", "a")
     assert splice_between("same", "same") == Splice(4, "", "")
 

@@ -1,7 +1,7 @@
-"""The fixtures: one document each, with the findings that are expected marked at the end of their lines.
+"""The fixtures: one document each, with expected findings marked at the end of their lines.
 
-The first line is a comment that says the kind, and what the path says of identity. `⟵ MG603` at the end of a
-line marks a finding on it. Below a line `=== previous ===` stands the document as it was before.
+The first line is a comment with the kind and the identity given by the path. `⟵ MG603` at the end of a line
+marks a finding on it. The previous version of the document follows a line `=== previous ===`.
 """
 
 import os
@@ -97,7 +97,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """Go through all fixtures."""
+    """Yield all fixtures."""
     for path in sorted(FIXTURES.glob("*/*.md")):
         if not path.name.endswith(".fixed.md"):
             yield Case(path)

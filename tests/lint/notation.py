@@ -1,4 +1,4 @@
-"""How fixtures and examples write what can't be seen, or shouldn't stand in a file."""
+"""The notation of fixtures and examples for invisible characters and for secrets."""
 
 import re
 
@@ -9,7 +9,7 @@ _WORDS = re.compile(r"\{words:([0-9]+)\}")
 
 
 def decoded(text: str) -> str:
-    """Put in what the notation stands for: `{U+200B}`, `{words:401}`, `{secret}`; `{EOF}` ends the text."""
+    """Expand `{U+200B}`, `{words:401}` and `{secret}`; `{EOF}` ends the text."""
     text = text.partition("{EOF}")[0].replace("{secret}", SECRET)
     text = _WORDS.sub(lambda match: " ".join(["word"] * int(match[1])), text)
     return _CHARACTER.sub(lambda match: chr(int(match[1], 16)), text)
@@ -21,6 +21,6 @@ _SHOWN = re.compile(
 
 
 def encoded(text: str) -> str:
-    """Write a text so that everything in it can be seen, and so that every editor leaves it alone."""
+    """Write invisible characters in the notation, so that they are visible and editors keep them."""
     shown = _SHOWN.sub(lambda match: f"{{U+{ord(match[0]):04X}}}", text).replace(SECRET, "{secret}")
     return shown if shown.endswith("\n") else shown + "{EOF}\n"

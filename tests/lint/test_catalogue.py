@@ -1,4 +1,4 @@
-"""The catalogue: every rule is in it once, in order, under the name of its file."""
+"""The catalogue holds every rule once, ordered by id."""
 
 import re
 from pathlib import Path
@@ -12,12 +12,12 @@ from garden.lint.rule import Rule
 FILES = sorted(path.stem for path in Path(str(rules.__file__)).parent.glob("*.py") if path.stem != "__init__")
 
 
-def test_every_file_of_rules_is_in_the_catalogue_once() -> None:
+def test_the_catalogue_holds_the_rule_of_every_file_once() -> None:
     assert sorted(rule.check.__module__.rpartition(".")[2] for rule in CATALOGUE) == FILES
 
 
 @pytest.mark.parametrize("rule", CATALOGUE, ids=lambda rule: rule.name)
-def test_a_rule_is_called_like_its_file(rule: Rule) -> None:
+def test_a_rule_is_named_after_its_file(rule: Rule) -> None:
     assert rule.check.__module__ == f"garden.lint.rules.{rule.name.replace('-', '_')}"
 
 

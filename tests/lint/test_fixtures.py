@@ -1,4 +1,4 @@
-"""Every fixture proves: the marked lines are found, the snapshot holds, what was fixed is clean."""
+"""For every fixture: the marked lines are found, the snapshot matches, and the fixed text is clean."""
 
 from difflib import SequenceMatcher
 
@@ -54,7 +54,7 @@ def test_the_snapshot_of_the_fixed_text_holds(case: Case) -> None:
 
 
 @every_fixable_case
-def test_what_was_fixed_is_clean_and_keeps_its_other_findings(case: Case) -> None:
+def test_a_fixed_text_keeps_only_findings_that_are_not_fixable(case: Case) -> None:
     after = case.report(fix(case.document, case.kind))
     assert not [finding for finding in after.findings if finding.fixable]
     unfixable = [finding.rule for finding in case.report().findings if not finding.fixable]
@@ -62,7 +62,7 @@ def test_what_was_fixed_is_clean_and_keeps_its_other_findings(case: Case) -> Non
 
 
 @every_fixable_case
-def test_a_fix_touches_only_the_lines_that_were_marked(case: Case) -> None:
+def test_a_fix_changes_only_marked_lines(case: Case) -> None:
     before, after = (
         case.text.splitlines(keepends=True),
         fix(case.document, case.kind).splitlines(keepends=True),
@@ -79,9 +79,9 @@ def test_a_fix_touches_only_the_lines_that_were_marked(case: Case) -> None:
 def _allowed(case: Case, lines: list[str]) -> set[int]:
     allowed = {line for line, _ in case.marks}
     for line, rule in case.marks:
-        if rule == "MG601":  # one finding speaks for all the lines that end otherwise
+        if rule == "MG601":  # one finding covers all lines with other line ends
             allowed |= set(range(line, len(lines) + 1))
-        if rule == "MG605":  # which of several blank lines goes, nobody can tell
+        if rule == "MG605":  # any of several blank lines may be removed
             allowed |= {number for number, text in enumerate(lines, 1) if not text.strip()}
         if rule == "MG401" and lines[line].startswith("---"):
             allowed.add(line + 1)
@@ -89,7 +89,7 @@ def _allowed(case: Case, lines: list[str]) -> set[int]:
 
 
 @pytest.mark.parametrize("rule", CATALOGUE, ids=lambda rule: rule.name)
-def test_every_rule_has_a_fixture_that_it_finds_and_one_that_is_good(rule: Rule) -> None:
+def test_every_rule_has_a_bad_and_a_good_fixture(rule: Rule) -> None:
     own = [case for case in CASES if case.rule == rule.name]
     assert any(case.is_bad and rule.id in {mark for _, mark in case.marks} for case in own)
     assert any(not case.is_bad for case in own)

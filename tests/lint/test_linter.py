@@ -1,4 +1,4 @@
-"""From a document to a report."""
+"""Linting a document and fixing it."""
 
 import pytest
 
@@ -38,13 +38,13 @@ def names(report: Report) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.kind)
-def test_a_document_made_from_its_template_has_no_finding_and_nothing_to_fix(kind: Kind) -> None:
+def test_a_new_document_from_a_template_has_no_finding(kind: Kind) -> None:
     document = parse(template(kind))
     assert lint(document, kind, identity={"id": "tea"}, previous=document).findings == ()
     assert fix(document, kind) == document.text
 
 
-def test_blocks_are_reasons_and_everything_else_is_a_warning() -> None:
+def test_blocks_are_reasons_and_other_findings_are_warnings() -> None:
     report = lint(parse("## Concerns \n\nWords.\n"), KINDS["part_profile"])
     assert report.blocked
     assert len(report.blocked_reasons) == len(report.of(Severity.BLOCK)) == 2
@@ -64,31 +64,31 @@ def test_a_cap_is_a_warning_and_blocks_nothing() -> None:
     assert any("(MG301 too-many-items)" in warning for warning in report.warnings)
 
 
-def test_caps_are_those_that_an_operator_declares() -> None:
+def test_an_operator_can_change_a_cap() -> None:
     kind = load_kinds([("own.toml", FEWER)])["part_profile"]
     assert "too-many-items" in names(lint(parse(evidence(3)), kind))
     assert "too-many-items" not in names(lint(parse(evidence(3)), KINDS["part_profile"]))
 
 
-def test_without_a_kind_only_the_rules_for_any_document_speak() -> None:
+def test_without_a_kind_only_general_rules_report() -> None:
     report = lint(parse("## Anything\n\n- tea \n"))
     assert names(report) == ["trailing-space"]
 
 
-def test_a_secret_is_in_no_part_of_its_finding() -> None:
+def test_a_finding_never_repeats_the_secret() -> None:
     (finding,) = lint(parse(f"The key is {SECRET}.\n")).findings
     assert finding.name == "secret"
     assert SECRET[:8] not in repr(finding)
 
 
-def test_a_rule_lists_so_many_findings_and_the_report_counts_the_rest() -> None:
+def test_a_rule_lists_a_limited_number_of_findings_and_the_report_counts_the_rest() -> None:
     report = lint(parse("- tea \n" * (MAX_FINDINGS_PER_RULE + 5)))
     assert len(report.findings) == MAX_FINDINGS_PER_RULE
     assert report.left_out == 5
     assert report.warnings[-1] == "5 more findings are left out."
 
 
-def test_fix_mends_more_than_a_report_lists() -> None:
+def test_fix_corrects_more_than_a_report_lists() -> None:
     assert fix(parse("- tea \n" * (MAX_FINDINGS_PER_RULE + 5))) == "- tea\n" * (MAX_FINDINGS_PER_RULE + 5)
 
 
@@ -109,12 +109,12 @@ def test_an_empty_document_misses_every_section_of_its_kind() -> None:
 
 
 @pytest.mark.parametrize("text", ["words ", "\ufeff \n# Tea\n", "words\t\r\nand more\r\n"])
-def test_white_space_is_found_wherever_a_line_ends(text: str) -> None:
+def test_trailing_white_space_is_found_before_every_kind_of_line_end(text: str) -> None:
     assert "trailing-space" in names(lint(parse(text)))
 
 
 @pytest.mark.parametrize("text", ["selectors a\ufe00\ufe01\n", "soft\xadhyphen\n", "\u3164\n", "a\u2028b\n"])
-def test_a_character_that_cant_be_seen_is_found_with_nothing_else_unusual_around(text: str) -> None:
+def test_a_single_invisible_character_is_found(text: str) -> None:
     assert names(lint(parse(text))) == ["invisible-character"]
 
 
@@ -124,7 +124,7 @@ def test_an_anchor_on_the_first_or_the_last_line_is_found() -> None:
     assert names(lint(parse("see @anchor: needs v1\n"))) == ["forged-markup"]
 
 
-def test_matters_of_style_block_nothing() -> None:
+def test_style_findings_do_not_block() -> None:
     report = lint(parse("- tea \n"))
     assert report.findings
     assert not report.blocked

@@ -1,4 +1,4 @@
-"""What holds for every text there is."""
+"""Properties that hold for every text."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,7 +31,7 @@ def body(document: Document) -> str:
 
 
 def shown(document: Document) -> list[tuple[object, ...]]:
-    """What a reader sees: the blocks, code to the letter, words and breaks but not their white space."""
+    """The rendered document: blocks, exact code, words and line breaks, without other white space."""
     return [
         (token.type, token.tag, token.level, token.hidden, _content(token))
         for token in MARKDOWN.parse(body(document))

@@ -1,4 +1,4 @@
-"""The shapes of secrets; put together here, so that no file of this project holds one."""
+"""The secrets that lint finds, assembled at run time so that no file contains one."""
 
 import pytest
 
@@ -34,5 +34,5 @@ SECRETS = {
 
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS.keys())
 @pytest.mark.parametrize("around", ["{}\n", "- she wrote {} to me\n", "```\n{}\n```\n", "`{}`\n"])
-def test_a_secret_is_found_once_wherever_it_stands(secret: str, around: str) -> None:
+def test_a_secret_is_found_once_in_any_place(secret: str, around: str) -> None:
     assert [finding.name for finding in lint(parse(around.format(secret))).findings] == ["secret"]

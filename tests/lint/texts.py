@@ -1,4 +1,4 @@
-"""Strategies for texts that are hard on rules: documents pieced together from what they look for."""
+"""Strategies for documents made of lines that rules look for."""
 
 from hypothesis import strategies as st
 
@@ -6,7 +6,7 @@ from tests.lint.notation import decoded
 
 FRONTMATTER = "---\nid: tea\nuser_id: sample-user\nschema: 1\nmood: calm \n---\n"
 
-# In the notation of the fixtures, since white space at the end of a line is what it is about.
+# In the notation of the fixtures, because trailing white space matters here.
 _LINES = r"""
 {U+0020}
 {U+0020}{U+0020}
@@ -105,7 +105,7 @@ line_ends = st.sampled_from(["\n", "\n", "\n", "\n", "\n", "\n", "\r\n", "\r"])
 
 @st.composite
 def texts(draw: st.DrawFn) -> str:
-    """Piece a text together, with one kind of line end or with several, with frontmatter or without."""
+    """Texts with one kind of line end or several, with frontmatter or without."""
     body = draw(st.lists(lines, max_size=14))
     ends = line_ends if draw(st.integers(0, 3)) == 0 else st.just(draw(line_ends))
     text = "".join(line + draw(ends) for line in body)

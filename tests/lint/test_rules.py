@@ -1,4 +1,4 @@
-"""The documentation of the rules: complete, up to date, and its examples do what it says."""
+"""The documentation of every rule is complete, and its examples are right."""
 
 import re
 
@@ -27,7 +27,7 @@ def example(rule: Rule, part: str) -> str:
 
 def kind_of(rule: Rule) -> Kind:
     kind = load_kinds()["part_profile"]
-    # That example is a whole document, of a kind with one section.
+    # The example is a whole document of a kind with one section.
     return kind.model_copy(update={"sections": kind.sections[:1]}) if rule.name == "missing-section" else kind
 
 
@@ -37,7 +37,7 @@ def found(rule: Rule, text: str, kind: Kind) -> bool:
 
 
 @every_rule
-def test_a_rule_says_what_it_finds_why_it_matters_and_how_to_fix_it(rule: Rule) -> None:
+def test_a_rule_documents_every_part(rule: Rule) -> None:
     assert (
         re.findall(r"^## (.*)$", re.sub(r"```.*?```", "", rule.documentation, flags=re.DOTALL), re.MULTILINE)
         == PARTS
