@@ -4,9 +4,9 @@ They do not depend on how an edit is made. They compare the text before and afte
 headings, the identity, the Change Log, and for a section edit every byte outside the section.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import NamedTuple
 
 from garden.grammar.change_log import change_log_refusal, change_logs, is_continued
@@ -34,7 +34,6 @@ from garden.grammar.values import Anchor, Heading
 
 _ABSENT = object()
 _SECTION_LEVEL = 2
-_MARKS = re.compile(r"[\W_]+")
 _HINT_OPEN = "Close every fence, HTML comment and HTML tag in the new text."
 
 
@@ -80,8 +79,8 @@ def check_whole(after: Document) -> None:
 
 def refuse_malformed(document: Document) -> None:
     """Refuse to edit a document whose frontmatter can't be trusted."""
-    faults = [problem.message for problem in document.problems if problem.code.startswith("frontmatter_")]
     if document.malformed:
+        faults = _frontmatter_faults(document)
         raise MalformedDocumentError(
             f"The frontmatter of this document is malformed: {' '.join(faults)}",
             hint="A maintainer can repair it with md.repair ('garden repair'), or restore an earlier version "
@@ -90,11 +89,15 @@ def refuse_malformed(document: Document) -> None:
         )
 
 
+def _frontmatter_faults(document: Document) -> list[str]:
+    return [problem.message for problem in document.problems if problem.code.startswith("frontmatter_")]
+
+
 def _check_frontmatter(before: Document | None, after: Document) -> None:
     if before is not None:
         refuse_malformed(before)
     if after.malformed:
-        faults = [problem.message for problem in after.problems if problem.code.startswith("frontmatter_")]
+        faults = _frontmatter_faults(after)
         raise MalformedDocumentError(
             f"The result would have malformed frontmatter. {' '.join(faults)}",
             hint="Keep one block of plain `key: value` lines between two `---` lines at the very top.",
@@ -184,7 +187,7 @@ def _check_headings_of_anchors(before: Document, after: Document) -> None:
     if _heads(before) == _heads(after):
         return
     # Compare the exact text first, because "C" and "C++" differ, then the words, because "c" and "C" do not.
-    moved = _moved(before, after, _text) or _moved(before, after, _words)
+    moved = _moved(before, after, attrgetter("text")) or _moved(before, after, attrgetter("words"))
     if moved:
         raise AnchorChangedError(
             f"The result would move an anchor to another heading: {', '.join(moved)}.",
@@ -219,14 +222,6 @@ def _outside_sections(document: Document, key: Callable[[Heading], str]) -> set[
     return {key(heading) for heading in document.headings if heading.level != _SECTION_LEVEL}
 
 
-def _text(heading: Heading) -> str:
-    return heading.text
-
-
-def _words(heading: Heading) -> str:
-    return _MARKS.sub(" ", heading.text).strip().casefold() or heading.text
-
-
 def _check_strays(before: Document, after: Document) -> None:
     """Refuse to lose or add an anchor comment that belongs to no section."""
     old, new = _strays(before), _strays(after)
@@ -238,7 +233,7 @@ def _check_strays(before: Document, after: Document) -> None:
     if gone or added:
         raise AnchorChangedError(
             f"The result would {'lose' if gone else 'add'} an anchor comment that names no section.",
-            hint="Anchor comments stand on the line right after an H2 heading and nowhere else.",
+            hint="Anchor comments belong on the line right after an H2 heading and nowhere else.",
             details={"anchors": sorted(gone or added)},
         )
 

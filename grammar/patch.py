@@ -92,7 +92,7 @@ def _place_without_context(keys: list[str], hunk: DiffHunk) -> int:
     if not keys:
         return 0
     raise PatchConflictError(
-        f"Hunk {hunk.number} has no context, so nothing shows where it belongs.",
+        f"Hunk {hunk.number} has no context, so its place is unknown.",
         hint="Give each hunk a few unchanged lines, or use an edit that appends.",
         details={"hunk": hunk.number},
     )

@@ -24,9 +24,8 @@ from garden.grammar.lines import flat, split_any_lines, with_newlines
 from garden.grammar.parser import parse
 from garden.grammar.refusals import NotRepairableError
 from garden.grammar.text_checks import has_open_end
-from garden.grammar.values import Heading, Span
+from garden.grammar.values import Span
 
-_MARKS = re.compile(r"[\W_]+")
 _LEFTOVER = re.compile(
     r"[ \t]*<?!?[-\u2013\u2014]{0,3}[ \t]*@anchor\b[: \t]*(?P<id>[A-Za-z0-9][A-Za-z0-9_-]*)?"
     r"(?:[ \t]+v?(?P<version>[0-9]{0,9}))?[ \t]*[-\u2013\u2014]{0,3}>?(?P<rest>[ \t]*)"
@@ -121,9 +120,7 @@ def _places_for(document: Document, good: Document, section: Section) -> list[Se
     exact = [each for each in free if each.heading.text == section.heading.text]
     own = {each.heading.text for each in good.sections}
     return exact or [
-        each
-        for each in free
-        if _words(each.heading) == _words(section.heading) and each.heading.text not in own
+        each for each in free if each.heading.words == section.heading.words and each.heading.text not in own
     ]
 
 
@@ -301,10 +298,6 @@ def _ambiguous(section: Section, places: Sequence[Section]) -> NotRepairableErro
         hint=_BY_HAND,
         details={"anchor": section.name, "headings": headings},
     )
-
-
-def _words(heading: Heading) -> str:
-    return _MARKS.sub(" ", heading.text).strip().casefold() or heading.text
 
 
 def _check(before: str, after: str, good: Document) -> None:

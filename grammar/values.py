@@ -3,9 +3,12 @@
 All offsets count characters (code points) of the text that was parsed, never bytes; line numbers start at 1.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
+
+_PUNCTUATION = re.compile(r"[\W_]+")
 
 
 class Span(NamedTuple):
@@ -38,6 +41,11 @@ class Heading:
     span: Span
     line: int
     setext: bool = False
+
+    @property
+    def words(self) -> str:
+        """The heading's words for comparison, without punctuation or case."""
+        return _PUNCTUATION.sub(" ", self.text).strip().casefold() or self.text
 
 
 @dataclass(frozen=True, slots=True)
