@@ -1,4 +1,4 @@
-"""Repairing a text: anchors and identity come back, the person's lines stay, and twice is the same as once."""
+"""Repairing a text: anchors and identity come back, the person's lines stay, twice equals once."""
 
 from collections.abc import Callable
 
