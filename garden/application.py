@@ -24,16 +24,16 @@ from garden.home.embedded import EmbeddedPostgres
 from garden.home.keys import KeySource
 from garden.home.kinds import read_own_kinds
 from garden.home.settings import Settings, load_settings
-from garden.home.setup import PreparedHome, Progress, prepare_home, silent
+from garden.home.setup import PreparedHome, Progress, ignore_progress, prepare_home
 from garden.session import Session
 from garden.tools.registry import REGISTRY
 from garden.writing.adoption import DriftAdopter
 from garden.writing.callers import make_caller
 from garden.writing.documents import Documents
+from garden.writing.lost_writes import LostWrites
 from garden.writing.moves import Mover
 from garden.writing.planner import Planner
 from garden.writing.services import Services
-from garden.writing.setbacks import LostWrites
 from garden.writing.settlement import SagaSettler
 from garden.writing.snapshots import Snapshots
 from garden.writing.write_path import WritePath
@@ -105,7 +105,7 @@ class Garden:
         self.close()
 
 
-def open_garden(home: str | Path | None = None, *, report: Progress = silent) -> Garden:
+def open_garden(home: str | Path | None = None, *, report: Progress = ignore_progress) -> Garden:
     """Open the garden in this folder, or in the one that the settings name; what is missing is made."""
     settings = load_settings(Path(home) if home is not None else None).settings
     return Garden(settings, prepare_home(settings, report))

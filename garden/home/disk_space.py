@@ -21,7 +21,7 @@ class DiskUnreadableError(GardenError):
 
 
 class DiskSpace:
-    """The free space of the home's disk, asked anew each time, so that writing goes on by itself."""
+    """The free space on the home's disk, read each time, so that writing resumes by itself."""
 
     def __init__(self, home: Path, floor_bytes: int) -> None:
         self._home = home
@@ -29,7 +29,7 @@ class DiskSpace:
 
     @property
     def free_bytes(self) -> int:
-        """How much this process may still write."""
+        """The bytes that this process may still write."""
         try:
             status = os.statvfs(self._home)
         except OSError as error:
@@ -41,14 +41,14 @@ class DiskSpace:
 
     @property
     def is_low(self) -> bool:
-        """Whether there is too little."""
+        """Whether the free space is below the limit."""
         return self.free_bytes < self._floor_bytes
 
     def check(self) -> None:
-        """Refuse to write where there is too little: what was begun could not be brought to its end."""
+        """Refuse to write if there is too little: a change might be interrupted halfway."""
         if self.is_low:
             raise DiskFullError(
                 f"The disk has {self.free_bytes // _MEBIBYTE} MiB left, less than the limit of "
-                f"{self._floor_bytes // _MEBIBYTE} MiB, so no tool writes; everything can be read.",
-                hint="Free some space, or lower GARDEN_LIMITS_FREE_DISK_BYTES; writing goes on by itself.",
+                f"{self._floor_bytes // _MEBIBYTE} MiB. Tools can read, but not write.",
+                hint="Free some space, or lower GARDEN_LIMITS_FREE_DISK_BYTES. Writing resumes by itself.",
             )

@@ -1,11 +1,11 @@
-"""The garden home: the one folder that holds gardens, their history, and the service's own state.
+"""The garden home: the one folder of the gardens, their history and the service's own state.
 
     users/      the gardens
     history/    earlier versions of documents
     .garden/    identity, keys, embedded database
-    kinds/      an operator's declarations of kinds, where there are any
+    kinds/      an operator's declarations of kinds, if any
 
-Creating it is idempotent and safe to interrupt or to race: every step either has happened or has not.
+Creating a home is idempotent, and safe to interrupt or to race: each step happens completely or not at all.
 """
 
 import json
@@ -36,14 +36,14 @@ class HomeError(GardenError):
 
 
 class HomeMissingError(HomeError):
-    """There is no garden home in that folder yet."""
+    """The folder holds no garden home yet."""
 
     code = "not_found"
 
 
 @dataclass(frozen=True)
 class Home:
-    """An existing garden home, identified by an id of its own."""
+    """An existing garden home, with its id."""
 
     path: Path
     id: uuid.UUID
@@ -66,12 +66,12 @@ class Home:
 
     @property
     def keys_file(self) -> Path:
-        """Where the integrity keys are, unless the environment holds them."""
+        """The file of the integrity keys, unless the environment holds them."""
         return self.state / "keys"
 
 
 def open_home(path: Path) -> Home:
-    """Open the home in this folder; it must exist and be of a layout this version knows."""
+    """Open the home in this folder; it must exist and have a layout that this version knows."""
     try:
         raw = _identity_file(path).read_text("utf-8")
     except (FileNotFoundError, NotADirectoryError):
@@ -88,7 +88,7 @@ def open_home(path: Path) -> Home:
 
 
 def ensure_home(path: Path) -> Home:
-    """Open the home in this folder, creating it first where there is none."""
+    """Open the home in this folder, and create it first if there is none."""
     try:
         return open_home(path)
     except HomeMissingError:
@@ -114,7 +114,7 @@ def _create(path: Path) -> Home:
 
 
 def _fill(home: Home) -> None:
-    """Make everything a home has; its identity comes last, so that a home with an identity is complete."""
+    """Make everything in a home; the identity comes last, so that a home with an identity is complete."""
     remove_strays(home.state)
     make_private_folder(home.users)
     make_private_folder(home.history)
@@ -125,11 +125,11 @@ def _fill(home: Home) -> None:
 
 
 def _refuse_impossible_path(path: Path) -> None:
-    """Refuse what Postgres could not work in before anything is made of it."""
+    """Refuse a path in which Postgres could not work, before making anything."""
     if not str(path).isprintable() or len(os.fsencode(path)) > _PATH_BYTES_MAX:
         raise HomeError(
-            "A garden home's path holds no control characters or broken ones, and has "
-            f"{_PATH_BYTES_MAX} bytes at most.",
+            "The path of a garden home may not hold control or broken characters, and has at most "
+            f"{_PATH_BYTES_MAX} bytes.",
             hint="Choose another folder with GARDEN_HOME or --home.",
         )
 
@@ -146,7 +146,7 @@ def _refuse_foreign_folder(path: Path) -> None:
         ) from None
     if foreign:
         raise HomeError(
-            f"{path} is not a garden home and already holds other things ({', '.join(foreign[:3])}).",
+            f"{path} is not a garden home and already holds other files ({', '.join(foreign[:3])}).",
             hint="Choose an empty or a new folder with GARDEN_HOME or --home.",
         )
 
@@ -157,7 +157,7 @@ def _read_identity(path: Path, raw: str) -> Home:
         home = Home(path, uuid.UUID(identity["id"]), int(identity["layout"]))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise HomeError(
-            f"The identity of the garden home in {path} is damaged: .garden/home.json can't be understood.",
+            f"The identity of the garden home in {path} is damaged: .garden/home.json can't be parsed.",
             hint="Put .garden/home.json back from a backup.",
         ) from None
     if home.layout != LAYOUT:

@@ -1,4 +1,4 @@
-"""Where the integrity keys are found: in the environment, or in the home's key file; and their rotation."""
+"""The integrity keys: read from the environment or from the home's key file, and rotated."""
 
 from garden.events.keyring import Keyring, KeyringError
 from garden.grammar.errors import GardenError
@@ -8,13 +8,13 @@ from garden.home.state_files import exclusive_lock, write_private_file
 
 
 class KeysUnavailableError(GardenError):
-    """The integrity keys are not where they should be, or can't be rotated from here."""
+    """The integrity keys can't be read, or can't be rotated from here."""
 
     code = "unavailable"
 
 
 class KeySource:
-    """Gives the keys that are in force now, so that a rotation reaches a running process."""
+    """Gives the current keys, so that a rotation reaches a running process."""
 
     def __init__(self, settings: Settings, home: Home) -> None:
         self._file = home.keys_file
@@ -25,11 +25,11 @@ class KeySource:
             self._keyring = Keyring.parse(settings.integrity_keys.get_secret_value())
 
     def __call__(self) -> Keyring:
-        """Give the keys; the file is read again where it has been replaced."""
+        """Give the keys, and read the file again if it was replaced."""
         if self._fixed and self._keyring is not None:
             return self._keyring
         try:
-            # A replaced file is another inode; looking costs a microsecond or two.
+            # A replaced file has another inode; this check costs a microsecond or two.
             status = self._file.stat()
             stamp = (status.st_ino, status.st_mtime_ns)
             if self._keyring is None or stamp != self._stamp:
@@ -42,13 +42,13 @@ class KeySource:
         except KeyringError as error:
             raise KeysUnavailableError(
                 f"The integrity keys in .garden/keys are damaged: {error.message}",
-                hint="Put the file back from a backup. Without its keys, what they sealed can't be verified.",
+                hint="Put the file back from a backup. Without these keys, their seals can't be verified.",
             ) from None
         return self._keyring
 
 
 def rotate_keys(settings: Settings, home: Home) -> Keyring:
-    """Add a fresh key that signs from now on; the older ones stay, to verify what they have signed."""
+    """Add a new key that signs from now on; the older ones stay, to verify their seals."""
     if settings.integrity_keys is not None:
         raise KeysUnavailableError(
             "The integrity keys come from the settings (GARDEN_INTEGRITY_KEYS), which only you can change.",

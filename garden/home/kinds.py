@@ -1,4 +1,4 @@
-"""The kinds of documents that an operator declares beside the gardens."""
+"""An operator's own kinds of documents."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ KINDS_FOLDER = "kinds"
 
 
 def read_own_kinds(home: Home) -> list[tuple[str, str]]:
-    """Read the declarations of a home, each with its file's name."""
+    """Read the declarations in a home, each with its file's name."""
     return [(file.name, _text_of(file)) for file in sorted((home.path / KINDS_FOLDER).glob("*.toml"))]
 
 
@@ -18,5 +18,5 @@ def _text_of(declaration: Path) -> str:
         return declaration.read_text("utf-8")
     except (OSError, UnicodeDecodeError):
         raise KindError(
-            f"{declaration.name} can't be read as text in UTF-8.", hint="Mend the file or take it away."
+            f"{declaration.name} can't be read as text in UTF-8.", hint="Fix or remove the file."
         ) from None

@@ -1,4 +1,4 @@
-"""Structured logs, always to standard error: readable on a terminal, one JSON object a line elsewhere."""
+"""Structured logs on standard error: readable on a terminal, otherwise one JSON object per line."""
 
 import logging
 import sys
@@ -10,11 +10,11 @@ from structlog.typing import Processor
 from garden.home.settings import LogFormat, LogLevel
 
 _SILENT_SECONDS = 60
-_told_at = 0.0
+_logged_at = 0.0
 
 
 def configure_logs(level: LogLevel, form: LogFormat, stream: TextIO | None = None) -> None:
-    """Send our own entries and those of every library through one handler, in one form."""
+    """Send the entries of this project and of every library through one handler, in one format."""
     target = stream or sys.stderr
     readable = form == "console" or (form == "auto" and target.isatty())
     shared: list[Processor] = [
@@ -39,31 +39,31 @@ def configure_logs(level: LogLevel, form: LogFormat, stream: TextIO | None = Non
             ],
         )
     )
-    # At its own level the MCP SDK tells of every session, with its id.
+    # At info the MCP SDK logs every session, with its id.
     logging.getLogger("mcp").setLevel(logging.DEBUG if level == "debug" else logging.WARNING)
-    # pika tells every step of a connection at the level that others keep for what matters.
+    # pika logs every step of a connection as an error.
     logging.getLogger("pika").setLevel(logging.DEBUG if level == "debug" else logging.CRITICAL)
-    handler.addFilter(_calmer)
+    handler.addFilter(_calm_broker_entries)
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
 
 
-def _calmer(record: logging.LogRecord) -> bool:
-    """Tell as a warning, once a minute, what dramatiq calls critical: that the broker is away again."""
-    global _told_at
+def _calm_broker_entries(record: logging.LogRecord) -> bool:
+    """Turn dramatiq's critical entries about a missing broker into one warning a minute."""
+    global _logged_at
     if not record.name.startswith("dramatiq.worker.ConsumerThread"):
         return True
     if not record.getMessage().startswith("Consumer encountered a connection error"):
         return not record.getMessage().startswith("Restarting consumer")
-    if record.created - _told_at < _SILENT_SECONDS:
+    if record.created - _logged_at < _SILENT_SECONDS:
         return False
-    _told_at = record.created
+    _logged_at = record.created
     record.levelno, record.levelname = logging.WARNING, "WARNING"
     return True
 
 
 def _renderers(readable: bool, target: TextIO) -> list[Processor]:
     if readable:
-        # The default shows the local variables of every frame, and with them whatever secrets they hold.
+        # The default shows the local variables of every frame, which may hold secrets.
         plain = structlog.dev.plain_traceback
         return [structlog.dev.ConsoleRenderer(colors=target.isatty(), exception_formatter=plain)]
     return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]

@@ -1,4 +1,4 @@
-"""The settings: from the environment, then `garden.toml` in the home, then defaults."""
+"""The settings: from the environment, else from `garden.toml` in the home, else the defaults."""
 
 import difflib
 import os
@@ -24,7 +24,7 @@ LogFormat = Literal["auto", "console", "json"]
 
 
 class SettingsError(GardenError):
-    """A setting has a value that is not accepted; the message names the setting, the value and what is."""
+    """A setting has a bad value; the message names the setting, the value and the accepted values."""
 
     code = "invalid_input"
 
@@ -50,76 +50,82 @@ def _check_keys(value: SecretStr) -> SecretStr:
 
 
 class Limits(BaseModel):
-    """What a single call or file may amount to."""
+    """Limits of single calls and files."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     document_bytes: PositiveInt = Field(
-        1024 * 1024, le=1024 * 1024, description="Largest document, in bytes; at most a mebibyte."
+        1024 * 1024, le=1024 * 1024, description="Largest document in bytes, up to 1 MiB."
     )
-    read_lines: PositiveInt = Field(500, description="Lines that one read returns at most.")
-    list_names: PositiveInt = Field(500, description="Names that one listing returns at most.")
-    search_matches: PositiveInt = Field(100, description="Matches that one search returns at most.")
+    read_lines: PositiveInt = Field(500, description="Most lines that one read returns.")
+    list_names: PositiveInt = Field(500, description="Most names that one listing returns.")
+    search_matches: PositiveInt = Field(100, description="Most matches that one search returns.")
     free_disk_bytes: PositiveInt = Field(
-        256 * 1024 * 1024, description="Free disk space below which the home counts as full."
+        256 * 1024 * 1024, description="Free disk space in bytes below which no tool writes."
     )
 
 
 class Serve(BaseModel):
-    """Where the service listens, and how much it takes on at once."""
+    """The address and the limits of the HTTP service."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    host: str = Field("127.0.0.1", min_length=1, description="The address that `garden serve` listens on.")
-    port: int = Field(8620, ge=0, le=65535, description="Its port; 0 is any that is free.")
+    host: str = Field("127.0.0.1", min_length=1, description="Address that `garden serve` listens on.")
+    port: int = Field(
+        8620, ge=0, le=65535, description="Port that `garden serve` listens on; 0 picks a free one."
+    )
     threads: PositiveInt = Field(
         6,
         le=64,
-        description="Calls carried out at once; of two or more never all are one user's, nor all writes.",
+        description="Calls that run at once; neither one user nor writes alone can take all of two or more.",
     )
-    waiting_calls: PositiveInt = Field(256, description="Calls that may wait for their turn.")
-    user_calls: PositiveInt = Field(64, description="Calls of one user that may be under way or waiting.")
-    streams: PositiveInt = Field(256, description="Event streams that may be open at once.")
+    waiting_calls: PositiveInt = Field(256, description="Most calls that wait for their turn.")
+    user_calls: PositiveInt = Field(64, description="Most calls of one user that run or wait.")
+    streams: PositiveInt = Field(256, description="Most event streams open at once.")
     stream_seconds: PositiveInt = Field(
-        15, description="Time after which a silent stream says that it is still there."
+        15, description="Seconds of silence after which a stream sends a keep-alive."
     )
-    connections: PositiveInt = Field(1024, description="Connections that may be open at once.")
+    connections: PositiveInt = Field(1024, description="Most connections open at once.")
     body_bytes: PositiveInt = Field(
         4 * 1024 * 1024,
-        description="Largest request body; a document may take several times its size as JSON.",
+        description="Largest request body in bytes; as JSON a document can take several times its size.",
     )
-    body_seconds: PositiveInt = Field(20, description="Time in which a request's body must have arrived.")
+    body_seconds: PositiveInt = Field(20, description="Seconds within which a request's body must arrive.")
     idle_seconds: PositiveInt = Field(
-        20, description="Time that a connection may be silent, or take to send a request's headers."
+        20, description="Seconds that a connection may be silent, or take to send a request's headers."
     )
     grace_seconds: PositiveInt = Field(
-        20, description="Time that requests have to finish once the service was told to stop."
+        20, description="Seconds that running requests have to finish when the service stops."
     )
 
 
 class Upkeep(BaseModel):
-    """How often the service looks after what crashes and people leave behind."""
+    """How often the background jobs run."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     sweep_seconds: int = Field(
-        15, ge=0, description="Time between two sweeps for changes that were begun and not ended; 0 is never."
+        15, ge=0, description="Seconds between two sweeps for interrupted changes; 0 is never."
     )
-    stalled_seconds: int = Field(15, ge=0, description="Age from which such a change counts as stalled.")
+    stalled_seconds: int = Field(
+        15, ge=0, description="Age in seconds from which a sweep settles an open change."
+    )
     attempts: PositiveInt = Field(
-        10, le=1000, description="Attempts at one of them before it is left to a person."
+        10, le=1000, description="Attempts to settle a change before it is left to a person."
     )
     adopt_seconds: int = Field(
-        600, ge=0, description="Time between two searches for what was edited outside; 0 is never."
+        600, ge=0, description="Seconds between two searches for outside edits; 0 is never."
     )
     forget_seconds: int = Field(
-        3600, ge=0, description="Time between two removals of requests past their time; 0 is never."
+        3600, ge=0, description="Seconds between two removals of expired idempotency records; 0 is never."
     )
-    verify_seconds: int = Field(86400, ge=0, description="Time between two checks of every seal; 0 is never.")
+    verify_seconds: int = Field(
+        86400, ge=0, description="Seconds between two checks of every seal; 0 is never."
+    )
 
 
 class Settings(BaseSettings):
-    """Everything that can be set, with what it is set to."""
+    """All settings, with their values."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
@@ -130,23 +136,24 @@ class Settings(BaseSettings):
         frozen=True,
     )
 
-    home: Path = Field(Path("~/memory-garden"), description="The garden home.")
+    home: Path = Field(Path("~/memory-garden"), description="Folder of the garden home.")
     database_url: Annotated[SecretStr, _url_of("postgresql", "postgres")] | None = Field(
-        None, description="A PostgreSQL server, 15 or newer; without it the home's embedded one."
+        None, description="PostgreSQL server, 15 or newer; the default is the home's embedded one."
     )
     broker_url: Annotated[SecretStr, _url_of("redis", "rediss", "amqp", "amqps")] | None = Field(
-        None, description="Redis or RabbitMQ for background jobs; without it a timer in the service."
+        None, description="Redis or RabbitMQ for background jobs; the default is a timer in the service."
     )
     integrity_keys: Annotated[SecretStr, AfterValidator(_check_keys)] | None = Field(
-        None, description="Integrity keys, 'version:key' separated by commas; without it the home's key file."
+        None,
+        description="Integrity keys, 'version:key' separated by commas; the default is the home's key file.",
     )
-    log_level: LogLevel = Field("info", description="The least severe log entries that are written.")
+    log_level: LogLevel = Field("info", description="Least severe log entries that are written.")
     log_format: LogFormat = Field(
-        "auto", description="'auto' is 'console' on a terminal and 'json' elsewhere."
+        "auto", description="Log format; 'auto' is 'console' on a terminal and 'json' elsewhere."
     )
-    limits: Limits = Field(Limits(), description="Limits of single calls.")
-    serve: Serve = Field(Serve(), description="The service over HTTP.")
-    upkeep: Upkeep = Field(Upkeep(), description="What runs by itself.")
+    limits: Limits = Field(Limits(), description="Limits of single calls and files.")
+    serve: Serve = Field(Serve(), description="The HTTP service.")
+    upkeep: Upkeep = Field(Upkeep(), description="The background jobs.")
 
     @classmethod
     def settings_customise_sources(
@@ -157,17 +164,17 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Put what `load_settings` read from the file, given as arguments here, below the environment."""
+        """Rank the values of the file, which `load_settings` passes as arguments, below the environment."""
         return env_settings, init_settings
 
 
 TABLES: Mapping[str, type[BaseModel]] = {"limits": Limits, "serve": Serve, "upkeep": Upkeep}
-"""The settings that stand in a table of their own, and what each table holds."""
+"""The tables of `garden.toml`, with their settings."""
 
 
 @dataclass(frozen=True)
 class LoadedSettings:
-    """The effective settings, and what is needed to say where each came from."""
+    """The effective settings, and the origins of their values."""
 
     settings: Settings
     file_values: Mapping[str, Any]
@@ -175,19 +182,19 @@ class LoadedSettings:
 
 
 def load_settings(home: Path | None = None) -> LoadedSettings:
-    """Read the settings; a home given here (by --home) goes before the environment's."""
+    """Read the settings; a home given here (by --home) overrides the environment's."""
     default = Settings.model_fields["home"].default
     folder = (home or Path(os.environ.get(f"{PREFIX}HOME") or default)).expanduser().absolute()
     file_values = _read_file(folder / FILE_NAME)
     try:
         settings = Settings(**file_values).model_copy(update={"home": folder})
     except ValidationError as error:
-        raise _explained(error) from None
+        raise _settings_error(error) from None
     return LoadedSettings(settings, file_values, home_given=home is not None)
 
 
 def variable_name(*parts: str) -> str:
-    """Give the environment variable of a setting."""
+    """The environment variable of a setting."""
     return PREFIX + "_".join(parts).upper()
 
 
@@ -198,7 +205,7 @@ def setting_paths() -> list[tuple[str, ...]]:
 
 
 def redacted(url: str) -> str:
-    """Show a URL without its password, or nothing of it where the password can't be told from the rest."""
+    """Hide the password in a URL, or the whole URL if it can't be parsed."""
     match = re.fullmatch(r"([a-z]+://)([^/?#]*)([^@]*)", url)
     if match is None:
         return _HIDDEN
@@ -210,7 +217,7 @@ def redacted(url: str) -> str:
 
 
 def closest(name: str, known: Iterable[str]) -> str:
-    """Give a half-sentence that names what was probably meant, or nothing."""
+    """A clause that suggests the known name nearest to this one, or nothing."""
     matches = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean '{matches[0]}'?" if matches else ""
 
@@ -222,18 +229,18 @@ def _read_file(path: Path) -> dict[str, Any]:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(
-            f"{path} can't be read: {error}.", hint='It holds lines like: log_level = "info"'
+            f"{path} can't be read: {error}.", hint='Write lines like: log_level = "info"'
         ) from None
     if "home" in values:
         raise SettingsError(
-            f"{path} sets 'home', which says where that very file is.", hint="Set GARDEN_HOME instead."
+            f"{path} sets 'home', but the file is in the home itself.", hint="Set GARDEN_HOME instead."
         )
     return values
 
 
-def _explained(error: ValidationError) -> SettingsError:
+def _settings_error(error: ValidationError) -> SettingsError:
     sentences = [_sentence(each["loc"], each["type"], each["input"], each["msg"]) for each in error.errors()]
-    return SettingsError("\n".join(sentences), hint="Correct it, or unset it to have the default.")
+    return SettingsError("\n".join(sentences), hint="Correct it, or remove it to use the default.")
 
 
 def _sentence(location: tuple[int | str, ...], kind: str, value: Any, complaint: str) -> str:

@@ -1,4 +1,4 @@
-"""The settings as a person may see them: what each is, where it came from, and nothing that is secret."""
+"""The settings for a person to see: value, origin and description, without secrets."""
 
 import os
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ from garden.home.settings import (
     variable_name,
 )
 
-# Set by those who run the test suite; the program itself never reads it.
+# The prefix of the test suite's own variables.
 _NOT_OURS = ("GARDEN_TEST_",)
-# Whose garden is meant, where the command line is not told.
+# The command line's default user.
 _OF_SURFACES = {"GARDEN_USER"}
 
 
@@ -42,7 +42,7 @@ def setting_rows(loaded: LoadedSettings) -> list[SettingRow]:
 
 
 def unknown_variables() -> list[str]:
-    """Name the environment variables that look like settings and are none, each with what was meant."""
+    """List the environment variables that look like settings but are none, each with a suggestion."""
     known = {variable_name(*path) for path in setting_paths()} | _OF_SURFACES
     found = sorted(name for name in os.environ if name.startswith(PREFIX) and not name.startswith(_NOT_OURS))
     return [f"{name} is set but is no setting{closest(name, known)}" for name in found if name not in known]

@@ -1,4 +1,4 @@
-"""The ground everything stands on: a home that exists, a database that answers and has its schema."""
+"""Preparing a home: the folder, the database server and the schema, each made if it is missing."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,21 +13,21 @@ from garden.home.settings import Settings
 Progress = Callable[[str], None]
 
 
-def silent(_step: str) -> None:
+def ignore_progress(_step: str) -> None:
     """Report nothing."""
 
 
 @dataclass(frozen=True)
 class PreparedHome:
-    """A prepared home and the address of its migrated database."""
+    """A home, the address of its migrated database, and the migrations just applied."""
 
     home: Home
     database_url: str
     applied: tuple[MigrationStatus, ...]
 
 
-def prepare_home(settings: Settings, report: Progress = silent) -> PreparedHome:
-    """Make everything ready for use, creating, starting and migrating only what is not so already."""
+def prepare_home(settings: Settings, report: Progress = ignore_progress) -> PreparedHome:
+    """Make a home ready for use: create, start and migrate only what is missing."""
     home = ensure_home(settings.home)
     url = ensure_database(settings, home, report)
     with connection(url) as opened:
@@ -38,8 +38,8 @@ def prepare_home(settings: Settings, report: Progress = silent) -> PreparedHome:
     return PreparedHome(home, url, applied)
 
 
-def ensure_database(settings: Settings, home: Home, report: Progress = silent) -> str:
-    """Give the address of the database: the configured one, or the embedded one, started if need be."""
+def ensure_database(settings: Settings, home: Home, report: Progress = ignore_progress) -> str:
+    """Give the address of the configured database, or start the embedded one if it is not running."""
     if settings.database_url is not None:
         return settings.database_url.get_secret_value()
     embedded = EmbeddedPostgres(home)

@@ -1,4 +1,4 @@
-"""The small files the service keeps for itself: atomic private writes, and locks between processes."""
+"""The service's own small files: atomic private writes, and locks between processes."""
 
 import fcntl
 import os
@@ -14,19 +14,19 @@ _NEW = ".new-"
 
 
 class StateFileError(GardenError):
-    """A file that the service keeps for itself can't be written."""
+    """One of the service's own files can't be written."""
 
     code = "unavailable"
 
 
 class LockTimeoutError(GardenError):
-    """Another process of this home has held a lock for longer than anyone should wait."""
+    """Another process of this home holds a lock for too long."""
 
     code = "unavailable"
 
 
 def make_private_folder(path: Path) -> None:
-    """Create a folder that only its owner may enter, or make an existing one so, and make that durable."""
+    """Create a folder that only its owner may enter, or make an existing one private; durably."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.stat().st_mode & 0o777 != 0o700:
         path.chmod(0o700)
@@ -34,8 +34,8 @@ def make_private_folder(path: Path) -> None:
 
 
 def write_private_file(path: Path, content: bytes) -> None:
-    """Replace a file in one step: after a crash it holds the old content or the new, and nothing between."""
-    with _explained(path):
+    """Replace a file in one step: after a crash it holds either the old content or the new."""
+    with _raise_state_file_error(path):
         fresh = path.with_name(f"{_NEW}{path.name}-{secrets.token_hex(4)}")
         descriptor = _open_own(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         try:
@@ -51,7 +51,7 @@ def write_private_file(path: Path, content: bytes) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Make the names in a folder survive a power loss."""
+    """Make the names in a folder survive a power failure."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -60,18 +60,18 @@ def sync_folder(path: Path) -> None:
 
 
 def remove_strays(folder: Path) -> None:
-    """Remove what a killed `write_private_file` left; call it while holding the lock its writers hold."""
+    """Remove what a killed `write_private_file` left; the caller holds the lock of its writers."""
     for stray in folder.glob(f"{_NEW}*"):
         stray.unlink(missing_ok=True)
 
 
 @contextmanager
 def exclusive_lock(path: Path, *, timeout_seconds: float) -> Iterator[int]:
-    """Hold a file's lock, which the kernel gives back when its holder dies; yields the descriptor.
+    """Hold a file's lock, which the kernel releases when the holder dies; yields the descriptor.
 
-    A child that inherits the descriptor keeps the lock for as long as it lives, even past the parent.
+    A child process that inherits the descriptor keeps the lock until it ends, even after its parent.
     """
-    with _explained(path):
+    with _raise_state_file_error(path):
         descriptor = _open_own(path, os.O_RDWR | os.O_CREAT)
     try:
         _acquire(descriptor, path, timeout_seconds)
@@ -81,7 +81,7 @@ def exclusive_lock(path: Path, *, timeout_seconds: float) -> Iterator[int]:
 
 
 def _open_own(path: Path, flags: int) -> int:
-    """Open or make a private file that belongs to whom its folder does, also where root is the caller."""
+    """Open or make a private file that belongs to the owner of its folder, even if root calls."""
     descriptor = os.open(path, flags | os.O_NOFOLLOW, 0o600)
     owner = path.parent.stat()
     if os.geteuid() == 0 and os.fstat(descriptor).st_uid != owner.st_uid:
@@ -90,13 +90,13 @@ def _open_own(path: Path, flags: int) -> int:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _raise_state_file_error(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise StateFileError(
             f"{path} can't be written: {error.strerror}.",
-            hint="Look for a full or read-only disk, and for a file that belongs to another user.",
+            hint="Check for a full or read-only disk, and for a file that belongs to another user.",
         ) from None
 
 

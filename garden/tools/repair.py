@@ -13,7 +13,7 @@ from garden.tools.places import document_to_edit
 from garden.tools.wire import Line, WriteRequest
 from garden.writing.documents import identity_by_path
 from garden.writing.planner import Intent, Plan
-from garden.writing.whole_versions import check_version_is_whole, last_whole_version, resolve_version
+from garden.writing.versions import check_version_is_whole, last_whole_version, resolve_version
 
 _VERSION_MAX = 2**31 - 1
 _REPAIRED = "Put back what tools missed."

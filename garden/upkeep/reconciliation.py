@@ -286,7 +286,7 @@ def _outcome(known: SettledDocument) -> tuple[ReconcileOutcome, tuple[UUID, ...]
         return "needs a person", events, known.error.message
     if known.damage:
         return "needs a person", events, "Anchors or identity keys that the tools need are missing."
-    return _outcome_of_events(known.settled, known.adopted, remade=known.remade), events, ""
+    return _outcome_of_events(known.settled, known.adopted, remade=known.rebuilt), events, ""
 
 
 def _outcome_of_events(settled: Event | None, adopted: Event | None, *, remade: bool) -> ReconcileOutcome:

@@ -1,8 +1,7 @@
-"""Drift: a file that is not what the account believes, because somebody edited it outside the tools.
+"""Drift: a file that differs from its head, because a person or program edited it outside the tools.
 
-The edit is recorded as an event of its own before anything else is, so that the account stays unbroken.
-Where it took away what tools hold on to, the event says what, and tools leave the document alone until that
-is back.
+The outside edit is recorded as an event before anything else, so that the versions stay unbroken. If it
+removed anchors or identity, the event names them, and no tool edits the document until they are back.
 """
 
 from collections.abc import Mapping
@@ -31,7 +30,7 @@ _ABSENT = object()
 
 
 class DriftAdopter:
-    """Takes edits from outside into the account."""
+    """Records outside edits in the event log."""
 
     def __init__(self, reader: EventReader, documents: Documents, files: GardenFiles) -> None:
         self._reader = reader
@@ -39,26 +38,26 @@ class DriftAdopter:
         self._files = files
 
     def adopt(self, stream: LockedStream, path: GardenPath, file: FileText) -> Event | None:
-        """Record how a document came to be what it is now, unless that is known."""
+        """Record the outside edit of a document, if its file differs from the head."""
         head = stream.head
         if file.hash == head.raw_hash:
             return None
         user_id = path.user_id
         old = self.known_text(stream, path)
-        standing = self._documents.parse_file(path, file)
+        document = self._documents.parse_file(path, file)
         failed = self._failed_with(user_id, path, file.hash)
-        damage = find_damage(old, standing, stream.damage)
+        damage = find_damage(old, document, stream.damage)
         statement = Statement(
             type=ADOPTED_TYPE,
             op=ADOPTED_TYPE,
             tool="garden",
             path=path.text,
             entity=entity_of(path),
-            rationale=_story(old, failed),
+            rationale=_rationale(old, failed),
             edit={"failedEvent": str(failed)} if failed else None,
             lint={
-                "counts": standing.report.counts,
-                "blocked": list(standing.report.blocked_reasons),
+                "counts": document.report.counts,
+                "blocked": list(document.report.blocked_reasons),
                 "damage": damage,
             },
         )
@@ -66,7 +65,7 @@ class DriftAdopter:
             splice=splice_between(old or "", file.text),
             before_hash=head.content_hash,
             before_raw_hash=head.raw_hash,
-            intended_hash=standing.document.hash,
+            intended_hash=document.document.hash,
             intended_raw_hash=file.hash,
             sealed_text=canonical(file.text),
         )
@@ -74,19 +73,19 @@ class DriftAdopter:
         return stream.record(statement, change, by=Caller(user_id, EXTERNAL, role="person"))
 
     def departure(self, stream: LockedStream, path: GardenPath) -> Event | None:
-        """Find the failed move that took a missing file away after all: its mover woke up too late."""
+        """Find the failed move that took a missing file away: its mover woke up too late."""
         page = self._reader.query(path.user_id, Query(path=path.text, op=MOVE_OP, limit=_RECENT_EVENTS))
         return next((event for event in page.events if self._took_away(event, stream.head.raw_hash)), None)
 
     def adopt_departure(self, stream: LockedStream, path: GardenPath, failed: Event) -> Event:
-        """Record that a document went away with a move that had been given up."""
+        """Record that a failed move took a document away."""
         statement = Statement(
             type=ADOPTED_TYPE,
             op=ADOPTED_TYPE,
             tool="garden",
             path=path.text,
             entity=entity_of(path),
-            rationale=_story(None, failed.event_id),
+            rationale=_rationale(None, failed.event_id),
             edit={"failedEvent": str(failed.event_id)},
         )
         change = DocumentChange(
@@ -117,7 +116,7 @@ class DriftAdopter:
         )
 
     def damage(self, stream: LockedStream, path: GardenPath, file: FileText) -> Mapping[str, Any] | None:
-        """Tell what tools would miss in a file, and record nothing."""
+        """Find the damage in a file, and record nothing."""
         if file.hash == stream.head.raw_hash:
             return stream.damage
         return find_damage(
@@ -125,12 +124,12 @@ class DriftAdopter:
         )
 
     def known_text(self, stream: LockedStream, path: GardenPath) -> str | None:
-        """Give what the account says a document is."""
+        """The text of a document's head."""
         version = stream.head.version
         return self._reader.text_at(path.user_id, path.text, version) if version else None
 
     def _failed_with(self, user_id: str, path: GardenPath, raw_hash: str) -> UUID | None:
-        """Find the failed event that meant to write this: its writer woke up after it was given up."""
+        """Find the failed event that was to write this; its writer woke up after it was settled."""
         page = self._reader.query(user_id, Query(path=path.text, limit=_RECENT_EVENTS))
         return next(
             (
@@ -145,7 +144,7 @@ class DriftAdopter:
 def find_damage(
     old: str | None, after: GardenDocument, known: Mapping[str, Any] | None
 ) -> dict[str, Any] | None:
-    """Tell which anchors and identity values are gone; what was gone already stays so until it is back."""
+    """Find the anchors and identity values that are gone, now or since an earlier edit."""
     known = known or {}
     before = parse(old) if old is not None else None
     anchors = {str(section.anchor) for section in before.sections if section.anchor} if before else set()
@@ -154,7 +153,7 @@ def find_damage(
     )
     wanted_anchors = anchors | set(known.get("anchors", []))
     by_path = identity_by_path(after.path)
-    # A value that is what the path says is right, whatever stood there before.
+    # A value that matches the path is right, whatever the value was before.
     wanted_identity = {
         key: value
         for key, value in (identity | dict(known.get("identity", {}))).items()
@@ -172,9 +171,9 @@ def find_damage(
 
 
 def _plain(value: object) -> object:
-    """Give a value as it can be sealed and told; what YAML makes of dates and the like as its words.
+    """A value that can be stored; dates and the like as text.
 
-    YAML has escapes for what no database holds, zero bytes and halves of characters; those stay escapes.
+    YAML has escapes for zero bytes and half surrogates, which no database holds; those stay escapes.
     """
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
@@ -183,7 +182,7 @@ def _plain(value: object) -> object:
     return str(value).encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
 
 
-def _story(old: str | None, failed: UUID | None) -> str:
+def _rationale(old: str | None, failed: UUID | None) -> str:
     if failed:
         return "A write that had been given up reached the file after all."
     if old is None:

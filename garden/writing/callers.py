@@ -1,4 +1,4 @@
-"""Who may call, by the names that can be recorded; light, for it is asked before anything else is loaded."""
+"""Callers: users, actors and roles. Imports little, since surfaces check a caller before all else."""
 
 from enum import StrEnum
 
@@ -7,13 +7,13 @@ from garden.files.paths import is_id
 from garden.grammar.errors import GardenError
 
 EXTERNAL = "external"
-"""Who edits files outside the tools."""
+"""The actor of outside edits."""
 
 _ACTOR_CHARACTERS_MAX = 120
 
 
 class Role(StrEnum):
-    """In which capacity somebody calls."""
+    """The roles of callers."""
 
     AGENT = "agent"
     REVIEWER = "reviewer"
@@ -21,13 +21,13 @@ class Role(StrEnum):
 
 
 class InvalidCallerError(GardenError):
-    """Nobody can act by this name or in this role."""
+    """No caller can have this name or role."""
 
     code = "invalid_input"
 
 
 def check_caller(user_id: str, actor: str, role: str) -> None:
-    """Refuse names that can't be recorded."""
+    """Refuse a user id, actor or role that can't be recorded."""
     if not is_id(user_id):
         raise InvalidCallerError(
             f"{user_id!r} can't be a user's id.",
@@ -39,7 +39,7 @@ def check_caller(user_id: str, actor: str, role: str) -> None:
         )
     if actor == EXTERNAL:
         raise InvalidCallerError(
-            f"{EXTERNAL!r} is who edits files outside the tools.", hint="Choose another name."
+            f"{EXTERNAL!r} is the actor of edits made outside the tools.", hint="Choose another name."
         )
     if role not in set(Role):
         raise InvalidCallerError(f"There is no role {role!r}.", hint=f"There are: {', '.join(Role)}.")
@@ -53,6 +53,6 @@ def make_caller(
     transaction_id: str | None = None,
     agent_action_id: str | None = None,
 ) -> Caller:
-    """Make a caller of names that can be recorded."""
+    """Make a caller, or refuse its names."""
     check_caller(user_id, actor, role)
     return Caller(user_id, actor, role, tool_call_id, transaction_id, agent_action_id)

@@ -1,4 +1,4 @@
-"""Documents as they stand on the disk, read once and remembered for as long as their bytes stay the same."""
+"""Parsed documents, remembered for as long as their files keep the same bytes."""
 
 import threading
 from collections import OrderedDict
@@ -16,13 +16,13 @@ from garden.lint.linter import lint
 from garden.lint.report import Report
 
 CACHE_CHARACTERS_MAX = 16 * 1024 * 1024
-# The one rule that looks at the text before: what it finds is true of an edit, not of a document.
-_RULE_OF_CHANGE = "MG405"
+# The one rule that compares with the text before: it judges an edit, not a document.
+_RULE_OF_EDITS = "MG405"
 
 
 @dataclass(frozen=True)
 class GardenDocument:
-    """A document as it stands: its text, its place among the kinds, and what lint says of it."""
+    """A parsed document with its path, its kind and its lint report."""
 
     path: GardenPath
     raw_hash: str
@@ -32,25 +32,25 @@ class GardenDocument:
 
     @cached_property
     def report(self) -> Report:
-        """What lint finds in it; where it is new, also what it lost against the previous text."""
+        """The findings of lint; for an edited document, also what it lost against the previous text."""
         identity = identity_by_path(self.path)
         return lint(self.document, self.kind, identity=identity, previous=self.previous)
 
     @property
     def by_itself(self) -> "GardenDocument":
-        """The same document without the text that it came from."""
-        if all(finding.rule != _RULE_OF_CHANGE for finding in self.report.findings):
+        """The same document without the previous text."""
+        if all(finding.rule != _RULE_OF_EDITS for finding in self.report.findings):
             return self
         return GardenDocument(self.path, self.raw_hash, self.document, self.kind)
 
     @property
     def text(self) -> str:
-        """The text with every line end as it is."""
+        """The text with every line end unchanged."""
         return self.document.text
 
 
 class Documents:
-    """Reads texts into documents; the ones read last are kept, since most calls come in bunches."""
+    """Parses documents, and remembers the latest, since calls for one document come in bunches."""
 
     def __init__(self, kinds: Mapping[str, Kind]) -> None:
         self.kinds = kinds
@@ -59,38 +59,38 @@ class Documents:
         self._guard = threading.Lock()
 
     def kind_of(self, path: GardenPath) -> Kind | None:
-        """Give the kind that a document has by its path."""
+        """The kind of the document at a path."""
         return self.kinds.get(path.kind) if path.kind else None
 
     def parse_file(self, path: GardenPath, file: FileText) -> GardenDocument:
-        """Give the document that a file holds."""
+        """Parse a file, or return the document remembered for its bytes."""
         key = path.text, file.hash
         with self._guard:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        standing = GardenDocument(path, file.hash, parse(file.text), self.kind_of(path))
-        self.remember(standing)
-        return standing
+        document = GardenDocument(path, file.hash, parse(file.text), self.kind_of(path))
+        self.remember(document)
+        return document
 
     def parse_text(self, path: GardenPath, text: str) -> GardenDocument:
-        """Give the document that a text would be at this path, and don't remember it."""
+        """Parse a text as the document at this path, without remembering it."""
         return GardenDocument(path, raw_hash(text.encode()), parse(text), self.kind_of(path))
 
-    def remember(self, standing: GardenDocument) -> None:
-        """Remember a document that was just written, for whoever comes next."""
-        key = standing.path.text, standing.raw_hash
+    def remember(self, document: GardenDocument) -> None:
+        """Remember a document for the next caller."""
+        key = document.path.text, document.raw_hash
         with self._guard:
             if key not in self._kept:
-                self._characters += len(standing.text)
-            self._kept[key] = standing.by_itself
+                self._characters += len(document.text)
+            self._kept[key] = document.by_itself
             while self._characters > CACHE_CHARACTERS_MAX:
                 _, oldest = self._kept.popitem(last=False)
                 self._characters -= len(oldest.text)
 
 
 def identity_by_path(path: GardenPath) -> dict[str, object]:
-    """Tell what a path says about the identity of its document; notes may bear an id of their own."""
+    """The identity that a path gives its document; notes may have an id of their own."""
     identity: dict[str, object] = {"user_id": path.user_id}
     if path.document_name != "notes":
         identity["id"] = path.entity_id or path.user_id
@@ -98,7 +98,7 @@ def identity_by_path(path: GardenPath) -> dict[str, object]:
 
 
 def identity_for_new(path: GardenPath, participants: Iterable[str] = ()) -> dict[str, object]:
-    """Make the frontmatter of a new document at this path."""
+    """The identity keys of a new document at this path."""
     identity: dict[str, object] = {"id": path.entity_id or path.user_id, "user_id": path.user_id}
     if path.kind == "relationship_profile":
         identity["participants"] = list(participants)

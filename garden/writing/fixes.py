@@ -1,4 +1,4 @@
-"""Mending a document mechanically: what the cures of lint's rules would make of it."""
+"""Mechanical fixes: a document with every finding of lint fixed that has a fix."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -12,32 +12,32 @@ from garden.writing.documents import Documents, GardenDocument
 
 
 @dataclass(frozen=True)
-class Mending:
-    """A text with everything mended that can be, and what that was."""
+class FixedText:
+    """A fixed text, with how many findings of each rule were fixed."""
 
     text: str
     document_hash: str
-    cured: Mapping[str, int]
+    fixed: Mapping[str, int]
     diff: Diff
 
     @property
     def rationale(self) -> str:
-        """Why the text changes, in a sentence."""
-        return f"Mended mechanically: {', '.join(sorted(self.cured)) or 'what was left to mend'}."
+        """The rationale of the edit."""
+        return f"Mended mechanically: {', '.join(sorted(self.fixed)) or 'what was left to mend'}."
 
 
-def mending(documents: Documents, path: GardenPath, file: FileText) -> Mending | None:
-    """Give what the cures make of a document; None where there is nothing to cure."""
+def fix_document(documents: Documents, path: GardenPath, file: FileText) -> FixedText | None:
+    """Fix a document in memory; None if there is nothing to fix."""
     before = documents.parse_file(path, file)
     text = fix(before.document, before.kind)
     if text == before.text:
         return None
     after = documents.parse_text(path, text)
-    cured = _fixable(before) - _fixable(after)
-    return Mending(text, before.document.hash, cured, unified_diff(before.text, text, path.text))
+    fixed = _fixable(before) - _fixable(after)
+    return FixedText(text, before.document.hash, fixed, unified_diff(before.text, text, path.text))
 
 
-def _fixable(standing: GardenDocument) -> Counter[str]:
+def _fixable(document: GardenDocument) -> Counter[str]:
     return Counter(
-        f"{finding.rule} {finding.name}" for finding in standing.report.findings if finding.fixable
+        f"{finding.rule} {finding.name}" for finding in document.report.findings if finding.fixable
     )

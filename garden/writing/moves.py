@@ -1,7 +1,7 @@
-"""Moving: a document gets another path. Two streams take part, each with an event that settles by itself.
+"""Moves: a document gets another path, with one event in the stream of each path.
 
-The old path's event says that everything there went away, the new path's that everything came from there. The
-file moves in one step, so after a crash both can tell from the files how it ended.
+The event of the old path removes the whole text, the event of the new path adds it. The file moves in one
+step, so after a crash each event can be settled by itself from the files.
 """
 
 from dataclasses import dataclass, replace
@@ -42,14 +42,14 @@ _NOTHING = content_hash("")
 
 
 class AnotherKindError(GardenError):
-    """The new path is that of another kind of document."""
+    """The new path belongs to another kind of document."""
 
     code: ClassVar[str] = "invalid_input"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Move:
-    """What a caller wants moved, where to and why."""
+    """The move that a caller wants, and why."""
 
     path: GardenPath
     new_path: GardenPath
@@ -61,7 +61,7 @@ class Move:
 
 
 class Mover:
-    """Carries moves out, under the locks of both paths."""
+    """Carries out moves, under the locks of both paths."""
 
     def __init__(
         self,
@@ -78,11 +78,11 @@ class Mover:
         self._disk_space = disk_space
 
     def move(self, caller: Caller, move: Move, request: RequestIdentity | None) -> WriteOutcome:
-        """Carry a move out; the history stays where it is."""
+        """Move a document; its history stays where it is."""
         if move.path == move.new_path:
             raise FileExistsAlreadyError
         asked = {move.path.text: request}
-        # Always in the same order, or two moves in opposite directions would wait for each other.
+        # Always in the same order, or two opposite moves would wait for each other.
         first, second = sorted((move.path.text, move.new_path.text))
         with (
             self._store.document(caller, first, asked.get(first)) as held,
@@ -90,15 +90,15 @@ class Mover:
         ):
             reach(Failpoint.LOCKED)
             source, target = (held, other) if first == move.path.text else (other, held)
-            return self._moved(source, target, move)
+            return self._move(source, target, move)
 
-    def _moved(self, source: LockedStream, target: LockedStream, move: Move) -> WriteOutcome:
+    def _move(self, source: LockedStream, target: LockedStream, move: Move) -> WriteOutcome:
         if not move.dry_run:
             earlier = self._write_path.settle(source, move.path)
             self._write_path.settle(target, move.new_path)
             if earlier is not None:
                 return replay_outcome(earlier, None)
-        leaving = self._checked(source, target, move)
+        leaving = self._open_source(source, target, move)
         arriving = GardenDocument(
             move.new_path, leaving.raw_hash, leaving.document, self._documents.kind_of(move.new_path)
         )
@@ -109,12 +109,12 @@ class Mover:
         self._disk_space.check()
         response = stored_response(outcome, EMPTY_HASH)
         arrival = target.begin(
-            _said(move, move.new_path, {"from": move.path.text}), _arriving(arriving, target)
+            _statement(move, move.new_path, {"from": move.path.text}), _arrival(arriving, target)
         )
         with record_failure(target, arrival):
             reach(Failpoint.HALF_BEGUN)
             departure = source.begin(
-                _said(move, move.path, {"to": move.new_path.text}, answer=response), _leaving(leaving)
+                _statement(move, move.path, {"to": move.new_path.text}, answer=response), _departure(leaving)
             )
             with record_failure(source, departure):
                 reach(Failpoint.BEGUN)
@@ -127,7 +127,7 @@ class Mover:
         reach(Failpoint.SEALED)
         return replace(outcome, event_id=departure.event_id)
 
-    def _checked(self, source: LockedStream, target: LockedStream, move: Move) -> GardenDocument:
+    def _open_source(self, source: LockedStream, target: LockedStream, move: Move) -> GardenDocument:
         opened = self._write_path.open_without_adopting if move.dry_run else self._write_path.open_and_adopt
         leaving = opened(source, move.path).current
         if leaving is None:
@@ -138,13 +138,13 @@ class Mover:
             raise FileExistsAlreadyError
         if move.path.kind != move.new_path.kind:
             raise AnotherKindError(
-                f"This is {move.path.kind}, and the new path is that of {move.new_path.kind}.",
+                f"This document is {move.path.kind}, and the new path is for {move.new_path.kind}.",
                 hint="Move it to a path of its own kind: notes to notes, a part's profile to a part's.",
             )
         return leaving
 
 
-def _said(
+def _statement(
     move: Move, path: GardenPath, edit: dict[str, Any], answer: dict[str, Any] | None = None
 ) -> Statement:
     return Statement(
@@ -159,22 +159,22 @@ def _said(
     )
 
 
-def _arriving(standing: GardenDocument, target: LockedStream) -> DocumentChange:
+def _arrival(document: GardenDocument, target: LockedStream) -> DocumentChange:
     return DocumentChange(
-        splice=Splice(0, "", standing.text),
+        splice=Splice(0, "", document.text),
         before_hash=target.head.content_hash,
         before_raw_hash=target.head.raw_hash,
-        intended_hash=standing.document.hash,
-        intended_raw_hash=standing.raw_hash,
-        sealed_text=canonical(standing.text),
+        intended_hash=document.document.hash,
+        intended_raw_hash=document.raw_hash,
+        sealed_text=canonical(document.text),
     )
 
 
-def _leaving(standing: GardenDocument) -> DocumentChange:
+def _departure(document: GardenDocument) -> DocumentChange:
     return DocumentChange(
-        splice=Splice(0, standing.text, ""),
-        before_hash=standing.document.hash,
-        before_raw_hash=standing.raw_hash,
+        splice=Splice(0, document.text, ""),
+        before_hash=document.document.hash,
+        before_raw_hash=document.raw_hash,
         intended_hash=_NOTHING,
         intended_raw_hash=EMPTY_HASH,
         sealed_text=canonical(""),

@@ -1,8 +1,8 @@
-"""Planning: what an edit would make of a document, or why it may not. Nothing is written anywhere."""
+"""Planning: applies an edit in memory, or refuses it. Nothing is written."""
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from typing import Any, ClassVar
 
@@ -10,7 +10,7 @@ from garden.events.records import DocumentChange, Head, Statement
 from garden.events.stream import EventName
 from garden.files.errors import FileExistsAlreadyError, FileTooLargeError
 from garden.files.paths import GardenPath
-from garden.files.plain_files import check_content, raw_hash
+from garden.files.plain_files import raw_hash
 from garden.grammar.apply import AppliedEdit, apply
 from garden.grammar.canonical import canonical
 from garden.grammar.change_log import log_entry
@@ -51,31 +51,31 @@ _APPENDING = frozenset({"append_file", "append_section", "append_item"})
 
 
 class PreconditionFailedError(GardenError):
-    """The document or section is not what the caller believes it to be."""
+    """The document or section has another hash than the caller sent."""
 
     code: ClassVar[str] = "precondition_failed"
 
 
 class OverrideRequiredError(GardenError):
-    """The edit would exceed a soft cap, and nobody said why."""
+    """The edit would exceed a soft cap, and gives no reason."""
 
     code: ClassVar[str] = "override_required"
 
 
 class DocumentDamagedError(GardenError):
-    """The document lacks what tools hold on to; no tool edits it before that is mended."""
+    """The document lost anchors or identity; no tool edits it until it is repaired."""
 
     code: ClassVar[str] = "document_damaged"
 
 
 class NotTextToWriteError(GardenError):
-    """The new text holds what no document may hold."""
+    """The new text holds characters that no document may hold."""
 
     code: ClassVar[str] = "not_text"
 
 
 class IdentityRefusedError(GardenError):
-    """The new text says something about its identity that its path does not."""
+    """The new text gives an identity that its path does not."""
 
     code: ClassVar[str] = "identity_changed"
 
@@ -88,10 +88,10 @@ class AnchorsRefusedError(GardenError):
 
 @dataclass(frozen=True, kw_only=True)
 class Intent:
-    """What a caller wants done to a document, and why.
+    """The edit that a caller wants, and why.
 
-    `asked` is the edit in the caller's own words. `only_new` refuses to touch a document that is there.
-    `under_lock` gives the edit where that depends on which version stands when the document is locked.
+    `asked` is the request in the caller's own words. `only_new` refuses a document that exists. `under_lock`
+    makes the edit from the version found under the lock.
     """
 
     path: GardenPath
@@ -106,27 +106,32 @@ class Intent:
     only_new: bool = False
     under_lock: Callable[[int], Edit] | None = None
 
+    def at_version(self, version: int) -> "Intent":
+        """The intent with the edit for the version found under the lock."""
+        return self if self.under_lock is None else replace(self, edit=self.under_lock(version))
+
     @property
     def recovers(self) -> bool:
-        """Whether it is for documents that other edits leave alone, since they are damaged."""
+        """Whether it may edit a damaged document."""
         return isinstance(self.edit, RecoveryEdit)
 
     @property
     def recreates(self) -> bool:
-        """Whether it is for documents whose file is missing, too."""
+        """Whether it may make a missing file again."""
         return isinstance(self.edit, RestoreText)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What an intent makes of a document: the new text and all that is to be known about it.
+    """The result of an intent in memory: the new text as `content`, its document and its lint findings.
 
-    Where the file is `missing`, `before` is what the account says of it.
+    If the file is `missing`, `before` is the version in the event log.
     """
 
     intent: Intent
     before: GardenDocument | None
     applied: AppliedEdit
+    content: bytes
     after: GardenDocument
     comparison: Comparison
     missing: bool = False
@@ -138,34 +143,33 @@ class Plan:
 
     @property
     def needs_reason(self) -> bool:
-        """Whether a cap would be exceeded and nobody said why; what stood there once was answered for."""
+        """Whether a cap would be exceeded without a reason; a text that is restored needs none."""
         exceeds = bool(self.comparison.exceeded) and not self.intent.recovers
         return exceeds and not self.intent.override_rationale
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is to be said about it."""
+        """The warnings for the caller."""
         missing = ("The file was missing; it is made anew.",) if self.missing else ()
         return (*missing, *self.applied.warnings, *map(str, self.comparison.worse))
 
     @property
     def section_before(self) -> Section | None:
-        """The edited section as it was; None where the whole document was edited."""
+        """The edited section before; None if the whole document was edited."""
         return self.applied.section_before
 
     @property
     def section_after(self) -> Section | None:
-        """The edited section as it will be."""
+        """The edited section after."""
         return self.applied.section_after
 
     @property
     def keeps_copy(self) -> bool:
-        """Whether the version that is replaced goes into the history; one without text does not."""
+        """Whether the version replaced goes into the history; an empty one does not."""
         return bool(self.before and self.before.text) and keeps_copy(self.intent.path, self.intent.op)
 
-    @property
-    def statement(self) -> Statement:
-        """What the event says."""
+    def statement(self, answer: Mapping[str, Any]) -> Statement:
+        """The statement of the event, with the answer for the caller."""
         intent, section = self.intent, self.section_after
         return Statement(
             type=event_type(intent.path),
@@ -182,12 +186,13 @@ class Plan:
                 **({"sealed": list(section.span)} if section else {}),
                 **({"fromVersion": intent.edit.version} if isinstance(intent.edit, RecoveryEdit) else {}),
                 **({FILE_WAS_MISSING: True} if self.missing else {}),
+                "answer": answer,
             },
             lint=lint_summary(self.after.report, self.comparison),
         )
 
     def change(self, head: Head) -> DocumentChange:
-        """What the event does, from what the account believes to be there."""
+        """The change that the event records, against this head."""
         section = self.section_after
         return DocumentChange(
             splice=self.applied.splice,
@@ -216,9 +221,9 @@ class Planner:
         may_exceed: bool = False,
         missing: bool = False,
     ) -> Plan:
-        """Apply an intent in memory, or refuse; with `may_exceed` a cap without a reason is no refusal.
+        """Apply an intent in memory, or refuse it; with `may_exceed` a cap needs no reason.
 
-        Where the file is `missing`, `before` is what the account says of it.
+        If the file is `missing`, `before` is the version in the event log.
         """
         if before is not None:
             if intent.only_new:
@@ -232,17 +237,18 @@ class Planner:
             else None
         )
         check_precondition(intent.if_match, before, section)
-        # Before anything is made of it: parsing a hundred megabytes takes long, only to say it is too much.
+        # Checked before parsing, which takes long for a hundred megabytes.
         if _characters(intent.edit) > self._bytes_max * _ROOM_FOR_CONTEXT:
             raise FileTooLargeError(self._bytes_max)
         kind = self._documents.kind_of(intent.path)
         entry = _entry(intent, before, name, section)
         applied = apply(document, intent.edit, kind=kind, entry=entry, section=section)
         content = _encoded(applied.text)
-        check_content(content, self._bytes_max)
+        if len(content) > self._bytes_max:
+            raise FileTooLargeError(self._bytes_max)
         after = GardenDocument(intent.path, raw_hash(content), applied.after, kind, previous=document)
         comparison = compare(before.report if before else _NOTHING, after.report)
-        plan = Plan(intent, before, applied, after, comparison, missing)
+        plan = Plan(intent, before, applied, content, after, comparison, missing)
         if intent.recovers:
             refuse_still_broken(intent, after)
         elif not plan.unchanged:
@@ -253,7 +259,7 @@ class Planner:
 
 
 def _encoded(text: str) -> bytes:
-    """Give the bytes of a new text, or refuse: the file was text, so the words sent are at fault."""
+    """Encode a new text, or refuse it."""
     if "\0" in text:
         raise NotTextToWriteError(
             "The text holds a zero byte.", hint="Leave it out, and send the rest again."
@@ -268,7 +274,7 @@ def _encoded(text: str) -> bytes:
 
 
 def _characters(edit: Edit) -> int:
-    """Count the words of an edit."""
+    """Count the characters of an edit."""
     match edit:
         case (
             ReplaceSection(text=text)
@@ -286,16 +292,16 @@ def _characters(edit: Edit) -> int:
 
 
 def keeps_copy(path: GardenPath, op: str) -> bool:
-    """Tell whether an edit of this sort keeps the version that it replaces.
+    """Whether an op on this document keeps the version that it replaces.
 
-    Appends to notes don't: each would keep a copy of all that came before, and the events hold it anyway. Nor
+    Appends to notes don't: each would keep a copy of the whole document, which the events hold anyway. Nor
     does a move, which replaces nothing.
     """
     return op != MOVE_OP and not (path.document_name == "notes" and op in _APPENDING)
 
 
 def event_type(path: GardenPath) -> str:
-    """Name what an edit of this document is an update of."""
+    """The type of the event for an edit of this document."""
     match path.kind:
         case "part_profile":
             return "profile_update"
@@ -306,12 +312,12 @@ def event_type(path: GardenPath) -> str:
 
 
 def entity_of(path: GardenPath) -> str:
-    """Name whom a document is about: a part, a relationship, or the user."""
+    """The id of the part, relationship or user that a document is about."""
     return path.entity_id or path.user_id
 
 
 def lint_summary(report: Report, comparison: Comparison) -> dict[str, Any]:
-    """Say for the event what lint found, and what the edit made worse."""
+    """The lint findings for the event, and those that the edit made worse."""
     return {
         "counts": report.counts,
         "exceeded": [finding.key for finding in comparison.exceeded],
@@ -322,7 +328,7 @@ def lint_summary(report: Report, comparison: Comparison) -> dict[str, Any]:
 def _entry(
     intent: Intent, before: GardenDocument | None, name: EventName, section: Section | None
 ) -> str | None:
-    """Write the Change Log line of a material edit; notes and new documents get none."""
+    """The Change Log line of a material edit; notes and new documents get none."""
     if before is None or intent.path.document_name == "notes":
         return None
     return log_entry(
@@ -338,7 +344,7 @@ def _entry(
 def check_precondition(
     if_match: str | None, before: GardenDocument | None, section: Section | None = None
 ) -> None:
-    """Refuse where the hash that a caller knows is neither the document's nor the edited section's."""
+    """Refuse an `ifMatch` that is neither the document's hash nor the edited section's."""
     if if_match is None:
         return
     current: dict[str, str] = {}
@@ -347,7 +353,7 @@ def check_precondition(
         if section is not None:
             current["sectionHash"] = section.hash
     if not _HASH.fullmatch(if_match):
-        # Still no bad argument: an entity tag that nothing has is a precondition that does not hold.
+        # Not an invalid argument: an entity tag that no document has is a precondition that fails.
         raise PreconditionFailedError(
             "ifMatch is no hash, so it can't be the current one.",
             hint="A hash reads 'sha256:' and 64 hexadecimal digits; fs.hash gives the current one.",
@@ -358,7 +364,7 @@ def check_precondition(
             "It has changed since you read it: ifMatch is not its current hash."
             if before
             else "There is no document here yet, so ifMatch can't hold.",
-            hint="Read it again, make your change to what it says now, and send the hash of that."
+            hint="Read it again, apply your edit to the current text, and send its hash."
             if before
             else "Leave ifMatch out to begin a document.",
             details=current,
@@ -368,22 +374,22 @@ def check_precondition(
 def refuse_broken(
     before: GardenDocument, damage: Mapping[str, Any] | None, *, but_for_place: bool = False
 ) -> None:
-    """Refuse to work on what lacks the things that tools hold on to; a move may mend a wrong place."""
+    """Refuse a document without its anchors or identity; a move may correct a wrong place."""
     refuse_malformed(before.document)
     findings = before.report.of(Severity.BLOCK)
     found = [str(finding) for finding in findings if not (but_for_place and finding.rule == _RULE_OF_PLACE)]
-    reasons = [*_said(damage), *found]
+    reasons = [*_damage_reasons(damage), *found]
     if reasons:
         raise DocumentDamagedError(
             f"This document is damaged, and no tool edits it: {reasons[0]}",
-            hint="A maintainer has md.repair ('garden repair') put back what is missing, or md.restore "
-            "('garden restore') an earlier version. Its owner can mend it with any editor.",
+            hint="A maintainer can put back what is missing with md.repair ('garden repair'), or an earlier "
+            "version with md.restore ('garden restore'). Its owner can fix it with any editor.",
             details={"reasons": reasons},
         )
 
 
 def refuse_still_broken(intent: Intent, after: GardenDocument) -> None:
-    """Refuse a recovery after which tools would still leave the document alone."""
+    """Refuse a recovery that leaves the document damaged."""
     reasons = list(after.report.blocked_reasons)
     if not reasons:
         return
@@ -391,12 +397,12 @@ def refuse_still_broken(intent: Intent, after: GardenDocument) -> None:
         message = f"Version {intent.edit.version} is damaged itself"
         hint = "Choose another one; events.query with this path lists them."
     else:
-        message = "Something is amiss that only a person can mend"
-        hint = "Mend it with any editor, or put an earlier version back with md.restore ('garden restore')."
+        message = "Only a person can repair this"
+        hint = "Fix it with any editor, or put back an earlier version with md.restore ('garden restore')."
     raise DocumentDamagedError(f"{message}: {reasons[0]}", hint=hint, details={"reasons": reasons})
 
 
-def _said(damage: Mapping[str, Any] | None) -> list[str]:
+def _damage_reasons(damage: Mapping[str, Any] | None) -> list[str]:
     if not damage:
         return []
     gone = [f"an edit from outside took out the anchor '{anchor}'." for anchor in damage.get("anchors", [])]
@@ -407,7 +413,7 @@ def _said(damage: Mapping[str, Any] | None) -> list[str]:
 
 
 def refuse_new_damage(after: GardenDocument) -> None:
-    """Refuse a text that tools could not work on any more."""
+    """Refuse a text on which no tool could work."""
     if not after.report.blocked:
         return
     reasons = after.report.blocked_reasons
@@ -422,7 +428,7 @@ def refuse_new_damage(after: GardenDocument) -> None:
     if rules & _IDENTITY_RULES:
         raise IdentityRefusedError(
             f"The frontmatter does not fit the path: {reasons[0]}",
-            hint="Begin the document with md.plant, which writes the right frontmatter, and edit it then.",
+            hint="Create the document with md.plant, which writes the right frontmatter, then edit it.",
             details=details,
         )
     raise AnchorsRefusedError(

@@ -1,4 +1,4 @@
-"""The parts of an open garden, wired once and used by everything above the write path."""
+"""The parts of an open garden, for everything above the write path."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,6 @@
-"""Settling: a change that was begun and never ended is brought to the end that its file speaks for.
+"""Settling: an interrupted change is finished or undone, as its file shows.
 
-Only whoever holds the document's lock may do this; that they have it proves that the one who began is gone.
+The caller holds the document's lock, which proves that the writer is gone.
 """
 
 from collections import Counter
@@ -32,12 +32,12 @@ STALLED = {
 }
 CONFLICT = {
     "code": "conflict",
-    "message": "The file holds neither what was there before nor what was to be written.",
+    "message": "The file holds neither the text before nor the text that was to be written.",
 }
 
 
 class SagaSettler:
-    """Ends open changes, forward where the file holds the new text, backward where it holds the old one."""
+    """Finishes interrupted changes whose text is in the file, and fails the others."""
 
     def __init__(self, store: EventStore, reader: EventReader, files: GardenFiles) -> None:
         self._store = store
@@ -45,7 +45,7 @@ class SagaSettler:
         self._files = files
 
     def settle(self, stream: LockedStream, path: GardenPath) -> Event | None:
-        """End the open change of this document, if there is one; the lock stays."""
+        """Settle the open change of this document, if there is one, and keep the lock."""
         open_event_id = stream.head.open_event_id
         if open_event_id is None:
             return None
@@ -57,16 +57,16 @@ class SagaSettler:
         reach(Failpoint.STALLED_READ)
         self._files.strays.remove(path)
         self._undo_half_move(stream, path, event)
-        ended = self._ended(stream, path, event)
+        ended = self._settle_event(stream, path, event)
         reach(Failpoint.SETTLED)
-        _answer_again(stream, ended)
+        _update_earlier(stream, ended)
         return ended
 
-    def _ended(self, stream: LockedStream, path: GardenPath, event: Event) -> Event:
-        file = self._file(path)
+    def _settle_event(self, stream: LockedStream, path: GardenPath, event: Event) -> Event:
+        file = self._read(path)
         written = self._written(path, event, file)
         if written is not None:
-            # Who began may have been stopped by a disk that did not confirm, or before it could.
+            # The writer may have stopped because the disk did not confirm, or before it could.
             self._files.make_durable(path)
             reach(Failpoint.CONFIRMED)
             self._complete_history(path, event, written)
@@ -75,22 +75,22 @@ class SagaSettler:
             if event.status is Status.PENDING:
                 return stream.finish(event, response, keep=True)
             return stream.commit(event, response, keep=True)
-        # Also where somebody edited the file in place since: that edit has reached the link as well.
+        # Also if the file was edited in place since: that edit has reached the link as well.
         self._drop_link(path, event)
         current = file.hash if file else None
-        stalled = current in _alike(event.before_raw_hash) or (current is None and _was_missing(event))
+        stalled = current in _equal_hashes(event.before_raw_hash) or (current is None and _was_missing(event))
         return stream.fail(event, STALLED if stalled else CONFLICT, keep=True)
 
     def _undo_half_move(self, stream: LockedStream, path: GardenPath, event: Event) -> None:
-        """Take away the new name of a document that has its old one still: it was cut off while it moved.
+        """Remove the new name of a document that still has its old one: its move was interrupted.
 
-        Only under the lock of the new path may that name go; two who each took away one would lose the file.
+        This needs the lock of the new path too. Two processes that each removed one name would lose the file.
         """
         asked = (event.statement.edit or {}).get("asked", {}) if event.statement.op == MOVE_OP else {}
         if not asked:
             return
         old, new = GardenPath(asked.get("from", path.text)), GardenPath(asked.get("to", path.text))
-        # Before it is confirmed that the old name has gone, or a power failure could leave neither.
+        # Before the loss of the old name is confirmed, or a power failure could leave neither.
         self._files.confirm_name(new)
         with suppress(FileMissingError):
             if self._files.is_same_file(old, new):
@@ -98,15 +98,15 @@ class SagaSettler:
                     self._files.drop_second_name(new, old)
 
     def _written(self, path: GardenPath, event: Event, file: FileText | None) -> str | None:
-        """Give the text that a change wrote, if it did: it is there, or somebody has edited it since.
+        """The text that a change wrote, if it did; the file may have been edited since.
 
-        Such an edit must not undo the change before it. Whoever asked for that may have been told that it was
-        carried out; whoever was told nothing asks again, and would find the same words there twice.
+        Such an edit must not undo the change. A caller may have got an answer for it; a caller without an
+        answer asks again, and the same words would be there twice.
         """
-        if (file.hash if file else None) in _alike(event.intended_raw_hash):
-            gone_astray = file is None and not self._arrived(event)
-            return None if gone_astray else file.text if file else ""
-        if file is None or event.splice is None or file.hash in _alike(event.before_raw_hash):
+        if (file.hash if file else None) in _equal_hashes(event.intended_raw_hash):
+            is_lost = file is None and not self._arrived(event)
+            return None if is_lost else file.text if file else ""
+        if file is None or event.splice is None or file.hash in _equal_hashes(event.before_raw_hash):
             return None
         version = (event.document_version or 1) - 1
         before = self._reader.text_at(path.user_id, path.text, version) if version else ""
@@ -114,15 +114,15 @@ class SagaSettler:
         return after if _holds(file.text, before, after) else None
 
     def _arrived(self, departure: Event) -> bool:
-        """Whether a document that is no longer at its old path has come to the new one.
+        """Whether a document that has left its old path is at the new one.
 
-        Somebody may have deleted it, or a disk have lost both names; then it is to be told as missing.
+        If a person deleted it, or the disk lost both names, it is reported as missing.
         """
         asked = (departure.statement.edit or {}).get("asked", {})
         if departure.statement.op != MOVE_OP or "to" not in asked:
             return True
         new = GardenPath(asked["to"])
-        there = self._file(new)
+        there = self._read(new)
         if there is not None and there.hash == departure.before_raw_hash:
             return True
         page = self._reader.query(new.user_id, Query(path=new.text, op=MOVE_OP, limit=_RECENT_EVENTS))
@@ -132,26 +132,26 @@ class SagaSettler:
         )
         if arrival is None or arrival.status is Status.FAILED:
             return False
-        # Edited since, where there is a file; the arrival tells what became of it.
+        # A file was edited since; without a file the arrival's event shows what happened.
         return there is not None or arrival.status is Status.COMMITTED
 
     def raw_hash_of(self, path: GardenPath) -> str | None:
-        """Hash the file that is there, if there is one."""
-        file = self._file(path)
+        """The hash of the file, or None if there is none."""
+        file = self._read(path)
         return file.hash if file else None
 
-    def _file(self, path: GardenPath) -> FileText | None:
+    def _read(self, path: GardenPath) -> FileText | None:
         try:
             return self._files.read(path)
         except FileMissingError:
             return None
 
     def _complete_history(self, path: GardenPath, event: Event, text: str) -> None:
-        if event.before_raw_hash in _alike(None) or not keeps_copy(path, event.statement.op):
+        if event.before_raw_hash in _equal_hashes(None) or not keeps_copy(path, event.statement.op):
             return
         copy = path.copy_of(event.created_at, event.event_id)
-        # An editor that had the old file open may have written into what is the copy by now. Those words are
-        # somebody's; what was replaced stands in the account.
+        # An editor that had the old file open may have written into the copy. Those words are a person's, and
+        # stay; the version replaced is in the event log.
         if not self._files.history.confirm(copy) and event.splice is not None:
             self._files.history.write(copy, apply_splice(text, event.splice.reverse).encode())
 
@@ -161,33 +161,33 @@ class SagaSettler:
 
 
 def intended_response(event: Event) -> Mapping[str, Any]:
-    """Give the answer that was planned for the request behind an event."""
+    """The answer that was planned for the request of an event."""
     response: Mapping[str, Any] = (event.statement.edit or {}).get("answer", {})
     return {**response, "eventId": str(event.event_id)}
 
 
 def _was_missing(event: Event) -> bool:
-    """Tell whether an event found no file where the account had a version of it."""
+    """Whether the file was missing when an event began."""
     return bool((event.statement.edit or {}).get(FILE_WAS_MISSING))
 
 
 def _holds(text: str, before: str, after: str) -> bool:
-    """Whether a text has every line that a change has brought, and none that it took away."""
+    """Whether a text has every line that a change added, and none that it removed."""
     there, old, new = (Counter(filter(str.strip, each.splitlines())) for each in (text, before, after))
-    brought, gone = new - old, old - new
+    added, removed = new - old, old - new
     return (
-        bool(brought or gone)
-        and all(there[line] >= new[line] for line in brought)
-        and all(there[line] <= new[line] for line in gone)
+        bool(added or removed)
+        and all(there[line] >= new[line] for line in added)
+        and all(there[line] <= new[line] for line in removed)
     )
 
 
-def _alike(raw: str | None) -> set[str | None]:
-    """Give what a file may hash to that should have this hash: one that is moved away leaves nothing."""
+def _equal_hashes(raw: str | None) -> set[str | None]:
+    """The hashes that count as this one: no file counts as an empty one, since a move leaves none."""
     return {raw, None, EMPTY_HASH} if raw in {None, EMPTY_HASH} else {raw}
 
 
-def _answer_again(stream: LockedStream, ended: Event) -> None:
+def _update_earlier(stream: LockedStream, ended: Event) -> None:
     if stream.earlier is None or stream.earlier.event_id != ended.event_id:
         return
     committed = ended.status is Status.COMMITTED

@@ -1,4 +1,4 @@
-"""Snapshots: copies of the current version in the history, one for each version however often asked for."""
+"""Snapshots: copies of the current version in the history, at most one per version."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,7 @@ _RECENT_EVENTS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class SnapshotIntent:
-    """Of what a copy is wanted, and why."""
+    """The snapshot that a caller wants, and why."""
 
     path: GardenPath
     tool: str
@@ -35,7 +35,7 @@ class SnapshotIntent:
 
 @dataclass(frozen=True)
 class HistorySnapshot:
-    """Where the copy is, and which event tells of it; none where nothing was recorded."""
+    """The path of the copy, and the event that recorded it, if any."""
 
     history_path: str
     event_id: UUID | None
@@ -44,7 +44,7 @@ class HistorySnapshot:
 
 
 class Snapshots:
-    """Makes copies of versions."""
+    """Takes snapshots."""
 
     def __init__(
         self,
@@ -60,74 +60,76 @@ class Snapshots:
         self._write_path = write_path
         self._disk_space = disk_space
 
-    def take(self, caller: Caller, wish: SnapshotIntent, request: RequestIdentity | None) -> HistorySnapshot:
-        """Copy the current version; a request is only remembered under a key of the caller's own."""
+    def take(
+        self, caller: Caller, intent: SnapshotIntent, request: RequestIdentity | None
+    ) -> HistorySnapshot:
+        """Copy the current version; only a request with the caller's own key is remembered."""
         with (
-            self._store.document(caller, wish.path.text) as stream,
+            self._store.document(caller, intent.path.text) as stream,
             self._store.lock_second(stream, JOURNAL, request) as journal,
         ):
             if journal.earlier is not None:
-                return self._remembered(caller, journal.earlier.event_id)
-            standing = self._current(stream, wish)
-            known = self._known(caller, wish.path, wish.tool, standing)
+                return self._replay(caller, journal.earlier.event_id)
+            document = self._current(stream, intent)
+            known = self._existing(caller, intent.path, intent.tool, document)
             if known is not None:
                 return known
             name = journal.next_name()
-            copy = wish.path.copy_of(name.at, name.event_id)
-            if wish.dry_run:
+            copy = intent.path.copy_of(name.at, name.event_id)
+            if intent.dry_run:
                 return HistorySnapshot(copy.text, None, is_new=True)
             self._disk_space.check()
-            # No event tells of a snapshot that was cut off, so whoever takes the next one clears up after it.
-            self._files.strays.remove(wish.path)
-            # The copy comes first: one without an event is only a copy too many.
-            self._files.history.write(copy, standing.text.encode())
-            event = journal.record(_said(wish, copy, standing), name=name)
+            # No event records an interrupted snapshot, so the next one removes its strays.
+            self._files.strays.remove(intent.path)
+            # The copy comes first: without its event it is only an extra copy.
+            self._files.history.write(copy, document.text.encode())
+            event = journal.record(_statement(intent, copy, document), name=name)
             return HistorySnapshot(copy.text, event.event_id, is_new=True)
 
-    def _current(self, stream: LockedStream, wish: SnapshotIntent) -> GardenDocument:
-        if wish.dry_run:
-            opened = self._write_path.open_without_adopting(stream, wish.path)
+    def _current(self, stream: LockedStream, intent: SnapshotIntent) -> GardenDocument:
+        if intent.dry_run:
+            opened = self._write_path.open_without_adopting(stream, intent.path)
         else:
-            self._write_path.settle(stream, wish.path)
-            opened = self._write_path.open_and_adopt(stream, wish.path)
+            self._write_path.settle(stream, intent.path)
+            opened = self._write_path.open_and_adopt(stream, intent.path)
         if opened.current is None:
             raise FileMissingError
-        check_precondition(wish.if_match, opened.current)
+        check_precondition(intent.if_match, opened.current)
         return opened.current
 
-    def _known(
-        self, caller: Caller, path: GardenPath, tool: str, standing: GardenDocument
+    def _existing(
+        self, caller: Caller, path: GardenPath, tool: str, document: GardenDocument
     ) -> HistorySnapshot | None:
         found = self._reader.query(caller.user_id, Query(path=path.text, op=OP, limit=_RECENT_EVENTS)).events
-        # What was only said, with events.log, may bear the same op.
+        # An event of events.log may have the same op.
         newest = [event for event in found if event.statement.tool == tool]
         if not newest:
             return None
-        told = _told(newest[0].statement)
-        if told.get("rawHash") != standing.raw_hash or not self._files.exists(
-            GardenPath(told["historyPath"])
+        details = _details(newest[0].statement)
+        if details.get("rawHash") != document.raw_hash or not self._files.exists(
+            GardenPath(details["historyPath"])
         ):
             return None
-        return HistorySnapshot(told["historyPath"], newest[0].event_id, is_new=False)
+        return HistorySnapshot(details["historyPath"], newest[0].event_id, is_new=False)
 
-    def _remembered(self, caller: Caller, event_id: UUID) -> HistorySnapshot:
+    def _replay(self, caller: Caller, event_id: UUID) -> HistorySnapshot:
         event = self._reader.event(caller.user_id, event_id)
-        told = _told(event.statement) if event else {}
-        return HistorySnapshot(told.get("historyPath", ""), event_id, is_new=False, replayed=True)
+        details = _details(event.statement) if event else {}
+        return HistorySnapshot(details.get("historyPath", ""), event_id, is_new=False, replayed=True)
 
 
-def _said(wish: SnapshotIntent, copy: GardenPath, standing: GardenDocument) -> Statement:
+def _statement(intent: SnapshotIntent, copy: GardenPath, document: GardenDocument) -> Statement:
     return Statement(
         type="snapshot",
         op=OP,
-        tool=wish.tool,
-        path=wish.path.text,
-        entity=entity_of(wish.path),
-        rationale=wish.rationale,
-        evidence_refs=wish.evidence_refs,
-        edit={"historyPath": copy.text, "rawHash": standing.raw_hash},
+        tool=intent.tool,
+        path=intent.path.text,
+        entity=entity_of(intent.path),
+        rationale=intent.rationale,
+        evidence_refs=intent.evidence_refs,
+        edit={"historyPath": copy.text, "rawHash": document.raw_hash},
     )
 
 
-def _told(statement: Statement) -> dict[str, Any]:
+def _details(statement: Statement) -> dict[str, Any]:
     return dict(statement.edit or {})

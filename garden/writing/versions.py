@@ -1,8 +1,9 @@
-"""What was: a document's version at a time, one event by the end of its name, and what it changed."""
+"""The versions of documents: found by time or event, and chosen for a restore."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import ClassVar
 from uuid import UUID
 
@@ -19,20 +20,30 @@ from garden.files.paths import GardenPath
 from garden.grammar.diffs import Diff, unified_diff
 from garden.grammar.errors import GardenError
 from garden.grammar.splice import apply_splice
+from garden.writing.adoption import ADOPTED_TYPE
+from garden.writing.planner import DocumentDamagedError
+from garden.writing.settlement import EMPTY_HASH
 
 _TICK = timedelta(microseconds=1)
 _LAST = datetime.max.replace(tzinfo=UTC) - timedelta(days=2)
 _NAME_CHARACTERS_MIN = 6
+_LISTED_MAX = 10
 
 
 class EventNotFoundError(GardenError):
-    """The user's account has no event of this id."""
+    """The user has no event with this id."""
 
     code: ClassVar[str] = "not_found"
 
 
+class NotAVersionError(GardenError):
+    """The named event left no version of this document."""
+
+    code: ClassVar[str] = "invalid_input"
+
+
 def version_at(reader: EventReader, path: GardenPath, time: datetime) -> int:
-    """Tell which version of a document stood at a time."""
+    """The version of a document that was current at a time."""
     until = time + _TICK if time < _LAST else None
     for event in versions_of(reader, path, until):
         if event.document_version is not None:
@@ -40,21 +51,21 @@ def version_at(reader: EventReader, path: GardenPath, time: datetime) -> int:
     if next(versions_of(reader, path), None) is None:
         raise DocumentUnknownError(path.text)
     raise VersionNotFoundError(
-        f"The account has nothing of {path} from before that time.", hint="Name a later time."
+        f"The event log has no version of {path} from before that time.", hint="Choose a later time."
     )
 
 
 def versions_of(reader: EventReader, path: GardenPath, until: datetime | None = None) -> Iterator[Event]:
-    """Go through the events that each left a version of a document, newest first."""
+    """The events that each left a version of a document, newest first."""
     wanted = Query(path=path.text, status=Status.COMMITTED, until=until, limit=PAGE_EVENTS_MAX)
     for event in _newest_first(reader, path.user_id, wanted):
-        # Some speak of the document and change nothing of it.
+        # Some events name the document without changing it.
         if event.document_version is not None:
             yield event
 
 
 def find_event(reader: EventReader, user_id: str, name: str) -> Event:
-    """Find an event by its id, or by the last signs of it among all that there are."""
+    """Find an event by its id, or by the last characters of its id."""
     event: Event | None
     try:
         event = reader.event(user_id, UUID(name))
@@ -62,13 +73,13 @@ def find_event(reader: EventReader, user_id: str, name: str) -> Event:
         event = _ending_in(reader, user_id, name)
     if event is None:
         raise EventNotFoundError(
-            "There is no such event.", hint="'garden events' lists those that there are, newest first."
+            "There is no such event.", hint="'garden events' lists all events, newest first."
         )
     return event
 
 
 def change_of(reader: EventReader, event: Event) -> Diff:
-    """Tell what an event changed in its document, or was to change."""
+    """The diff of an event, whether it was carried out or not."""
     path, version = event.statement.path, event.document_version
     if event.splice is None or path is None or version is None:
         return Diff("", 0, 0)
@@ -76,11 +87,62 @@ def change_of(reader: EventReader, event: Event) -> Diff:
     return unified_diff(before, apply_splice(before, event.splice), path)
 
 
+def last_whole_version(reader: EventReader, path: GardenPath, newest: int) -> int:
+    """The newest undamaged version up to `newest`; 0 if there is none."""
+    for event in versions_of(reader, path):
+        version = event.document_version
+        if version is not None and version <= newest and _is_whole(event):
+            return version
+    return 0
+
+
+def check_version_is_whole(reader: EventReader, path: GardenPath, version: int) -> None:
+    """Refuse to restore a damaged version, and name the undamaged ones."""
+    wanted = next((event for event in versions_of(reader, path) if event.document_version == version), None)
+    if wanted is None or _is_whole(wanted):
+        return
+    every = (event.document_version for event in versions_of(reader, path) if _is_whole(event))
+    whole = list(islice(every, _LISTED_MAX))
+    raise DocumentDamagedError(
+        f"Version {version} of {path} is damaged itself.",
+        hint=f"Undamaged versions, newest first: {', '.join(map(str, whole))}."
+        if whole
+        else "No version is undamaged. Fix the document with any editor.",
+        details={"wholeVersions": whole},
+    )
+
+
+def resolve_version(
+    reader: EventReader, path: GardenPath, *, version: int | None, at: datetime | None, event: str | None
+) -> int:
+    """The version given by its number, by a time, or by the event that left it."""
+    if version is not None:
+        return version
+    if at is not None:
+        return version_at(reader, path, at)
+    found = find_event(reader, path.user_id, event or "")
+    is_of_this = found.statement.path == path.text and found.status is Status.COMMITTED
+    if not is_of_this or found.document_version is None:
+        raise NotAVersionError(
+            "That event left no version of this document.",
+            hint="Find the events that did with events.query, by the path and the status committed.",
+            details={"eventId": str(found.event_id), "path": found.statement.path},
+        )
+    return found.document_version
+
+
+def _is_whole(event: Event) -> bool:
+    """Whether an event left the document undamaged; only an outside edit can damage one."""
+    lint = event.statement.lint or {}
+    is_damaged = event.statement.type == ADOPTED_TYPE and bool(lint.get("damage") or lint.get("blocked"))
+    return not is_damaged and event.intended_raw_hash != EMPTY_HASH
+
+
 def _ending_in(reader: EventReader, user_id: str, name: str) -> Event | None:
     if len(name) < _NAME_CHARACTERS_MIN:
         raise EventNotFoundError(
-            f"There is no such event: {name!r} is too short to find one by.",
-            hint=f"Give its id, or at least the last {_NAME_CHARACTERS_MIN} signs of it.",
+            f"There is no such event: {name!r} is too short to find one.",
+            hint=f"Give the event's id, or at least its last {_NAME_CHARACTERS_MIN} characters.",
         )
     every = _newest_first(reader, user_id, Query(limit=PAGE_EVENTS_MAX))
     return next((event for event in every if str(event.event_id).endswith(name.lower())), None)

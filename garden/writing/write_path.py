@@ -1,17 +1,17 @@
-"""The write path: the one way in which anything below `users/` is changed.
+"""The write path: the only way to change anything below `users/`.
 
-1. Open: take the document's lock, learn what the account believes of it.
-2. Plan: settle what a crash left, adopt what an edit from outside changed, apply the edit in memory.
-3. Intend: record durably what is about to happen.
-4. Write: put the new content, which was brought to the disk beside the file before the third step, in the
-   file's place; the version replaced goes to the history.
-5. Seal: record that it happened, and the answer; the lock goes back with it.
+1. Open: take the document's lock and read its head.
+2. Plan: settle an interrupted change, adopt an outside edit, apply the edit in memory.
+3. Intend: record the change durably, before it happens.
+4. Write: put the new content, which is on the disk beside the file since before step 3, in the file's place;
+   the version replaced goes to the history.
+5. Seal: record that the change happened, and the answer; this releases the lock.
 
-A refusal happens before the third step, and leaves nothing behind but an adopted edit from outside.
+A refusal comes before step 3, and leaves nothing behind but an adopted outside edit.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 from uuid import UUID
@@ -20,43 +20,39 @@ from garden.events.database import DatabaseUnavailableError
 from garden.events.idempotency import EarlierRequest, InProgressError, RequestIdentity
 from garden.events.records import Caller, Event
 from garden.events.store import EventStore
-from garden.events.stream import EventName, LockedStream
+from garden.events.stream import LockedStream
 from garden.files.errors import CopyLeftError, FileMissingError, StorageError, SyncFailedError
 from garden.files.failpoints import Failpoint, reach
-from garden.files.garden_files import FileText, GardenFiles
+from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
-from garden.files.prepared_file import PreparedFile
 from garden.grammar.errors import GardenError
 from garden.home.disk_space import DiskSpace
 from garden.writing.adoption import DriftAdopter
 from garden.writing.documents import Documents, GardenDocument
+from garden.writing.lost_writes import LostWrites
 from garden.writing.planner import DocumentDamagedError, Intent, Plan, Planner
-from garden.writing.setbacks import LostWrites
 from garden.writing.settlement import EMPTY_HASH, SagaSettler
 
-Answer = Callable[[Plan], Any]
+BuildResult = Callable[[Plan], Any]
+"""Makes a tool's result of the plan that is carried out."""
 
 _WOULD_REPLAY = (
-    "This request was carried out before: sent again it changes nothing, and is answered as it was then. "
-    "A different idempotencyKey has it carried out."
+    "This request was carried out before. Sent again, it changes nothing and gets the same answer. "
+    "Use a different idempotencyKey to carry it out again."
 )
-_CHANGED_SINCE = (
-    "The document has changed since this request was carried out, and it was not carried out again."
-)
-_MISSING_SINCE = (
-    "The document's file has gone since this request was carried out, and it was not carried out again."
-)
+_CHANGED_SINCE = "This request was carried out before, and not again. The document has changed since."
+_MISSING_SINCE = "This request was carried out before, and not again. The document's file has gone since."
 
 
 class OutcomeUnknownError(GardenError):
-    """The change was written, and whether the account knows could not be learnt."""
+    """The change was written, but the database did not confirm that it is sealed."""
 
     code: ClassVar[str] = "unavailable"
 
 
 @dataclass(frozen=True)
 class WriteOutcome:
-    """What became of an intent: the answer for its caller, and what else there is to tell."""
+    """A tool's result, with the event, the warnings and the rest of the answer's `meta`."""
 
     result: Any
     event_id: UUID | None = None
@@ -69,42 +65,43 @@ class WriteOutcome:
 
 @dataclass(frozen=True)
 class LockedDocument:
-    """A document under its lock; `current` is None where there is no file.
+    """A document under its lock; `current` is None if there is no file.
 
-    Where the file is `missing`, and that is to be mended, it is what the account says of it.
+    If the file is `missing` and an edit may make it again, `current` is the version in the event log. A file
+    that the disk had set back is `rebuilt`.
     """
 
     current: GardenDocument | None
     adopted: Event | None
-    remade: bool = False
+    rebuilt: bool = False
     missing: bool = False
 
 
 @dataclass(frozen=True)
 class SettledDocument:
-    """What was done to bring the account and a file together, and what tools hold on to and miss in it.
+    """The events that settled a document and adopted its drift, and the damage that the file has.
 
-    `error` says why the file itself could not be read; a change that had been left open was ended before.
-    `remade` says that the file had been set back by the disk.
+    `error` says why the file itself could not be read; an interrupted change was settled before. `rebuilt`
+    says that the disk had set the file back.
     """
 
     settled: Event | None
     adopted: Event | None
     damage: Mapping[str, Any] | None
-    remade: bool = False
+    rebuilt: bool = False
     error: GardenError | None = None
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What an intent would do, and what is to be said about it."""
+    """The plan for an intent that is not carried out, and its warnings."""
 
     plan: Plan
     warnings: tuple[str, ...]
 
 
 class WritePath:
-    """Carries intents out, each through the same steps."""
+    """Carries out intents, each through the same steps."""
 
     def __init__(
         self,
@@ -112,48 +109,56 @@ class WritePath:
         files: GardenFiles,
         documents: Documents,
         planner: Planner,
-        settlement: SagaSettler,
-        adoption: DriftAdopter,
-        set_backs: LostWrites,
+        settler: SagaSettler,
+        adopter: DriftAdopter,
+        lost_writes: LostWrites,
         disk_space: DiskSpace,
     ) -> None:
         self._store = store
         self._files = files
         self._documents = documents
         self._planner = planner
-        self._settlement = settlement
-        self._adoption = adoption
-        self._set_backs = set_backs
+        self._settler = settler
+        self._adopter = adopter
+        self._lost_writes = lost_writes
         self._disk_space = disk_space
 
     def write(
-        self, caller: Caller, intent: Intent, request: RequestIdentity | None, answer: Answer
+        self, caller: Caller, intent: Intent, request: RequestIdentity | None, build_result: BuildResult
     ) -> WriteOutcome:
-        """Carry an intent through all steps; success means that it survives whatever happens next."""
-        with self._store.document(caller, intent.path.text, request) as stream:
+        """Carry an intent through all steps; a returned outcome survives any crash."""
+        path = intent.path
+        with self._store.document(caller, path.text, request) as stream:
             reach(Failpoint.LOCKED)
-            earlier = self.settle(stream, intent.path)
+            earlier = self.settle(stream, path)
             if earlier is not None:
-                return replay_outcome(earlier, self._settlement.raw_hash_of(intent.path))
-            opened = self.open_and_adopt(stream, intent.path, recreates=intent.recreates)
+                return replay_outcome(earlier, self._settler.raw_hash_of(path))
+            opened = self.open_and_adopt(stream, path, recreates=intent.recreates)
             name = stream.next_name()
-            plan = self._planned(stream, intent, opened, name)
+            intent = intent.at_version(stream.head.version)
+            plan = self._planner.plan(intent, opened.current, name, stream.damage, missing=opened.missing)
             reach(Failpoint.PLANNED)
-            outcome = _outcome(plan, answer(plan), opened.adopted)
+            outcome = _outcome(plan, build_result(plan), opened.adopted)
             if plan.unchanged:
                 return replace(outcome, unchanged=True)
             self._disk_space.check()
             response = stored_response(outcome, plan.after.raw_hash)
-            statement = plan.statement
-            statement = replace(statement, edit={**(statement.edit or {}), "answer": response})
-            with self._prepared(plan, name) as replacement:
+            copy = path.copy_of(name.at, name.event_id) if plan.keeps_copy else None
+            replaces_file = plan.before is not None and not plan.missing
+            with self._files.prepare(
+                path,
+                plan.content,
+                expected=plan.before.raw_hash if plan.before and replaces_file else None,
+                keep_previous=copy if replaces_file else None,
+            ) as prepared:
                 reach(Failpoint.PREPARED)
-                event = stream.begin(statement, plan.change(stream.head), name)
+                event = stream.begin(plan.statement(response), plan.change(stream.head), name)
                 with record_failure(stream, event):
                     reach(Failpoint.BEGUN)
-                    replacement.put()
-                # Where this fails, whoever opens the document next does it and ends the change.
-                self._keep_missing(plan, name)
+                    prepared.put()
+                # If this fails, the next process to open the document does it and seals the change.
+                if plan.before and plan.missing and copy:
+                    self._write_missing_version(copy, plan.before)
             reach(Failpoint.WRITTEN)
             with report_unknown_outcome(event):
                 stream.finish(event, {**response, "eventId": str(event.event_id)})
@@ -164,140 +169,116 @@ class WritePath:
     def preview(
         self, caller: Caller, intent: Intent, request: RequestIdentity, *, may_exceed: bool = False
     ) -> Preview:
-        """Take the first half of the way: plan, and record nothing."""
+        """Plan an intent, and record nothing."""
         with self._store.document(caller, intent.path.text, request) as stream:
             opened = self.open_without_adopting(stream, intent.path, recreates=intent.recreates)
-            plan = self._planned(stream, intent, opened, stream.next_name(), may_exceed=may_exceed)
+            plan = self._planner.plan(
+                intent.at_version(stream.head.version),
+                opened.current,
+                stream.next_name(),
+                stream.damage,
+                may_exceed=may_exceed,
+                missing=opened.missing,
+            )
             known = stream.earlier is not None and stream.earlier.response is not None
         return Preview(plan, (*((_WOULD_REPLAY,) if known else ()), *plan.warnings))
 
-    def _planned(
-        self,
-        stream: LockedStream,
-        intent: Intent,
-        opened: LockedDocument,
-        name: EventName,
-        *,
-        may_exceed: bool = False,
-    ) -> Plan:
-        if intent.under_lock is not None:
-            intent = replace(intent, edit=intent.under_lock(stream.head.version))
-        return self._planner.plan(
-            intent, opened.current, name, stream.damage, may_exceed=may_exceed, missing=opened.missing
-        )
-
     def settle_and_adopt(self, caller: Caller, path: GardenPath) -> SettledDocument:
-        """Bring the account up to what stands in the file, and change nothing of it."""
+        """Bring the event log up to the file, and leave the file's text as it is."""
         with self._store.document(caller, path.text) as stream:
             reach(Failpoint.LOCKED)
-            settled = self._settlement.settle(stream, path)
+            settled = self._settler.settle(stream, path)
             try:
                 opened = self.open_and_adopt(stream, path)
             except GardenError as error:
                 return SettledDocument(settled, None, stream.damage, error=error)
-            return SettledDocument(settled, opened.adopted, stream.damage, remade=opened.remade)
+            return SettledDocument(settled, opened.adopted, stream.damage, rebuilt=opened.rebuilt)
 
     def clear_strays(self, caller: Caller, path: GardenPath) -> int:
-        """Remove what killed writers of a document left beside it; whoever writes it now has the lock."""
+        """Remove the strays of a document, under its lock, so that no living writer loses one."""
         with self._store.document(caller, path.text):
             return self._files.strays.remove(path)
 
     def settle(self, stream: LockedStream, path: GardenPath) -> EarlierRequest | None:
-        """End what a crash left open; gives the earlier request of the same key that has an answer."""
-        self._settlement.settle(stream, path)
+        """Settle an interrupted change; returns the answered earlier request with the same key, if any."""
+        self._settler.settle(stream, path)
         if stream.earlier is not None and stream.earlier.response is None:
             raise InProgressError(
-                "The same request is being carried out.", hint="Send it again in a moment to have its answer."
+                "The same request is being carried out.",
+                hint="Send it again in a moment to get its answer.",
             )
         return stream.earlier
 
     def open_and_adopt(
         self, stream: LockedStream, path: GardenPath, *, recreates: bool = False
     ) -> LockedDocument:
-        """Read a document under its lock, and take into the account what was edited outside.
+        """Read a document under its lock, and record its outside edit in the event log.
 
-        A missing file is a refusal, but for an edit that `recreates` it.
+        A missing file is refused, except for an edit that `recreates` it.
         """
-        file = self._read(path)
-        if file is None:
-            return self._without_file(stream, path, recreates=recreates, records=True)
-        remade = self._set_backs.remade(stream, path, file)
-        file = remade or file
-        adopted = self._adoption.adopt(stream, path, file)
-        return LockedDocument(self._documents.parse_file(path, file), adopted, remade is not None)
+        try:
+            file = self._files.read(path)
+        except FileMissingError:
+            return self._open_missing(stream, path, recreates=recreates, records=True)
+        rebuilt = self._lost_writes.rebuild(stream, path, file)
+        file = rebuilt or file
+        adopted = self._adopter.adopt(stream, path, file)
+        return LockedDocument(self._documents.parse_file(path, file), adopted, rebuilt is not None)
 
     def open_without_adopting(
         self, stream: LockedStream, path: GardenPath, *, recreates: bool = False
     ) -> LockedDocument:
         """Read a document under its lock, and record nothing."""
-        file = self._read(path)
-        if file is None:
-            return self._without_file(stream, path, recreates=recreates, records=False)
-        stream.damage = self._adoption.damage(stream, path, file)
+        try:
+            file = self._files.read(path)
+        except FileMissingError:
+            return self._open_missing(stream, path, recreates=recreates, records=False)
+        stream.damage = self._adopter.damage(stream, path, file)
         return LockedDocument(self._documents.parse_file(path, file), None)
 
-    def _read(self, path: GardenPath) -> FileText | None:
-        try:
-            return self._files.read(path)
-        except FileMissingError:
-            return None
-
-    def _without_file(
+    def _open_missing(
         self, stream: LockedStream, path: GardenPath, *, recreates: bool, records: bool
     ) -> LockedDocument:
         if stream.head.raw_hash in {None, EMPTY_HASH}:
             return LockedDocument(None, None)
         if recreates:
-            text = self._adoption.known_text(stream, path) or ""
+            text = self._adopter.known_text(stream, path) or ""
             return LockedDocument(self._documents.parse_text(path, text), None, missing=True)
-        gone = self._adoption.departure(stream, path)
+        gone = self._adopter.departure(stream, path)
         if gone is not None:
             return LockedDocument(
-                None, self._adoption.adopt_departure(stream, path, gone) if records else None
+                None, self._adopter.adopt_departure(stream, path, gone) if records else None
             )
         raise DocumentDamagedError(
             f"The file of this document is missing, and the account holds version {stream.head.version} "
             "of it.",
-            hint="A maintainer can have md.restore ('garden restore') make it anew from the account; its "
-            "owner can put back a copy from its history or a backup.",
+            hint="A maintainer can make it again with md.restore ('garden restore'); its owner can put back "
+            "a copy from the history or a backup.",
             details={"version": stream.head.version, "contentHash": stream.head.content_hash},
         )
 
-    def _prepared(self, plan: Plan, name: EventName) -> AbstractContextManager[PreparedFile]:
-        path = plan.intent.path
-        return self._files.prepare(
-            path,
-            plan.after.text.encode(),
-            expected=plan.before.raw_hash if plan.before and not plan.missing else None,
-            keep_previous=path.copy_of(name.at, name.event_id)
-            if plan.keeps_copy and not plan.missing
-            else None,
-        )
-
-    def _keep_missing(self, plan: Plan, name: EventName) -> None:
-        """Write the version that a missing file had into the history, where there is no file to link."""
-        if plan.missing and plan.before is not None and plan.keeps_copy:
-            copy = plan.intent.path.copy_of(name.at, name.event_id)
-            try:
-                self._files.history.write(copy, plan.before.text.encode())
-            except StorageError:
-                raise SyncFailedError(replaced=True) from None
+    def _write_missing_version(self, copy: GardenPath, version: GardenDocument) -> None:
+        """Write the version of a missing file into the history, where there is no file to link."""
+        try:
+            self._files.history.write(copy, version.text.encode())
+        except StorageError:
+            raise SyncFailedError(replaced=True) from None
 
 
 @contextmanager
 def record_failure(stream: LockedStream, *events: Event) -> Iterator[None]:
-    """Say that a change did not happen where the files refuse it.
+    """Record that a change did not happen if the files refuse it.
 
-    One that stands in its place, and that the disk did not confirm, has not come to its end: the document is
-    closed to others until whoever opens it next has brought the change to the disk. Nor has one whose copy
-    could not be taken out of the history again, since only an open change is cleared up after.
+    Two failures leave the change open. One that is in place, but that the disk did not confirm, closes the
+    document until the next process to open it has brought the change to the disk. One whose history copy
+    could not be removed stays open because only open changes are cleaned up.
     """
     try:
         yield
     except GardenError as error:
         if isinstance(error, CopyLeftError) or (isinstance(error, SyncFailedError) and error.replaced):
             raise
-        # Where even that can't be recorded, whoever opens the document next settles it.
+        # If this can't be recorded either, the next process to open the document settles the change.
         with suppress(GardenError):
             for event in events:
                 stream.fail(event, {"code": error.code, "message": error.message}, keep=True)
@@ -306,25 +287,25 @@ def record_failure(stream: LockedStream, *events: Event) -> Iterator[None]:
 
 @contextmanager
 def report_unknown_outcome(event: Event) -> Iterator[None]:
-    """Tell a caller who can't be told more that the change is safe, and how to learn the rest."""
+    """Tell the caller that the change is safe if the database goes away before the seal."""
     try:
         yield
     except DatabaseUnavailableError:
         raise OutcomeUnknownError(
             "The change was recorded and written, but the database went away before it was sealed.",
-            hint="It will be sealed when the document is next opened. Send the same request again to "
-            "have its answer.",
+            hint="It is sealed when the document is next opened. Send the same request again to get its "
+            "answer.",
             details={"eventId": str(event.event_id)},
         ) from None
 
 
 def stored_response(outcome: WriteOutcome, raw_hash: str) -> dict[str, Any]:
-    """Write an outcome as it is remembered for a request that comes again."""
+    """The response to store for a request that is sent again."""
     return {"result": outcome.result, "warnings": list(outcome.warnings), "rawHash": raw_hash}
 
 
 def replay_outcome(earlier: EarlierRequest, raw_hash: str | None) -> WriteOutcome:
-    """Answer a request that was carried out before, and say so; `raw_hash` is what the file has now."""
+    """Answer a request that was carried out before; `raw_hash` is the file's current hash."""
     response = earlier.response or {}
     warnings = list(response.get("warnings", []))
     if raw_hash is None and response.get("rawHash") != EMPTY_HASH:
@@ -336,7 +317,7 @@ def replay_outcome(earlier: EarlierRequest, raw_hash: str | None) -> WriteOutcom
         earlier.event_id,
         replayed=True,
         warnings=tuple(warnings),
-        hint="This answer is from before; a different idempotencyKey has the same words recorded again.",
+        hint="This is the earlier answer. Use a different idempotencyKey to record the same words again.",
     )
 
 

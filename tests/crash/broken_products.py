@@ -60,7 +60,7 @@ def _undoes_what_was_written() -> Mapping[str, Any]:
 
     return {
         "garden.files.prepared_file.PreparedFile.put": slowly,
-        "garden.writing.settlement.SagaSettler._ended": undone,
+        "garden.writing.settlement.SagaSettler._settle_event": undone,
     }
 
 

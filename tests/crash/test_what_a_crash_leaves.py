@@ -5,9 +5,7 @@ A write is taken as far as it went, and abandoned; its lock goes back as if its 
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -72,9 +70,7 @@ class Abandoned:
             name = stream.next_name()
             plan = services.write_path._planner.plan(intent, standing, name)
             answer = stored_response(_outcome(plan, edits.answer(plan), None), plan.after.document.hash)
-            statement = plan.statement
-            edit: dict[str, Any] = {**(statement.edit or {}), "answer": answer}
-            self.event = stream.begin(replace(statement, edit=edit), plan.change(stream.head), name)
+            self.event = stream.begin(plan.statement(answer), plan.change(stream.head), name)
             self.text = plan.after.text
             yield stream
 

@@ -55,7 +55,7 @@ def as_a_stranger(program: str, *arguments: str | Path) -> subprocess.CompletedP
         text=True,
         check=False,
         cwd="/",
-        **STRANGER.switch(),
+        **STRANGER.subprocess_arguments(),
     )
 
 
@@ -163,7 +163,9 @@ def test_a_pid_file_that_misleads_does_not_keep_it_from_starting(home: Home, con
     embedded.ensure_running()
     embedded.stop()
     # Postgres ignores processes of other accounts by itself, so the other process has to be of the server's.
-    other = subprocess.Popen(["sleep", "600"], **choose_account(home.state / "postgres").switch())
+    other = subprocess.Popen(
+        ["sleep", "600"], **choose_account(home.state / "postgres").subprocess_arguments()
+    )
     try:
         (home.state / "postgres/postmaster.pid").write_text(content.format(pid=other.pid))
         assert ask(embedded.ensure_running()) == 1

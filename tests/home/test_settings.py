@@ -79,7 +79,7 @@ def test_a_wrong_value_names_the_setting_the_value_and_what_is_accepted(
             "sets 'limits.read_line', which is no setting; did you mean 'limits.read_lines'?",
         ),
         ("limits = 5", "limits in garden.toml is 5"),
-        ('home = "/x"', "says where that very file is"),
+        ('home = "/x"', "the file is in the home itself"),
         ("log_level = ", "garden.toml can't be read"),
     ],
 )

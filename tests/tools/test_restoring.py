@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from garden.application import Garden
-from garden.files import garden_files
+from garden.files import history_copies
 from garden.files.paths import GardenPath
 from garden.session import Session
 from garden.upkeep.status import status_of_user
@@ -103,7 +103,9 @@ def test_the_version_is_found_by_a_time_or_by_an_event(garden: Garden, operator:
     ok(operator, "md.restore", path=CRITIC, event=str(second.event_id)[-8:])
     assert "too soon" in text(garden)
     early = (second.created_at - timedelta(days=1)).isoformat()
-    assert refused(operator, "md.restore", "not_found", path=CRITIC, at=early)["hint"] == "Name a later time."
+    assert (
+        refused(operator, "md.restore", "not_found", path=CRITIC, at=early)["hint"] == "Choose a later time."
+    )
 
 
 def test_what_stands_there_already_is_left_alone(operator: Session) -> None:
@@ -298,7 +300,7 @@ def test_a_copy_that_can_not_be_kept_does_not_have_it_said_that_nothing_was_chan
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as full_disk:
-        full_disk.setattr(garden_files, "write_new", full)
+        full_disk.setattr(history_copies, "write_new", full)
         error = refused(operator, "md.restore", "unavailable", path=CRITIC, version=3)
     assert "stays closed" in error["message"]
     again = ok(operator, "md.restore", path=CRITIC, version=3)

@@ -1,8 +1,8 @@
-"""Which account of the machine runs the server, and what it is allowed to enter.
+"""The machine's account that runs the server, and the folders it may enter.
 
-Postgres refuses to run as root. When root is the caller the server gets an account of its own, which owns the
-database folder and nothing else. That account has to pass through the folders above; it is given exactly
-that, by an access control entry for it alone, so that no folder opens up to anybody else.
+Postgres refuses to run as root. For root, the server runs under an account of its own, which owns only the
+database folder. To pass through the folders above, that account gets an access control entry of its own, so
+that no folder opens up to other accounts.
 """
 
 import os
@@ -33,22 +33,25 @@ class Account:
     uid: int
     gid: int
 
-    def switch(self) -> dict[str, Any]:
-        """Give the `subprocess` arguments that make a child run under this account."""
+    def subprocess_arguments(self) -> dict[str, Any]:
+        """The `subprocess` arguments that run a child under this account."""
         if self.uid == os.geteuid():
             return {}
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
     def may(self, test: str, path: Path) -> bool:
-        """Ask the system itself, as this account: `-x` whether it may enter, `-r` whether it may read."""
-        asked = subprocess.run(
-            ["/bin/sh", "-c", 'test "$1" "$2"', "sh", test, path], check=False, cwd="/", **self.switch()
+        """Whether the system lets this account enter (`-x`) or read (`-r`) a path."""
+        done = subprocess.run(
+            ["/bin/sh", "-c", 'test "$1" "$2"', "sh", test, path],
+            check=False,
+            cwd="/",
+            **self.subprocess_arguments(),
         )
-        return asked.returncode == 0
+        return done.returncode == 0
 
 
 def choose_account(data: Path) -> Account:
-    """Choose who runs the server: who owns the data already, else the caller, else the dedicated account."""
+    """Choose the account of the server: the owner of the data, else the caller, else the dedicated one."""
     owner = data.stat().st_uid if data.exists() else os.geteuid()
     if owner == 0:
         return _dedicated()
@@ -61,16 +64,16 @@ def choose_account(data: Path) -> Account:
     return account
 
 
-def open_the_way(account: Account, target: Path, own: Path) -> None:
-    """Let the account pass through every folder above the target; folders below `own` are ours to open."""
+def let_pass(account: Account, target: Path, own: Path) -> None:
+    """Let the account pass through each folder above the target; the folders below `own` may be opened."""
     for folder in reversed(target.resolve().parents):
         if not account.may("-x", folder):
             _let_enter(account, folder, ours=folder.is_relative_to(own))
 
 
 def open_programs(account: Account, installation: Path) -> None:
-    """Let the account run the server programs, which are public software and need no secrecy."""
-    open_the_way(account, installation, installation)
+    """Let the account run the server programs, which are public software."""
+    let_pass(account, installation, installation)
     if account.may("-x", installation / "bin" / "postgres") and account.may("-r", installation / "share"):
         return
     libraries = installation.parent.with_name(f"{installation.parent.name}.libs")
@@ -88,7 +91,7 @@ def _dedicated() -> Account:
             return _from_entry(pwd.getpwnam(DEDICATED_NAME))
         except KeyError:
             problem = _add_dedicated()
-        # Another process may be adding an account at this moment and hold the password file's lock.
+        # Another process that is adding an account holds the lock of the password file.
         if problem and time.monotonic() > deadline:
             raise EmbeddedPostgresError(
                 f"Postgres does not run as root, and no account '{DEDICATED_NAME}' could be made: {problem}",
@@ -136,7 +139,7 @@ def _let_enter(account: Account, folder: Path, *, ours: bool) -> None:
 
 
 def _acl_with(uid: int, folder: Path) -> bytes:
-    """The folder's access control list with one entry more: this user may enter, neither list nor write."""
+    """The folder's access control list, with an entry that lets this user enter, but not list or write."""
     entries = {key: mode for key, mode in _acl_entries(folder).items() if key != (_USER, uid)}
     entries[_USER, uid] = _ENTER
     group = entries[_GROUP_OBJ, _NO_ID]

@@ -1,4 +1,4 @@
-"""The database folder: made whole in one step, and configured anew before each start."""
+"""The database folder: created in one step, and configured before each start."""
 
 import os
 import secrets
@@ -17,11 +17,11 @@ DATABASE = "garden"
 SUPERUSER = "postgres"
 PORT = 5432
 _SOCKET_NAME = f".s.PGSQL.{PORT}"
-# The kernel's limit is 108 bytes with the final NUL on Linux and 104 on macOS.
+# The kernel's limit is 108 bytes with the final NUL on Linux, and 104 on macOS.
 _SOCKET_PATH_BYTES_MAX = 103
 _UNFIT_BYTES = {*b',"', *range(0x20), *range(0x7F, 0x100)}
 _LOG_BYTES_MAX = 4 * 1024 * 1024
-# A collation that no operating system's update can change.
+# An update of the operating system can't change this collation.
 _INITDB = ("-U", SUPERUSER, "-E", "UTF8", "--auth=peer", "--locale=C",
            "--locale-provider=builtin", "--builtin-locale=C.UTF-8")  # fmt: skip
 
@@ -46,7 +46,7 @@ class Cluster:
 
     @property
     def exists(self) -> bool:
-        """Whether the folder is there; it comes into being complete, by one rename."""
+        """Whether the folder exists; one rename creates it, complete."""
         return self.data.exists()
 
     @property
@@ -55,7 +55,7 @@ class Cluster:
         return self.data / "server.log"
 
     def major(self) -> int | None:
-        """The PostgreSQL version that made the folder, if it is there."""
+        """The PostgreSQL version of the folder, if it exists."""
         if not self.exists:
             return None
         try:
@@ -67,9 +67,9 @@ class Cluster:
             ) from None
 
     def create(self, programs: Programs, lock: int) -> None:
-        """Make the folder beside its place and move it there; a killed attempt leaves only a stray.
+        """Create the folder under another name, then rename it; a killed attempt leaves only a stray.
 
-        The programs inherit the lock, so an orphaned one is waited for before anyone tries again.
+        The programs inherit the lock, so the next attempt waits for an orphaned one.
         """
         self._remove_strays()
         fresh = self.data.with_name(f"{self.data.name}.new-{secrets.token_hex(4)}")
@@ -83,14 +83,14 @@ class Cluster:
         sync_folder(self.data.parent)
 
     def configure(self, account: Account) -> None:
-        """Write the configuration for the folder's present place and the accounts that may connect.
+        """Write the configuration for the folder's current path and the accounts that may connect.
 
-        What is left of an earlier socket goes: its lock may name a process that is another's by now, or, in a
-        copy of a home, the original's server, and Postgres would wait for that one to end.
+        The files of an earlier socket are removed. Their lock may name an unrelated process, or, in a copy of
+        a home, the server of the original, and Postgres would wait for that process to end.
         """
         socket_folder = self._socket_folder(account)
-        for left in (_SOCKET_NAME, f"{_SOCKET_NAME}.lock"):
-            (socket_folder / left).unlink(missing_ok=True)
+        for name in (_SOCKET_NAME, f"{_SOCKET_NAME}.lock"):
+            (socket_folder / name).unlink(missing_ok=True)
         callers = sorted({account.name, "root"})
         self._write("pg_hba.conf", "local all all peer map=garden\n", account)
         self._write("pg_ident.conf", "".join(f'garden "{name}" all\n' for name in callers), account)
@@ -103,11 +103,11 @@ class Cluster:
             self.log.replace(self.log.with_suffix(".log.old"))
 
     def log_bytes(self) -> int:
-        """How long the log is now; what comes later is read with `log_since`."""
+        """The current length of the log; `log_since` reads on from there."""
         return self.log.stat().st_size if self.log.exists() else 0
 
     def log_since(self, start: int, lines_max: int = 8) -> str:
-        """The last lines that the log has gained since it was so long."""
+        """The last lines that the log has gained since it had this length."""
         try:
             with self.log.open("rb") as file:
                 file.seek(start)
@@ -135,19 +135,19 @@ class Cluster:
             shutil.rmtree(stray, ignore_errors=True)
 
     def remove_socket_folder(self) -> None:
-        """Remove the socket's folder where it had to be outside the home."""
+        """Remove the socket's folder if it is outside the home."""
         if self._distant_socket_folder.exists():
             self._distant_socket_folder.rmdir()
 
     @property
     def _is_fit_for_a_socket(self) -> bool:
-        """Whether a socket can be in the folder: a client takes a comma for the end of a path."""
+        """Whether the folder can hold the socket; clients end a path at a comma, for one."""
         path = os.fsencode(self.data / _SOCKET_NAME)
         return len(path) <= _SOCKET_PATH_BYTES_MAX and not set(path) & _UNFIT_BYTES
 
     @property
     def _distant_socket_folder(self) -> Path:
-        # Named after the place, since a copy of a home has the home's id too.
+        # Named after the path, since a copy of a home has the same id.
         name = sha256(os.fsencode(self.data.resolve())).hexdigest()[:24]
         return Path(tempfile.gettempdir()) / f"garden-{name}"
 

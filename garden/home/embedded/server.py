@@ -1,4 +1,4 @@
-"""Starting, finding and stopping a home's server, safe to call from any number of processes at once."""
+"""Starts, finds and stops a home's server, from any number of processes at once."""
 
 import os
 import socket
@@ -13,7 +13,7 @@ import psutil
 import structlog
 
 from garden.grammar.errors import GardenError
-from garden.home.embedded.account import choose_account, open_programs, open_the_way
+from garden.home.embedded.account import choose_account, let_pass, open_programs
 from garden.home.embedded.cluster import DATABASE, SUPERUSER, Cluster
 from garden.home.embedded.errors import EmbeddedPostgresError
 from garden.home.embedded.programs import Programs, find_programs
@@ -23,13 +23,13 @@ from garden.home.state_files import exclusive_lock
 _SECONDS_MAX = 60
 _POLL_SECONDS = 0.02
 _UNREACHABLE_SECONDS_MAX = 3
-# Server processes of a killed postmaster notice within moments and leave; until then it can't be replaced.
+# The processes of a killed postmaster end within moments; until then no new one can start.
 _WORTH_ANOTHER_TRY = ("still in use", "another postmaster", "another server", "shutting down")
 
 
 @dataclass(frozen=True)
 class _Postmaster:
-    """What a server's postmaster.pid says."""
+    """The contents of a server's postmaster.pid."""
 
     pid: int
     port: int
@@ -38,10 +38,10 @@ class _Postmaster:
 
     @classmethod
     def read(cls, data: Path) -> "_Postmaster | None":
-        """Read the file; None where there is none or where its writer has not come to its end.
+        """Read the file; None if it is missing or incomplete.
 
-        The folders named in it are those of the start. In a home that was moved since, the socket has moved
-        along; in a copy of a home they are those of the original, whose server is not ours.
+        It names the folders at the start. If the home was moved since, the socket moved along. In a copy of a
+        home they are those of the original, whose server is another one.
         """
         with suppress(OSError, ValueError):
             lines = (data / "postmaster.pid").read_text("utf-8", "surrogateescape").splitlines()
@@ -63,7 +63,7 @@ class _Postmaster:
             try:
                 client.connect(str(self.socket_folder / f".s.PGSQL.{self.port}"))
             except (BlockingIOError, TimeoutError):
-                # A full queue is that of a living server, however busy it is.
+                # Only a living server has a full queue.
                 return True
             except OSError:
                 return False
@@ -82,7 +82,7 @@ class EmbeddedPostgres:
         return Cluster(self.home.state / "postgres")
 
     def url(self) -> str | None:
-        """Give the running server's address, or None where none is running."""
+        """The address of the running server, or None."""
         postmaster = _Postmaster.read(self.cluster.data)
         if postmaster is None or not postmaster.is_ready():
             return None
@@ -90,7 +90,7 @@ class EmbeddedPostgres:
         return f"postgresql://{SUPERUSER}@/{DATABASE}?host={folder}&port={postmaster.port}"
 
     def ensure_running(self) -> str:
-        """Give the server's address, starting it first where it is not running."""
+        """Start the server if it is not running; returns its address."""
         url = self.url()
         if url is not None:
             return url
@@ -98,9 +98,9 @@ class EmbeddedPostgres:
             return self._start(lock)
 
     def revive(self) -> bool:
-        """Start the server again where it died; whether that was so, and it runs now.
+        """Start a server again that died; returns whether it did and now runs.
 
-        One that was stopped is left alone, for somebody may be copying its folder.
+        A server that was stopped stays so, since its folder may just be copied.
         """
         if not self._has_died():
             return False
@@ -116,9 +116,9 @@ class EmbeddedPostgres:
         return self.url() is not None
 
     def stop(self, *, immediately: bool = False) -> bool:
-        """Stop the server; False where there was none to stop.
+        """Stop the server; False if none was running.
 
-        Running transactions are aborted in good order; immediately, as a crash would end them.
+        Running transactions are rolled back; with `immediately` they end as in a crash.
         """
         with self._lock():
             if not self.cluster.exists or not self._is_coming_up():
@@ -126,7 +126,7 @@ class EmbeddedPostgres:
             done = self._control(self._programs(), "stop", "-m", "immediate" if immediately else "fast")
             if done.returncode != 0 and self._is_coming_up():
                 raise EmbeddedPostgresError(
-                    f"The embedded Postgres did not stop: {done.stdout.strip()}", hint="Try once more."
+                    f"The embedded Postgres did not stop: {done.stdout.strip()}", hint="Try again."
                 )
             self.cluster.remove_socket_folder()
             return True
@@ -139,11 +139,11 @@ class EmbeddedPostgres:
         programs = find_programs(account, self.cluster.major())
         if account.uid != os.geteuid():
             open_programs(account, programs.folder.parent)
-            open_the_way(account, self.cluster.data, self.home.path)
+            let_pass(account, self.cluster.data, self.home.path)
         return programs
 
     def _start(self, lock: int) -> str:
-        """Bring the server to readiness, whatever an earlier attempt left; called under the lock."""
+        """Start the server, whatever an earlier attempt left; the caller holds the lock."""
         programs = self._programs()
         if not self.cluster.exists:
             self.cluster.create(programs, lock)
@@ -166,17 +166,17 @@ class EmbeddedPostgres:
         )
 
     def _control(self, programs: Programs, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run pg_ctl from inside the data folder: it hands paths to a shell, and "." needs no quoting."""
+        """Run pg_ctl in the data folder: it passes paths to a shell, and "." needs no quoting."""
         return programs.run(
             "pg_ctl", *words, "-D", ".", "-w", "-t", str(_SECONDS_MAX), folder=self.cluster.data
         )
 
     def _is_coming_up(self) -> bool:
-        """Whether a living server is on its way up or down; a pid file that only seems to say so is removed.
+        """Whether a living server is starting or stopping; a misleading pid file is removed.
 
-        After a crash the number in the file may be another process's by now, or the file may be empty; then
-        Postgres would refuse to start, for as long as that process lives or forever. A file that names no
-        living process is left alone: Postgres learns from it what the dead server left in shared memory.
+        After a crash the file may be empty, or the number in it may be another process's. Postgres would then
+        refuse to start, forever or until that process ends. A file that names no living process stays, since
+        it tells Postgres what the dead server left in shared memory.
         """
         pid_file = self.cluster.data / "postmaster.pid"
         try:
@@ -195,12 +195,12 @@ class EmbeddedPostgres:
         return False
 
     def _has_died(self) -> bool:
-        """Whether the pid file speaks of a server that is no more: whoever stops one takes the file away."""
+        """Whether the pid file names a dead server; stopping a server removes the file."""
         postmaster = _Postmaster.read(self.cluster.data)
         return postmaster is not None and not _serves(postmaster.pid, self.cluster.data)
 
     def _is_unreachable(self) -> bool:
-        """Whether our server is up and yet nobody can get to it, because its socket is gone."""
+        """Whether the server is up but can't be reached, because its socket is gone."""
         postmaster = _Postmaster.read(self.cluster.data)
         if postmaster is not None:
             return postmaster.status == "ready" and not postmaster.is_ready()

@@ -101,7 +101,7 @@ def _mended(desk: Desk, path: "GardenPath", *, dry_run: bool) -> dict[str, Any] 
             idempotencyKey=f"garden-{uuid4()}",
             dryRun=dry_run,
         )
-    return {"cured": dict(plan.cured), "diff": plan.diff.text, "answer": envelope}
+    return {"cured": dict(plan.fixed), "diff": plan.diff.text, "answer": envelope}
 
 
 def _mended_well(each: dict[str, Any]) -> bool:

@@ -89,7 +89,7 @@ def test_a_document_that_can_not_be_read_is_told_and_the_others_are_checked(
     for words in (["lint"], ["lint", "--fix"]):
         ran = run(*words)
         assert ran.code == 1
-        assert ran.err.startswith("error: overview.md: A document is text in UTF-8")
+        assert ran.err.startswith("error: overview.md: A document is UTF-8 text")
         assert ran.out.startswith("4 documents: ")
     put(garden, OVERVIEW, before)
 

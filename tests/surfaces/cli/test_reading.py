@@ -53,7 +53,7 @@ def test_ls_as_json_is_the_tools_envelope(run: Command, ada: Session) -> None:
         (["cat", "notes.md", "--lines", "900-901"], "There are no lines 900 to 901"),
         (["cat", "notes.md", "--section", "dreams"], "There is no section 'dreams'."),
         (["cat", "notes.md", "--version", "99"], "has no version 99"),
-        (["cat", "notes.md", "--at", "2001-01-01"], "nothing of users/ada/notes.md from before that time"),
+        (["cat", "notes.md", "--at", "2001-01-01"], "no version of users/ada/notes.md from before that time"),
         (["cat", "parts", "--version", "1"], "There is no document users/ada/parts in the account."),
         (["cat", "parts/nobody/notes.md", "--at", "0s"], "There is no document users/ada/parts/nobody"),
         (["search", "("], "no RE2 expression"),
@@ -198,4 +198,4 @@ def test_reading_changes_nothing_not_even_where_somebody_edited_a_file(run: Comm
 @pytest.mark.usefixtures("ada")
 def test_a_file_that_is_no_text_is_told_and_shown_to_nobody(run: Command, garden: Garden) -> None:
     put(garden, NOTES, b"\xff\xfe")
-    assert "is text in UTF-8" in run.fails("cat", "notes.md")
+    assert "is UTF-8 text" in run.fails("cat", "notes.md")

@@ -1,8 +1,7 @@
-"""Files that the disk set back: an older version stands where a newer one was confirmed.
+"""Lost writes: files that a disk set back to an older version, though it had confirmed a newer one.
 
-A disk that keeps its word never does that. A person who puts an older version back does the same to the
-bytes, but touches the file by it; what the disk set back was last touched before the version that is missing
-was begun, or for the copy that was kept of it then.
+A person who puts an older version back leaves the same bytes, but changes the file's times. A file that the
+disk set back was last touched before the lost version was begun, or to link the copy made for that version.
 """
 
 from contextlib import suppress
@@ -20,43 +19,43 @@ from garden.files.paths import GardenPath
 from garden.writing.settlement import EMPTY_HASH
 
 _RECENT_EVENTS = 200
-# The clock by which files are touched may lag behind the one of events.
+# The clock of the file system may lag behind the one of events.
 _COARSE = timedelta(milliseconds=20)
 
 
 class LostWrites:
-    """Makes such files again, from the account."""
+    """Rebuilds files with lost writes from their events."""
 
     def __init__(self, reader: EventReader, files: GardenFiles) -> None:
         self._reader = reader
         self._files = files
 
-    def remade(self, stream: LockedStream, path: GardenPath, file: FileText) -> FileText | None:
-        """Put the newest version in the file's place, if the disk has set it back."""
+    def rebuild(self, stream: LockedStream, path: GardenPath, file: FileText) -> FileText | None:
+        """Put the newest version in the file's place if the disk set the file back; returns the new file."""
         if stream.head.version < 2 or file.hash == stream.head.raw_hash:
             return None
         if stream.head.raw_hash == EMPTY_HASH:
-            # It went away with a move, and what is back is all that there is of it, if the new path lost it.
+            # A move took the document away; this file may be the only copy, if the new path was lost.
             return None
         lost = self._next_after(path, file.hash)
-        # By a clock that is wrong it could as well be a person's undo; both texts stand in the account.
+        # With a wrong clock it could be a person's undo. Both texts are in the event log, so nothing is lost.
         if lost is None or not stream.is_dated_by_clock(lost) or not self._is_older(path, file, lost):
             return None
         text = self._reader.text_at(path.user_id, path.text, stream.head.version)
         self._files.replace(path, text.encode(), expected=file.hash)
         structlog.get_logger("garden.recovery").warning(
-            "a file had been set back by the disk and was made again",
+            "the disk had set a file back; it was rebuilt",
             path=path.text, version=stream.head.version, lost_since=lost.document_version,
         )  # fmt: skip
         return self._files.read(path)
 
     def _is_older(self, path: GardenPath, file: FileText, lost: Event) -> bool:
-        """Whether a file was last touched before a change that it lacks was made to it."""
+        """Whether a file was last touched before the change that it lacks."""
         if file.touched_at < lost.created_at - _COARSE:
             return True
         if lost.committed_at is None or file.touched_at > lost.committed_at:
             return False
-        # A person may have been so quick, or it was touched for the copy that was made of it for this change.
+        # Either a person was that quick, or the file was touched to link the copy made for this change.
         with suppress(FileMissingError):
             return self._files.is_same_file(path, path.copy_of(lost.created_at, lost.event_id))
         return False
