@@ -12,26 +12,26 @@ TARGET = Path(__file__).parents[1] / "docs" / "cli.md"
 HEAD = """\
 # The command line
 
-Made from the commands by `make docs`; `garden COMMAND --help` says the same.
+Generated from the commands by `make docs`; `garden COMMAND --help` prints the same text.
 
-A document is named as it is called inside the garden, `notes.md` or `parts/critic/profile.md`, or in full,
-`users/ada/notes.md`. Whose garden is meant is said by `--user` or `GARDEN_USER`, else by a full path, else it
-is the only one of the home. People at the home's own command line act in the role `maintainer`, by the name
-that `--actor` gives; `garden call` acts as an `agent` unless `--role` says otherwise.
+Name a document as it is called inside the garden, `notes.md` or `parts/critic/profile.md`, or in full,
+`users/ada/notes.md`. `--user` or `GARDEN_USER` names the user, else a full path does, else it is the only
+user of the home. A person at the home's own command line acts in the role `maintainer`, with the
+actor's name from `--actor`; `garden call` acts as an `agent` unless `--role` says otherwise.
 
-Every command but `serve`, `mcp`, `worker` and `schedule`, which keep running, takes `--json`, and then prints
-exactly one JSON value; where the answer is a tool's, that is its envelope, as described in
-[tools.md](tools.md). Without it there are tables and colours on a terminal (`NO_COLOR` turns the colours
-off), and plain columns elsewhere. Warnings, progress and errors go to standard error.
+With `--json` a command prints exactly one JSON value; a tool's answer is the envelope described in
+[tools.md](tools.md). Only `serve`, `mcp`, `worker` and `schedule`, which keep running, have no `--json`.
+Without it a command prints tables and colours on a terminal (`NO_COLOR` turns the colours off), and plain
+columns elsewhere. Warnings, progress and errors go to standard error.
 
-| exit code | what it means |
+| exit code | meaning |
 |---|---|
-| 0 | It was done; also where a reader had seen enough, as in `garden events \\| head -1`. |
-| 1 | A problem that the message explains, or what the command's own text says of it. |
-| 2 | A misuse of the command: the message says what it takes. Nothing was done. |
-| 130 | Ctrl-C. What was being written was finished, and nothing else begun. |
+| 0 | Success; also if the reader stopped early, as in `garden events \\| head -1`. |
+| 1 | A problem that the message explains, or the case that the command's own text names. |
+| 2 | Wrong usage: the message says what the command takes. Nothing was done. |
+| 130 | Ctrl-C. The change under way was finished, and no other begun. |
 
-`garden --install-completion` has the shell complete commands, options, tools, users and paths.
+`garden --install-completion` installs completion of commands, options, tools, users and paths in the shell.
 """
 
 

@@ -1,1 +1,1 @@
-"""The demonstration: a garden from nothing, tended, disturbed, attacked and proven, on a throw-away home."""
+"""The demonstration, on a throw-away home."""

@@ -1,11 +1,11 @@
-"""The story that the demonstration tells, scene by scene, with the garden of a fictional person."""
+"""The demonstration, scene by scene, with the garden of a fictional person."""
 
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from garden.application import Garden
-from garden.demo.stage import Audience, Stage
 from garden.demo.throw_away import throw_away_home
 from garden.events.reader import Query
 from garden.events.verifier import Verifier
@@ -24,12 +24,51 @@ NOTES = f"users/{USER}/notes.md"
 _EVENTS_SHOWN = 8
 
 
-def tell(audience: Audience) -> bool:
-    """Live through the demonstration; False if anything was not as told."""
-    stage = Stage(audience)
+class DemoOutput(Protocol):
+    """Shows the demonstration or collects it."""
+
+    def show_scene(self, title: str) -> None:
+        """Show the title of the next scene."""
+
+    def show_step(self, text: str, *, held: bool) -> None:
+        """Show a step, and whether it went as expected."""
+
+    def show_text(self, text: str) -> None:
+        """Show some lines as they are."""
+
+    def show_rows(self, headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """Show rows in columns."""
+
+
+class Stage:
+    """Checks each step, shows it, and remembers whether all went as expected."""
+
+    def __init__(self, output: DemoOutput) -> None:
+        self.output = output
+        self.all_held = True
+
+    def expect(self, step: str, held: bool) -> None:
+        """Show a step that must hold."""
+        self.all_held = self.all_held and held
+        self.output.show_step(step, held=held)
+
+    def expect_ok(self, step: str, answer: Mapping[str, Any]) -> Any:
+        """Expect success, and return the result."""
+        self.expect(step if answer["ok"] else f"{step}: {answer['error']['message']}", bool(answer["ok"]))
+        return answer.get("result")
+
+    def expect_refusal(self, step: str, answer: Mapping[str, Any], code: str) -> None:
+        """Expect a refusal with this code."""
+        found = "was done" if answer["ok"] else answer["error"]["code"]
+        self.expect(f"{step} → {found}", found == code)
+
+
+def run_demo(output: DemoOutput) -> bool:
+    """Run the demonstration; False if a step went wrong."""
+    stage = Stage(output)
     with throw_away_home() as home:
         settings = load_settings(home.path).settings.model_copy(update={"database_url": None})
-        stage.scene("A home from nothing, with a Postgres of its own")
+        stage.output.show_scene("A new home, with a Postgres of its own")
         started = time.perf_counter()
         ground = prepare_home(settings)
         took = time.perf_counter() - started
@@ -50,18 +89,18 @@ def tell(audience: Audience) -> bool:
 
 
 def _import(stage: Stage, garden: Garden) -> None:
-    stage.scene("The gardens of two fictional people move in")
+    stage.output.show_scene("Import the gardens of two fictional people")
     done = [import_file(garden.services, SAMPLES, file, "operator") for file in files_in(SAMPLES)]
     refused = [each for each in done if each.outcome != "imported"]
     stage.expect(f"{len(done)} documents imported, each with an event", held=bool(done) and not refused)
 
 
 def _update_a_section(stage: Stage, session: Session) -> None:
-    stage.scene("She says something new: a section of a profile is brought up to date")
-    stage.accepted("fs.read the profile", session.call("fs.read", {"path": PROFILE}))
-    sections = stage.accepted("md.list_sections", session.call("md.list_sections", {"path": PROFILE}))
+    stage.output.show_scene("She says something new: update a section of a profile")
+    stage.expect_ok("fs.read the profile", session.call("fs.read", {"path": PROFILE}))
+    sections = stage.expect_ok("md.list_sections", session.call("md.list_sections", {"path": PROFILE}))
     names = ", ".join(section["anchor"] for section in sections or ())
-    stage.audience.text(f"  {names}")
+    stage.output.show_text(f"  {names}")
     change = {
         "path": PROFILE,
         "sectionAnchor": "concerns v1",
@@ -70,17 +109,17 @@ def _update_a_section(stage: Stage, session: Session) -> None:
         "toolCallId": "call-1",
     }
     preview = session.call("propose_change", {"tool": "md.patch_section", "args": change})
-    diff = (stage.accepted("propose_change shows what would happen", preview) or {}).get("diff", "")
-    stage.audience.text("\n".join(line for line in diff.splitlines() if line[:1] in "+-@"))
-    stage.accepted(
-        "md.patch_section, with its Change Log line in the same write",
+    diff = (stage.expect_ok("propose_change shows the change first", preview) or {}).get("diff", "")
+    stage.output.show_text("\n".join(line for line in diff.splitlines() if line[:1] in "+-@"))
+    stage.expect_ok(
+        "md.patch_section writes the section and its Change Log line",
         session.call("md.patch_section", change),
     )
     copy = session.call("md.snapshot_history", {"path": PROFILE})
-    stage.accepted("md.snapshot_history", copy)
-    lint = stage.accepted("md.lint", session.call("md.lint", {"path": PROFILE}))
-    stage.expect("  nothing in it stops the next edit", held=bool(lint) and not lint["blocked"])
-    said = {
+    stage.expect_ok("md.snapshot_history", copy)
+    lint = stage.expect_ok("md.lint", session.call("md.lint", {"path": PROFILE}))
+    stage.expect("  no finding blocks the next edit", held=bool(lint) and not lint["blocked"])
+    claim = {
         "type": "profile_update",
         "op": "append_section",
         "filePath": PROFILE,
@@ -88,13 +127,13 @@ def _update_a_section(stage: Stage, session: Session) -> None:
         "rationale": "It is the third worry of this kind since September.",
         "toolCallId": "call-1",
     }
-    logged = session.call("events.log", said)
-    stage.accepted("events.log adds to the event of that very write", logged)
-    stage.expect("  and makes no second one of it", held=bool(logged.get("meta", {}).get("annotated")))
+    logged = session.call("events.log", claim)
+    stage.expect_ok("events.log annotates the event of that write", logged)
+    stage.expect("  and records no second event", held=bool(logged.get("meta", {}).get("annotated")))
 
 
 def _add_evidence(stage: Stage, session: Session) -> None:
-    stage.scene("Evidence for it, where seven items are enough")
+    stage.output.show_scene("Add evidence beyond the cap of seven items")
     item = {
         "path": PROFILE,
         "sectionAnchor": "evidence v1",
@@ -102,63 +141,70 @@ def _add_evidence(stage: Stage, session: Session) -> None:
         "items": ['"I counted the jars twice, and then the lids" (ev:s31-m07)'],
         "reason": "It shows the worry at work.",
     }
-    stage.refused(
-        "an eighth item, without a word why", session.call("md.curate_list", item), "override_required"
+    stage.expect_refusal(
+        "an eighth item without a reason", session.call("md.curate_list", item), "override_required"
     )
     item["overrideRationale"] = "It is the first one from a good day."
     answer = session.call("md.curate_list", item)
-    stage.accepted("the same with an overrideRationale", answer)
+    stage.expect_ok("the same item with an overrideRationale", answer)
 
 
 def _capture_a_note(stage: Stage, session: Session) -> None:
-    stage.scene("A theme runs through the garden, and is noted")
+    stage.output.show_scene("Find a theme in the garden, and note it")
     search = {"root": f"users/{USER}", "pattern": "count(ed|s|ing)?", "ignoreCase": True, "maxMatches": 5}
-    found = stage.accepted("fs.search for it", session.call("fs.search", search)) or []
+    found = stage.expect_ok("fs.search finds it", session.call("fs.search", search)) or []
     for hit in found[:3]:
-        stage.audience.text(f"  {hit['path'].removeprefix('users/')}:{hit['line']}  {hit['match'][:80]}")
+        stage.output.show_text(f"  {hit['path'].removeprefix('users/')}:{hit['line']}  {hit['match'][:80]}")
     note = {"path": NOTES, "text": "- 2026-11-18: counting comes up whenever something went well"}
-    stage.accepted("fs.append to the notes", session.call("fs.append", note))
-    said = {
+    stage.expect_ok("fs.append adds it to the notes", session.call("fs.append", note))
+    claim = {
         "type": "observation",
         "rationale": "Counting seems to be how she calms herself.",
         "filePath": NOTES,
     }
-    stage.accepted("events.log an observation", session.call("events.log", said))
+    stage.expect_ok("events.log records an observation", session.call("events.log", claim))
 
 
 def _edit_from_outside(stage: Stage, session: Session, home: Home) -> None:
-    stage.scene("She opens her notes in an editor and writes a line of her own")
+    stage.output.show_scene("She edits her notes in an editor")
     file = home.path / NOTES
     file.write_bytes(file.read_bytes() + b"\nI was here too. T.\n")
     answer = session.call("fs.append", {"path": NOTES, "text": "- 2026-11-18: she wrote in here herself"})
-    stage.accepted("the next edit finds her line", answer)
-    stage.expect("  takes it into the account first", held="adoptedEventId" in answer.get("meta", {}))
+    stage.expect_ok("the next edit succeeds", answer)
+    stage.expect("  it adopts her line as an event first", held="adoptedEventId" in answer.get("meta", {}))
     text = str(session.call("fs.read", {"path": NOTES}).get("result"))
-    stage.expect("  and both are there", held="I was here too" in text and "wrote in here herself" in text)
+    stage.expect(
+        "  and both lines are there", held="I was here too" in text and "wrote in here herself" in text
+    )
 
 
 def _refusals(stage: Stage, session: Session) -> None:
-    stage.scene("What no tool does, by any trick")
+    stage.output.show_scene("Try what every tool refuses")
     whole = str(session.call("fs.read", {"path": PROFILE})["result"])
     tries: tuple[tuple[str, str, dict[str, Any], str], ...] = (
         ("delete a document", "fs.delete", {"path": NOTES}, "delete_not_allowed"),
         (
-            "write beyond the garden",
+            "write outside the garden",
             "fs.append",
             {"path": "users/../../etc/passwd", "text": "x"},
             "path_not_allowed",
         ),
-        ("read another's garden", "fs.read", {"path": f"users/{USER}-evil/notes.md"}, "path_not_allowed"),
         (
-            "take an anchor out",
+            "read another user's garden",
+            "fs.read",
+            {"path": f"users/{USER}-evil/notes.md"},
+            "path_not_allowed",
+        ),
+        (
+            "remove an anchor",
             "fs.write",
             {"path": PROFILE, "content": whole.replace("<!-- @anchor: needs v1 -->\n", "")},
             "anchor_changed",
         ),
         (
-            "change whose profile it is",
+            "give a profile to another user",
             "fs.write",
-            {"path": PROFILE, "content": whole.replace(f"user_id: {USER}", "user_id: somebody")},
+            {"path": PROFILE, "content": whole.replace(f"user_id: {USER}", "user_id: another")},
             "identity_changed",
         ),
         (
@@ -175,27 +221,27 @@ def _refusals(stage: Stage, session: Session) -> None:
         ),
         ("move a document, as an agent", "fs.move", {"path": NOTES, "newPath": PROFILE}, "permission_denied"),
     )
-    for told, tool, args, code in tries:
-        stage.refused(told, session.call(tool, args), code)
+    for step, tool, args, code in tries:
+        stage.expect_refusal(step, session.call(tool, args), code)
     stage.expect(
         "the profile is as it was", held=session.call("fs.read", {"path": PROFILE})["result"] == whole
     )
 
 
 def _retry(stage: Stage, session: Session) -> None:
-    stage.scene("The connection broke, and the agent asks again")
+    stage.output.show_scene("The connection broke, and the agent retries")
     note = {"path": NOTES, "text": "- 2026-11-18: slept well", "idempotencyKey": "evening-4711"}
     first = session.call("fs.append", note)
     again = session.call("fs.append", note)
-    stage.accepted("fs.append under a key of its own", first)
-    stage.expect("  the same answer the second time", held=first.get("result") == again.get("result"))
-    stage.expect("  said to be from before", held=bool(again.get("meta", {}).get("replayed")))
+    stage.expect_ok("fs.append with an idempotency key", first)
+    stage.expect("  a retry gets the same answer", held=first.get("result") == again.get("result"))
+    stage.expect("  marked as replayed", held=bool(again.get("meta", {}).get("replayed")))
     text = str(session.call("fs.read", {"path": NOTES})["result"])
-    stage.expect("  and one line in the notes", held=text.count("slept well") == 1)
+    stage.expect("  and the notes have one line", held=text.count("slept well") == 1)
 
 
 def _show_events(stage: Stage, garden: Garden) -> None:
-    stage.scene("What the reviewer sees, newest first")
+    stage.output.show_scene("Review the events, newest first")
     page = garden.services.reader.query(USER, Query(limit=_EVENTS_SHOWN))
     rows = [
         (
@@ -208,19 +254,19 @@ def _show_events(stage: Stage, garden: Garden) -> None:
         )
         for event in page.events
     ]
-    stage.audience.table(("time", "actor", "op", "document", "section", "status"), rows)
+    stage.output.show_rows(("time", "actor", "op", "document", "section", "status"), rows)
     open_ones = [event for event in page.events if event.status.value in {"pending", "written"}]
-    stage.expect("every change has come to its end", held=not open_ones)
+    stage.expect("every change is settled", held=not open_ones)
 
 
 def _prove(stage: Stage, garden: Garden) -> None:
-    stage.scene("The proof")
+    stage.output.show_scene("Verify every file and every seal")
     services = garden.services
     verifier = Verifier(services.reader, KeySource(garden.settings, garden.home))
     for user in services.files.users():
         documents = list(services.files.documents(user))
         wrong = list(files_not_as_recorded(services.files, services.reader, user.user_id))
-        told = f"{user.user_id}: {len(documents)} files are, byte for byte, what their events say"
-        stage.expect(told, held=bool(documents) and not wrong)
+        step = f"{user.user_id}: {len(documents)} files are, byte for byte, what their events say"
+        stage.expect(step, held=bool(documents) and not wrong)
         verdict = verifier.check_user(user.user_id)
-        stage.expect(f"{user.user_id}: the seals of {verdict.events} events hold", held=verdict.holds)
+        stage.expect(f"{user.user_id}: the seals of {verdict.events} events verify", held=verdict.holds)

@@ -1,4 +1,4 @@
-"""A garden home for a moment."""
+"""A throw-away garden home."""
 
 import tempfile
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from garden.home.folder import Home, ensure_home
 
 @contextmanager
 def throw_away_home() -> Iterator[Home]:
-    """Give a fresh home; on leaving, its server is stopped and the folder removed."""
+    """Make a fresh home; afterwards stop its server and remove its folder."""
     with tempfile.TemporaryDirectory(prefix="garden-demo-") as folder:
         home = ensure_home(Path(folder) / "home")
         try:

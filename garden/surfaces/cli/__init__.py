@@ -1,4 +1,4 @@
-"""The command line: it parses words, calls the application and shows what came back; no behaviour of its own.
+"""The command line: it parses arguments, calls the application and shows the results.
 
-Implementations are imported inside the commands, so that `garden --help` loads none of them.
+Commands import what they call inside their functions, so that `garden --help` loads none of it.
 """

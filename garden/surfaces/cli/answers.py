@@ -1,31 +1,66 @@
-"""The answers of tools, shown to people."""
+"""Tools' answers in the words of the command line: commands for tools, options for fields."""
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from garden.surfaces.cli.render import say, show_diff, show_error, show_hint, show_warnings
-from garden.surfaces.cli.wording import at_a_shell
 
 if TYPE_CHECKING:
     from garden.access.dispatcher import Envelope
 
+COMMANDS = {
+    "events.query": "garden events",
+    "fs.append": "garden append",
+    "fs.hash": "garden call fs.hash",
+    "fs.list": "garden ls",
+    "fs.patch": "garden patch",
+    "fs.read": "garden cat",
+    "fs.search": "garden search",
+    "lint.check": "garden lint",
+    "md.lint": "garden lint",
+    "md.patch_section": "garden patch",
+    "md.plant": "garden plant",
+    "md.repair": "garden repair",
+    "md.restore": "garden restore",
+    "tools.help": "garden tools",
+    "tools.list": "garden tools",
+}
+OPTIONS = {
+    "diffText": "--diff",
+    "evidenceRefs": "--evidence",
+    "idempotencyKey": "--key",
+    "ifMatch": "--if-match",
+    "overrideRationale": "--override-rationale",
+    "sectionAnchor": "ANCHOR",
+}
+_TOOL = rf"(?<![\w.])({'|'.join(map(re.escape, COMMANDS))})\b"
+# A hint may already name the command beside its tool.
+_TOOL_AND_COMMAND = re.compile(rf"{_TOOL}(?: \('garden \w+'\))?")
+_FIELD = re.compile(rf"\b({'|'.join(OPTIONS)})\b")
+_FIELDS_NEEDED = re.compile(rf"{_TOOL} needs [^;]*; tools\.help .*")
 
-def result_of(envelope: "Envelope", *, as_json: bool) -> Any:
-    """Give the result of an answer whose warnings are shown; a refusal is shown, and ends the command.
 
-    With `as_json` nothing is shown here: whoever prints the envelope has told it all.
-    """
-    refuse(envelope, as_json=as_json)
+def in_shell_words(text: str) -> str:
+    """Replace tools and fields in a message or hint by commands and options."""
+    text = _FIELDS_NEEDED.sub(lambda found: f"'{COMMANDS[found[1]]} --help' shows what it takes.", text)
+    text = _TOOL_AND_COMMAND.sub(lambda found: f"'{COMMANDS[found[1]]}'", text)
+    return _FIELD.sub(lambda found: OPTIONS[found[1]], text)
+
+
+def result_or_exit(envelope: "Envelope", *, as_json: bool) -> Any:
+    """Result of an answer; a refusal ends the command."""
+    exit_if_refused(envelope, as_json=as_json)
     return envelope["result"]
 
 
-def refuse(envelope: "Envelope", name: str = "", *, as_json: bool = False) -> None:
-    """End the command with exit code 1 if this is a refusal; show it, unless it was printed as JSON."""
+def exit_if_refused(envelope: "Envelope", name: str = "", *, as_json: bool = False) -> None:
+    """Show an answer's warnings, or its refusal and exit with 1; with `as_json` show nothing."""
     if envelope["ok"]:
         if not as_json:
-            show_warnings(map(at_a_shell, envelope["meta"]["warnings"]))
-            show_hint(at_a_shell(envelope["meta"].get("hint", "")))
+            show_warnings(map(in_shell_words, envelope["meta"]["warnings"]))
+            show_hint(in_shell_words(envelope["meta"].get("hint", "")))
         return
     if not as_json:
         show_refusal(envelope, name)
@@ -33,13 +68,13 @@ def refuse(envelope: "Envelope", name: str = "", *, as_json: bool = False) -> No
 
 
 def show_refusal(envelope: "Envelope", name: str = "") -> None:
-    """Say why something was refused, and what to do."""
-    message, hint = (at_a_shell(envelope["error"][words]) for words in ("message", "hint"))
+    """Show why a call was refused, and the hint."""
+    message, hint = (in_shell_words(envelope["error"][field]) for field in ("message", "hint"))
     show_error(f"{name}: {message}" if name else message, hint)
 
 
 def show_edit(envelope: "Envelope", path: str) -> None:
-    """Say what an edit has done."""
+    """Show what an edit did."""
     meta = envelope["meta"]
     if meta.get("unchanged"):
         say(f"Nothing changed: {path}")
@@ -56,4 +91,4 @@ def show_proposal(envelope: "Envelope", _path: str) -> None:
     """Show what an edit would do."""
     result = envelope["result"]
     show_diff(result["diff"])
-    say(at_a_shell(result["safetyReport"]))
+    say(in_shell_words(result["safetyReport"]))

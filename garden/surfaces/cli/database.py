@@ -2,7 +2,8 @@
 
 import typer
 
-from garden.surfaces.cli.common import AsJson, load
+from garden.surfaces.cli.desk import read_settings
+from garden.surfaces.cli.options import AsJson
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Start, stop or find the embedded Postgres."
@@ -13,14 +14,14 @@ app = typer.Typer(
 def start(context: typer.Context, as_json: AsJson = False) -> None:
     """Start the embedded Postgres.
 
-    Commands that need it do so by themselves.
+    Not required: a command that needs it starts it.
 
     Example: garden database start
     """
     from garden.home.setup import prepare_home
     from garden.surfaces.cli.render import show_json, show_progress
 
-    settings = load(context).settings
+    settings = read_settings(context).settings
     prepare_home(settings, show_progress)
     if as_json:
         show_json({"ready": True, "embedded": settings.database_url is None})
@@ -30,7 +31,7 @@ def start(context: typer.Context, as_json: AsJson = False) -> None:
 def stop(context: typer.Context, as_json: AsJson = False) -> None:
     """Stop the embedded Postgres.
 
-    It keeps running otherwise, so that later commands are quick.
+    Otherwise it keeps running, so that later commands start fast.
 
     Example: garden database stop
     """
@@ -38,7 +39,7 @@ def stop(context: typer.Context, as_json: AsJson = False) -> None:
     from garden.home.folder import open_home
     from garden.surfaces.cli.render import show_json
 
-    stopped = EmbeddedPostgres(open_home(load(context).settings.home)).stop()
+    stopped = EmbeddedPostgres(open_home(read_settings(context).settings.home)).stop()
     if as_json:
         show_json({"stopped": stopped})
     else:
@@ -47,9 +48,9 @@ def stop(context: typer.Context, as_json: AsJson = False) -> None:
 
 @app.command()
 def url(context: typer.Context, as_json: AsJson = False) -> None:
-    """Print the database's address, for psql and others.
+    """Print the database's address, for psql and other clients.
 
-    The embedded one is started if need be.
+    Starts the embedded Postgres if it is not running.
 
     Example: psql "$(garden database url)"
     """
@@ -57,7 +58,7 @@ def url(context: typer.Context, as_json: AsJson = False) -> None:
     from garden.home.setup import ensure_database
     from garden.surfaces.cli.render import show_json, show_progress
 
-    settings = load(context).settings
+    settings = read_settings(context).settings
     address = ensure_database(settings, open_home(settings.home), show_progress)
     if as_json:
         show_json({"url": address})

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from garden.surfaces.cli.common import AsJson, Desk, User, at_work, complete_paths
+from garden.surfaces.cli.desk import Desk, open_desk
+from garden.surfaces.cli.options import AsJson, User, complete_paths, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +31,7 @@ def events(
     op: Annotated[
         str | None, typer.Option(metavar="OP", help="Only with this op: replace_section, append_item, ...")
     ] = None,
-    status: Annotated[StatusName | None, typer.Option(help="Only those in this state.")] = None,
+    status: Annotated[StatusName | None, typer.Option(help="Only with this status.")] = None,
     since: Annotated[
         str | None, typer.Option(metavar="TIME", help="From this time on: 2026-11-18, 2026-11-18T08:25, 3d.")
     ] = None,
@@ -39,16 +40,16 @@ def events(
     text: Annotated[
         str | None, typer.Option(metavar="WORDS", help="Only with all of these words in a rationale.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, metavar="N", help="So many at most.")] = 20,
-    every: Annotated[bool, typer.Option("--all", help="All of them, however many.")] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="Also what each of them changed.")] = False,
+    limit: Annotated[int, typer.Option(min=1, metavar="N", help="Show at most N events.")] = 20,
+    every: Annotated[bool, typer.Option("--all", help="Show all events.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Show the diff of each event.")] = False,
     user: User = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what happened, newest first: when, who, what, where.
+    """List events, newest first.
 
-    The first column is the end of an event's id; `garden event` takes it and shows the event whole. Times
-    without an offset are in UTC; 90m, 12h, 3d and 2w are so long ago.
+    The first column is the end of an event's id, which `garden event` accepts. Times without an offset are in
+    UTC; 90m, 12h, 3d and 2w mean so long ago.
 
     Examples:
     garden events
@@ -59,44 +60,43 @@ def events(
 
     garden events --all --json
     """
-    from garden.surfaces.cli.answers import refuse
-    from garden.surfaces.cli.event_view import show_events
-    from garden.surfaces.cli.lookup import time_of
+    from garden.surfaces.cli.answers import exit_if_refused
     from garden.surfaces.cli.render import say, show_json
+    from garden.surfaces.cli.views import show_events
 
     filters = {
         "sectionAnchor": section,
         "type": kind,
         "op": op,
         "status": status,
-        "since": time_of(context, since).isoformat() if since else None,
-        "until": time_of(context, until).isoformat() if until else None,
+        "since": parse_time(context, since).isoformat() if since else None,
+        "until": parse_time(context, until).isoformat() if until else None,
         "actor": actor,
         "text": text,
     }
-    with at_work(context, user, *([path] if path else [])) as desk:
-        asked = {"path": desk.path(path) if path else None, **filters}
-        pages = _pages(desk, asked, None if every else limit)
+    with open_desk(context, user, *([path] if path else [])) as desk:
+        query = {"path": desk.path(path) if path else None, **filters}
+        pages = _query_pages(desk, query, None if every else limit)
         if as_json:
-            envelope = _joined(list(pages))
+            envelope = _join(list(pages))
             show_json(envelope)
-            refuse(envelope, as_json=True)
+            exit_if_refused(envelope, as_json=True)
             return
         shown = 0
         for page in pages:
-            refuse(page)
+            exit_if_refused(page)
             rows = page["result"]["rows"]
             show_events(desk, rows, headed=shown == 0, diff=diff)
             shown += len(rows)
     if not shown:
-        say("There are no such events.", error=True)
+        say("No events found.", error=True)
 
 
-def _pages(desk: Desk, asked: dict[str, Any], limit: int | None) -> "Iterator[Envelope]":
-    """Ask page by page, until there are as many as were wanted; a refusal is the last page."""
+def _query_pages(desk: Desk, query: dict[str, Any], limit: int | None) -> "Iterator[Envelope]":
+    """Query page by page up to the limit; a refusal is the last page."""
     cursor: str | None = None
     while limit is None or limit > 0:
-        envelope = desk.call("events.query", **asked, limit=min(limit or _PAGE, _PAGE), cursor=cursor)
+        envelope = desk.call("events.query", **query, limit=min(limit or _PAGE, _PAGE), cursor=cursor)
         yield envelope
         cursor = envelope["meta"].get("cursor") if envelope["ok"] else None
         if cursor is None:
@@ -105,7 +105,7 @@ def _pages(desk: Desk, asked: dict[str, Any], limit: int | None) -> "Iterator[En
             limit -= len(envelope["result"]["rows"])
 
 
-def _joined(pages: "list[Envelope]") -> "Envelope":
+def _join(pages: "list[Envelope]") -> "Envelope":
     last = pages[-1]
     if not last["ok"]:
         return last
@@ -115,24 +115,24 @@ def _joined(pages: "list[Envelope]") -> "Envelope":
 def event(
     context: typer.Context,
     name: Annotated[
-        str, typer.Argument(metavar="ID", help="The event's id, or the last six or more signs of it.")
+        str, typer.Argument(metavar="ID", help="The event's id, or its last six or more characters.")
     ],
     user: User = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show one event whole, with what it changed.
+    """Show one event in full, with its diff.
 
-    The id stands in what `garden events` lists, in the answer of every edit, and in Change Log lines.
+    `garden events`, the answer to every edit, and Change Log lines give the id.
 
     Examples:
     garden event 3f9a21c4
 
     garden event 0199a7c2-5d1e-7c55-b3aa-0c2d3f9a21c4 --json
     """
-    from garden.surfaces.cli.event_view import show_event
     from garden.surfaces.cli.render import show_json
+    from garden.surfaces.cli.views import show_event
 
-    with at_work(context, user) as desk:
+    with open_desk(context, user) as desk:
         lookups, caller = desk.garden.lookups, desk.session.caller
         row = lookups.event_named(caller, name).model_dump(mode="json", by_alias=True)
         if as_json:

@@ -1,10 +1,11 @@
-"""The commands that make a home ready and examine it: `init`, `config`, `migrate`, `doctor`, `demo`."""
+"""The commands that prepare and check a home: `init`, `config`, `migrate`, `doctor`, `demo`."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from garden.surfaces.cli.common import AsJson, invocation, load
+from garden.surfaces.cli.desk import invocation, read_settings
+from garden.surfaces.cli.options import AsJson
 
 if TYPE_CHECKING:
     from garden.events.migrations import MigrationStatus
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 def init(context: typer.Context, as_json: AsJson = False) -> None:
     """Create the garden home and its database.
 
-    Completes what is missing, and is harmless where nothing is.
+    Adds what is missing, and changes nothing else.
 
     Example: garden --home ./my-garden init
     """
@@ -22,9 +23,9 @@ def init(context: typer.Context, as_json: AsJson = False) -> None:
     from garden.home.setup import prepare_home
     from garden.surfaces.cli.render import show_json, show_progress
 
-    settings = load(context).settings
+    settings = read_settings(context).settings
     ground = prepare_home(settings, show_progress)
-    # Keys are made with the home and never again: fresh ones could not verify what the lost ones sealed.
+    # Keys are made once, with the home: fresh keys could not verify what lost ones sealed.
     KeySource(settings, ground.home)()
     if as_json:
         show_json({"home": ground.home.path, "id": ground.home.id, "layout": ground.home.layout})
@@ -36,8 +37,8 @@ def config(context: typer.Context, as_json: AsJson = False) -> None:
     """Show every setting and where it came from.
 
     A setting comes from the environment, else from garden.toml in the home, else from its default. The last
-    column names the environment variable; in garden.toml the name in the first column is used, with those
-    that have a dot in their names in tables such as [limits]. Secrets stay hidden.
+    column names the environment variable. In garden.toml use the name in the first column; a name with a dot
+    belongs to a table such as [limits]. Secrets are hidden.
 
     Examples:
     garden config
@@ -49,7 +50,7 @@ def config(context: typer.Context, as_json: AsJson = False) -> None:
     from garden.home.settings_view import setting_rows, unknown_variables
     from garden.surfaces.cli.render import show_json, show_table, show_warnings
 
-    rows = setting_rows(load(context))
+    rows = setting_rows(read_settings(context))
     if as_json:
         show_json([asdict(row) for row in rows])
         return
@@ -60,17 +61,20 @@ def config(context: typer.Context, as_json: AsJson = False) -> None:
 
 def migrate(
     context: typer.Context,
-    status: Annotated[bool, typer.Option("--status", help="Only show where each migration stands.")] = False,
+    status: Annotated[
+        bool, typer.Option("--status", help="Show which migrations are applied; apply none.")
+    ] = False,
     print_roles: Annotated[
-        bool, typer.Option("--print-roles", help="Only print the SQL that prepares the database roles.")
+        bool,
+        typer.Option("--print-roles", help="Print the SQL that prepares the database roles; apply nothing."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Bring the database to this version's schema.
+    """Migrate the database to this version's schema.
 
-    Every command does so by itself on first use; call it where you want to choose the moment. Safe to call at
-    any time and by any number of processes at once. Where the database login may not create roles, an
-    administrator runs what --print-roles prints, once.
+    Every command migrates on first use; run this to choose the moment. It is safe at any moment, in any
+    number of processes at once. If the database login may not create roles, an administrator runs the output
+    of --print-roles once.
 
     Examples:
     garden migrate
@@ -79,7 +83,7 @@ def migrate(
     """
     from garden.surfaces.cli.render import show_json, show_progress
 
-    settings = load(context).settings
+    settings = read_settings(context).settings
     if print_roles:
         from garden.events.roles import preparation
 
@@ -103,9 +107,9 @@ def migrate(
 
 
 def doctor(context: typer.Context, as_json: AsJson = False) -> None:
-    """Examine everything the garden needs.
+    """Check everything the garden needs.
 
-    One line a check, with what to do where one fails; exit code 1 if any failed.
+    Prints one line for each check, with a remedy for each failure. Exit code 1 if a check failed.
 
     Examples:
     garden doctor
@@ -115,35 +119,35 @@ def doctor(context: typer.Context, as_json: AsJson = False) -> None:
     from dataclasses import asdict
 
     from garden.surfaces.cli.render import show_json
-    from garden.surfaces.cli.reports import show_finding
+    from garden.surfaces.cli.views import show_check
     from garden.upkeep.doctor import examine
 
-    findings = []
-    for finding in examine(invocation(context).home):
-        findings.append(finding)
+    results = []
+    for result in examine(invocation(context).home):
+        results.append(result)
         if not as_json:
-            show_finding(finding)
+            show_check(result)
     if as_json:
-        show_json([asdict(finding) for finding in findings])
-    if any(finding.status == "failed" for finding in findings):
+        show_json([asdict(result) for result in results])
+    if any(result.status == "failed" for result in results):
         raise typer.Exit(1)
 
 
 def demo(as_json: AsJson = False) -> None:
     """See the garden at work, on a throw-away home.
 
-    Imports two fictional people's gardens, tends them as a companion agent would, edits a file behind the
-    tools' back, tries what is not allowed, and proves at the end that every file is what its events say. Exit
-    code 1 if anything is not as told.
+    Imports the gardens of two fictional people, tends one as a companion agent would, edits a file outside
+    the tools, tries what is forbidden, and verifies that every file is what its events say. Exit code 1 if a
+    step went wrong.
 
     Example: garden demo
     """
-    from garden.demo.story import tell
-    from garden.surfaces.cli.demo_output import Record, Terminal
+    from garden.demo.story import run_demo
     from garden.surfaces.cli.render import show_json
+    from garden.surfaces.cli.views import DemoRecord, DemoTerminal
 
-    record = Record()
-    held = tell(record if as_json else Terminal())
+    record = DemoRecord()
+    held = run_demo(record if as_json else DemoTerminal())
     if as_json:
         show_json({"held": held, "scenes": record.scenes})
     if not held:
@@ -157,13 +161,13 @@ def _login(settings: "Settings") -> str:
     return unquote(urlsplit(url).username or "") or "postgres"
 
 
-def _show_migrations(stands: "list[MigrationStatus]", *, as_json: bool) -> None:
+def _show_migrations(migrations: "list[MigrationStatus]", *, as_json: bool) -> None:
     from dataclasses import asdict
 
     from garden.surfaces.cli.render import show_json, show_table
 
     if as_json:
-        show_json([asdict(each) for each in stands])
+        show_json([asdict(each) for each in migrations])
         return
-    shown = ((f"{each.version:04d}", each.name, each.applied_at or "pending") for each in stands)
-    show_table(("number", "name", "applied"), shown)
+    rows = ((f"{each.version:04d}", each.name, each.applied_at or "pending") for each in migrations)
+    show_table(("number", "name", "applied"), rows)

@@ -1,4 +1,4 @@
-"""Ctrl-C while something is being written: it waits until that has come to its end."""
+"""Ctrl-C during a write: the write is finished first."""
 
 import signal
 import sys
@@ -8,38 +8,38 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TypeVar
 
-Thing = TypeVar("Thing")
+_Item = TypeVar("_Item")
 
 
 @contextmanager
-def finishing() -> Iterator[None]:
-    """Put the first Ctrl-C off to the end of what is done inside; a second one is not put off."""
+def delay_interrupt() -> Iterator[None]:
+    """Delay the first Ctrl-C to the end of the block; a second one is not delayed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    asked = False
+    interrupted = False
 
     def note(number: int, frame: FrameType | None) -> None:
-        nonlocal asked
-        if asked:
+        nonlocal interrupted
+        if interrupted:
             signal.default_int_handler(number, frame)
-        asked = True
-        print("Finishing what was begun; Ctrl-C again stops at once.", file=sys.stderr)
+        interrupted = True
+        print("Finishing the current change; press Ctrl-C again to stop at once.", file=sys.stderr)
 
     before = signal.signal(signal.SIGINT, note)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-    if asked:
+    if interrupted:
         raise KeyboardInterrupt
 
 
-def one_by_one(things: Iterator[Thing]) -> Iterator[Thing]:
-    """Have things made one after the other; Ctrl-C waits for the one that is being made."""
+def interrupt_between(items: Iterator[_Item]) -> Iterator[_Item]:
+    """Iterate so that Ctrl-C takes effect only between two items."""
     while True:
-        with finishing():
-            thing = next(things, None)
-        if thing is None:
+        with delay_interrupt():
+            item = next(items, None)
+        if item is None:
             return
-        yield thing
+        yield item

@@ -1,33 +1,34 @@
-"""The commands `garden keys ...`: the integrity keys, and the account checked with them."""
+"""The commands `garden keys ...`: list and rotate the integrity keys, and verify events with them."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from garden.surfaces.cli.common import AsJson, load
+from garden.surfaces.cli.desk import read_settings
+from garden.surfaces.cli.options import AsJson
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from garden.events.verifier import ChainFault
 
-_TAMPERED = (
-    "Keep the database as it is, and compare it with a backup. Where a key is missing, put it back among the "
+_EVENTS_HINT = (
+    "Keep the database as it is, and compare it with a backup. If a key is missing, put it back among the "
     "keys and verify again."
 )
-_OF_HEADS = (
-    "Every event that is there holds. Find out what changed the heads; 'garden reconcile --heads' makes them "
-    "again from their events."
+_HEADS_HINT = (
+    "Every event verifies; only heads do not fit. Find out what changed them, then rebuild them with "
+    "'garden reconcile --heads'."
 )
 
 app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="List, rotate and verify with the integrity keys."
+    no_args_is_help=True, rich_markup_mode=None, help="List and rotate the integrity keys; verify events."
 )
 
 
 @app.command("list")
 def list_keys(context: typer.Context, as_json: AsJson = False) -> None:
-    """List the keys by version, never their bytes.
+    """List the keys by version, without their bytes.
 
     Example: garden keys list
     """
@@ -35,7 +36,7 @@ def list_keys(context: typer.Context, as_json: AsJson = False) -> None:
     from garden.home.keys import KeySource
     from garden.surfaces.cli.render import show_json, show_table
 
-    settings = load(context).settings
+    settings = read_settings(context).settings
     *older, newest = KeySource(settings, open_home(settings.home))().versions
     rows = [(version, "verifies") for version in older] + [(newest, "signs")]
     if as_json:
@@ -46,9 +47,9 @@ def list_keys(context: typer.Context, as_json: AsJson = False) -> None:
 
 @app.command()
 def rotate(context: typer.Context, as_json: AsJson = False) -> None:
-    """Add a fresh key that signs from now on.
+    """Add a fresh key, which signs from now on.
 
-    The older keys stay, to verify what they have signed. Running processes take the new key by themselves.
+    Older keys stay, to verify what they signed. Running processes take the new key by themselves.
 
     Example: garden keys rotate
     """
@@ -56,7 +57,7 @@ def rotate(context: typer.Context, as_json: AsJson = False) -> None:
     from garden.home.keys import rotate_keys
     from garden.surfaces.cli.render import show_json
 
-    settings = load(context).settings
+    settings = read_settings(context).settings
     version = rotate_keys(settings, open_home(settings.home)).versions[-1]
     if as_json:
         show_json({"signs": version})
@@ -67,13 +68,13 @@ def rotate(context: typer.Context, as_json: AsJson = False) -> None:
 @app.command()
 def verify(
     context: typer.Context,
-    user: Annotated[str | None, typer.Option(help="Only this user's account.", metavar="ID")] = None,
+    user: Annotated[str | None, typer.Option(help="Only this user's events.", metavar="ID")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check that every event is what was written.
+    """Verify that every event is as it was written.
 
-    Follows each document's chain of events from the first to its head, rebuilding the text on the way, and
-    names the first event of each chain that does not hold. Exit code 1 if there is any.
+    Follows the chain of events of each document from the first to its head, rebuilds the text on the way, and
+    names the first event of each chain that does not verify. Exit code 1 if there is one.
 
     Examples:
     garden keys verify
@@ -82,11 +83,11 @@ def verify(
     """
     from dataclasses import asdict
 
-    from garden.surfaces.cli.render import show_hint, show_json, tracked
-    from garden.surfaces.cli.reports import show_verdict
+    from garden.surfaces.cli.render import show_hint, show_json, with_progress
+    from garden.surfaces.cli.views import show_verdict
     from garden.upkeep.verification import verify_users
 
-    verdicts = list(tracked(verify_users(load(context).settings, user), "Verifying"))
+    verdicts = list(with_progress(verify_users(read_settings(context).settings, user), "Verifying"))
     if as_json:
         show_json([{"user": user_id, **asdict(verdict)} for user_id, verdict in verdicts])
     elif not verdicts:
@@ -94,12 +95,12 @@ def verify(
     else:
         for user_id, verdict in verdicts:
             show_verdict(user_id, verdict)
-        show_hint(_next_step([fault for _, verdict in verdicts for fault in verdict.faults]))
+        show_hint(_hint([fault for _, verdict in verdicts for fault in verdict.faults]))
     if not all(verdict.holds for _, verdict in verdicts):
         raise typer.Exit(1)
 
 
-def _next_step(faults: "Sequence[ChainFault]") -> str:
+def _hint(faults: "Sequence[ChainFault]") -> str:
     if not faults:
         return ""
-    return _OF_HEADS if all(fault.of_head for fault in faults) else _TAMPERED
+    return _HEADS_HINT if all(fault.of_head for fault in faults) else _EVENTS_HINT

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from garden.surfaces.cli.common import Actor, AsJson, Desk, User, at_work, complete_paths, misused
+from garden.surfaces.cli.desk import Desk, fail_usage, open_desk
+from garden.surfaces.cli.options import Actor, AsJson, User, complete_paths
 
 if TYPE_CHECKING:
     from garden.access.dispatcher import Envelope
@@ -20,26 +21,25 @@ def lint(
         list[str] | None,
         typer.Argument(
             metavar="[PATH...]",
-            help="Documents, or folders with all that is in them.",
+            help="Documents, or folders with everything in them.",
             autocompletion=complete_paths,
             show_default="the whole garden",
         ),
     ] = None,
     fix: Annotated[
-        bool, typer.Option("--fix", help="Mend what is mechanical, each document in one edit.")
+        bool, typer.Option("--fix", help="Fix what can be fixed mechanically, one edit for each document.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="With --fix: only show what would be mended.")
+        bool, typer.Option("--dry-run", help="With --fix: show the fixes without making them.")
     ] = False,
     user: User = None,
     actor: Actor = "operator",
     as_json: AsJson = False,
 ) -> None:
-    """Say what is amiss in documents, and mend what is mechanical.
+    """Check documents, and fix what can be fixed mechanically.
 
-    Exit code 1 where anything stops edits or could not be done; exceeded caps and matters of style stop
-    nothing. What --fix changes is an edit like any other: checked, recorded, and refused if somebody else was
-    there meanwhile.
+    Exit code 1 if a finding blocks edits or a fix failed; exceeded caps and style block nothing. A fix is an
+    ordinary edit: checked, recorded, and refused if the document changed meanwhile.
 
     Examples:
     garden lint
@@ -50,18 +50,18 @@ def lint(
 
     garden lint --fix
     """
-    from garden.surfaces.cli.render import show_json, tracked
+    from garden.surfaces.cli.render import show_json, with_progress
 
     if dry_run and not fix:
-        misused(context, "--dry-run belongs to --fix.")
-    with at_work(context, user, *(paths or ()), actor=actor) as desk:
+        fail_usage(context, "--dry-run belongs to --fix.")
+    with open_desk(context, user, *(paths or ()), actor=actor) as desk:
         documents = _documents(desk, paths or [""])
-        done = [_linted(desk, path, fix=fix, dry_run=dry_run) for path in tracked(documents, "Linting")]
+        done = [_lint(desk, path, fix=fix, dry_run=dry_run) for path in with_progress(documents, "Linting")]
         if as_json:
             show_json(done)
         else:
             _show(desk, done)
-    if any(not each["ok"] or each["result"]["blocked"] or not _mended_well(each) for each in done):
+    if any(not each["ok"] or each["result"]["blocked"] or not _is_fixed(each) for each in done):
         raise typer.Exit(1)
 
 
@@ -71,27 +71,26 @@ def _documents(desk: Desk, names: list[str]) -> "list[GardenPath]":
     return list(found.values())
 
 
-def _linted(desk: Desk, path: "GardenPath", *, fix: bool, dry_run: bool) -> dict[str, Any]:
-    """Mend a document, where that is wanted, and lint it; the answer holds what was mended beside."""
-    mended = _mended(desk, path, dry_run=dry_run) if fix else None
+def _lint(desk: Desk, path: "GardenPath", *, fix: bool, dry_run: bool) -> dict[str, Any]:
+    fixed = _fix(desk, path, dry_run=dry_run) if fix else None
     answer = {"path": path.text, **desk.call("lint.check", path=path.text)}
-    return answer if mended is None else {**answer, "mended": mended}
+    return answer if fixed is None else {**answer, "mended": fixed}
 
 
-def _mended(desk: Desk, path: "GardenPath", *, dry_run: bool) -> dict[str, Any] | None:
+def _fix(desk: Desk, path: "GardenPath", *, dry_run: bool) -> dict[str, Any] | None:
     from uuid import uuid4
 
     from garden.grammar.errors import GardenError
-    from garden.surfaces.cli.interrupts import finishing
+    from garden.surfaces.cli.interrupts import delay_interrupt
 
     try:
         plan = desk.garden.lookups.fixes(desk.session.caller, path.text)
     except GardenError:
-        # The check that follows says what is wrong with the file.
+        # The check that follows reports the problem.
         return None
     if plan is None:
         return None
-    with finishing():
+    with delay_interrupt():
         envelope = desk.call(
             "fs.write",
             path=path.text,
@@ -104,7 +103,7 @@ def _mended(desk: Desk, path: "GardenPath", *, dry_run: bool) -> dict[str, Any] 
     return {"cured": dict(plan.fixed), "diff": plan.diff.text, "answer": envelope}
 
 
-def _mended_well(each: dict[str, Any]) -> bool:
+def _is_fixed(each: dict[str, Any]) -> bool:
     return "mended" not in each or bool(each["mended"]["answer"]["ok"])
 
 
@@ -116,15 +115,15 @@ def _show(desk: Desk, done: list[dict[str, Any]]) -> None:
     for each in done:
         path = desk.short(each["path"])
         if "mended" in each:
-            _show_mended(path, each["mended"])
-            counts["mended"] += _mended_well(each)
+            _show_fix(path, each["mended"])
+            counts["fixed"] += _is_fixed(each)
         if each["ok"]:
             counts.update(_show_findings(path, each))
         else:
             show_refusal(each, path)
     severities = ", ".join(f"{counts[severity]} {severity}" for severity in _SEVERITIES)
-    mended = f", {counts['mended']} mended" if counts["mended"] else ""
-    say(f"{len(done)} documents: {severities}{mended}.")
+    fixed = f", {counts['fixed']} fixed" if counts["fixed"] else ""
+    say(f"{len(done)} documents: {severities}{fixed}.")
 
 
 def _show_findings(path: str, envelope: "Envelope") -> Counter[str]:
@@ -141,15 +140,15 @@ def _show_findings(path: str, envelope: "Envelope") -> Counter[str]:
     return Counter(found["severity"] for found in findings)
 
 
-def _show_mended(path: str, mended: dict[str, Any]) -> None:
+def _show_fix(path: str, fixed: dict[str, Any]) -> None:
     from garden.surfaces.cli.answers import show_refusal
     from garden.surfaces.cli.render import say, show_diff
 
-    answer = mended["answer"]
+    answer = fixed["answer"]
     if not answer["ok"]:
-        show_refusal(answer, f"{path} was not mended")
+        show_refusal(answer, f"{path} was not fixed")
         return
-    cured = ", ".join(f"{name} ({count})" for name, count in sorted(mended["cured"].items()))
-    verb = "Would mend" if answer["meta"].get("dryRun") else "Mended"
-    say(f"{verb} {path}: {cured or 'what was left to mend'}")
-    show_diff(mended["diff"])
+    cured = ", ".join(f"{name} ({count})" for name, count in sorted(fixed["cured"].items()))
+    verb = "Would fix" if answer["meta"].get("dryRun") else "Fixed"
+    say(f"{verb} {path}: {cured or 'the rest'}")
+    show_diff(fixed["diff"])

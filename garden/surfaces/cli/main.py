@@ -1,4 +1,4 @@
-"""The command `garden`: its subcommands in their groups, and how it ends."""
+"""The command `garden`: its subcommands in groups, and its exit codes."""
 
 import os
 import sys
@@ -26,16 +26,14 @@ from garden.surfaces.cli import (
     transfer,
     upkeep,
 )
-from garden.surfaces.cli.common import Invocation, invocation
-from garden.surfaces.cli.groups import Grouped, ReaderGoneError
-from garden.surfaces.cli.list_entries import TakingTexts
+from garden.surfaces.cli.desk import Invocation, invocation
+from garden.surfaces.cli.typer_classes import GroupedCommands, ReaderGoneError, TextCommand
 
 app = typer.Typer(
     name="garden",
-    cls=Grouped,
+    cls=GroupedCommands,
     help="Memory Garden: a file-first memory service for companion agents.",
-    epilog="Exit codes: 0 success; 1 a problem that the message explains; 2 a misuse of the command; "
-    "130 after Ctrl-C.",
+    epilog="Exit codes: 0 success; 1 a problem that the message explains; 2 wrong usage; 130 after Ctrl-C.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -54,7 +52,7 @@ _GROUPS: dict[str, dict[str, Callable[..., None]]] = {
     },
     "Look up what happened": {"events": events.events, "event": events.event},
     "Use the agent's tools": {"call": tools.call, "tools": tools.tools},
-    "Carry gardens": {"import": transfer.import_folder, "export": transfer.export},
+    "Move gardens": {"import": transfer.import_folder, "export": transfer.export},
     "Serve gardens": {
         "serve": serve.serve,
         "mcp": serve.mcp,
@@ -73,16 +71,16 @@ _GROUPS: dict[str, dict[str, Callable[..., None]]] = {
 }
 for _title, _commands in _GROUPS.items():
     for _name, _command in _commands.items():
-        app.command(_name, cls=TakingTexts, rich_help_panel=_title)(_command)
+        app.command(_name, cls=TextCommand, rich_help_panel=_title)(_command)
 app.add_typer(tokens.app, name="token", rich_help_panel="Serve gardens")
 app.add_typer(database.app, name="database", rich_help_panel="Look after a home")
 app.add_typer(keys.app, name="keys", rich_help_panel="Look after a home")
 
 
 def main() -> None:
-    """Run the command; 0 is success, 1 a problem that the message explains, 2 a misuse of the command."""
+    """Run the command and exit: 0 success, 1 a problem that the message explains, 2 wrong usage."""
     with ExitStack() as stack:
-        # A closed stream is None here, and printing to it an error that nobody could read.
+        # A closed stream is None here; printing to it would be an error without a reader.
         sys.stdout = sys.stdout or stack.enter_context(Path(os.devnull).open("w"))
         sys.stderr = sys.stderr or stack.enter_context(Path(os.devnull).open("w"))
         sys.exit(_run())
@@ -90,61 +88,61 @@ def main() -> None:
 
 def _run() -> int | str | None:
     for stream in (sys.stdout, sys.stderr):
-        # What a terminal can't show is shown by its number; nothing that is said may fail for that.
+        # Characters that the terminal's encoding lacks are printed as numbers instead of failing.
         getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
     try:
-        code = _ended(Invocation())
-        # Here rather than in the interpreter's last moments, where nobody could tell of it.
+        code = _run_app(Invocation())
+        # Here an error can still be reported; while the interpreter shuts down it can't.
         sys.stdout.flush()
     except (BrokenPipeError, ReaderGoneError):
-        _hush()
+        _discard_stdout()
         return 0
     except OSError as error:
-        code = _failed(error)
+        code = _show_os_error(error)
     return code
 
 
-def _ended(told: Invocation) -> int | str | None:
+def _run_app(options: Invocation) -> int | str | None:
     try:
-        app(obj=told, prog_name="garden")
+        app(obj=options, prog_name="garden")
     except SystemExit as end:
         return end.code
     except GardenError as error:
-        return _refused(told, error)
+        return _show_refusal(options, error)
     return 0
 
 
-def _refused(told: Invocation, error: GardenError) -> int:
+def _show_refusal(options: Invocation, error: GardenError) -> int:
+    from garden.surfaces.cli.answers import in_shell_words
     from garden.surfaces.cli.render import show_error, show_json
-    from garden.surfaces.cli.wording import at_a_shell
 
-    if told.as_json:
+    if options.as_json:
         from garden.access.dispatcher import refusal
 
         show_json(refusal(error))
     elif error.code == "unknown_tool":
-        # Whoever names a tool is told of tools, and of the command that lists them.
-        listed = error.hint.startswith("tools.list ")
-        show_error(error.message, at_a_shell(error.hint) if listed else error.hint)
+        # The user named a tool, so the message keeps the names of tools.
+        lists_tools = error.hint.startswith("tools.list ")
+        show_error(error.message, in_shell_words(error.hint) if lists_tools else error.hint)
     else:
-        show_error(at_a_shell(error.message), at_a_shell(error.hint))
+        show_error(in_shell_words(error.message), in_shell_words(error.hint))
     return 1
 
 
-def _failed(error: OSError) -> int:
+def _show_os_error(error: OSError) -> int:
     from garden.surfaces.cli.render import show_error
 
     try:
         sys.stdout.flush()
     except OSError:
-        _hush()
-    reason = error.strerror or "the system refused something"
+        _discard_stdout()
+    reason = error.strerror or "the system refused an operation"
     show_error(f"{error.filename}: {reason}" if error.filename else reason, "")
     return 1
 
 
-def _hush() -> None:
-    """Let nothing more be written where nobody can take it."""
+def _discard_stdout() -> None:
+    """Send what is still buffered to nowhere, so that no later flush fails."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
@@ -161,11 +159,11 @@ def _root(
     context: typer.Context,
     home: Annotated[
         str | None,
-        typer.Option(metavar="FOLDER", help="The garden home; else GARDEN_HOME, else ~/memory-garden."),
+        typer.Option(metavar="FOLDER", help="The garden home. Default: GARDEN_HOME, else ~/memory-garden."),
     ] = None,
     _version: Annotated[
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_show_version)
     ] = False,
 ) -> None:
-    # An empty word counts as none, as an empty variable does: nobody who wrote "$UNSET" meant this folder.
+    # An empty value counts as none, as an empty variable does: "$UNSET" does not mean this folder.
     invocation(context).home = Path(home) if home else None

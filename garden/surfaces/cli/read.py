@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from garden.surfaces.cli.common import AsJson, Desk, Document, User, at_work, complete_paths, misused
+from garden.surfaces.cli.desk import Desk, fail_usage, open_desk
+from garden.surfaces.cli.options import AsJson, AtTime, DocumentPath, User, complete_paths, parse_time
 
 if TYPE_CHECKING:
     from garden.access.dispatcher import Envelope
@@ -22,17 +23,15 @@ def ls(
             show_default="the whole garden",
         ),
     ] = "",
-    recursive: Annotated[
-        bool, typer.Option("--recursive", "-r", help="Also what is in folders below.")
-    ] = False,
+    recursive: Annotated[bool, typer.Option("--recursive", "-r", help="List the folders below too.")] = False,
     glob: Annotated[
         str | None,
-        typer.Option(metavar="PATTERN", help="Only paths like this: parts/*/notes.md, **/profile.md."),
+        typer.Option(metavar="PATTERN", help="Only paths that match: parts/*/notes.md, **/profile.md."),
     ] = None,
     user: User = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what is in a folder of the garden, or of its history.
+    """List a folder of the garden or of its history.
 
     Examples:
     garden ls
@@ -41,45 +40,42 @@ def ls(
 
     garden ls --glob "**/profile.md"
     """
-    from garden.surfaces.cli.answers import result_of
-    from garden.surfaces.cli.lookup import styled_name
+    from rich.text import Text
+
+    from garden.surfaces.cli.answers import result_or_exit
     from garden.surfaces.cli.render import say, show_json
 
-    with at_work(context, user, path) as desk:
+    with open_desk(context, user, path) as desk:
         folder = desk.path(path)
         envelope = desk.call("fs.list", path=folder, glob=glob or ("**" if recursive else None))
     if as_json:
         show_json(envelope)
-    for each in result_of(envelope, as_json=as_json):
+    for each in result_or_exit(envelope, as_json=as_json):
         if not as_json:
-            say(styled_name(each.removeprefix(f"{folder}/")))
+            name = each.removeprefix(f"{folder}/")
+            say(Text(name) if name.endswith(".md") else Text(f"{name}/", style="bold blue"))
 
 
 def cat(
     context: typer.Context,
-    path: Document,
+    path: DocumentPath,
     lines: Annotated[
-        str | None, typer.Option(metavar="A-B", help="Only these lines; A, A- and -B do as well.")
+        str | None, typer.Option(metavar="A-B", help="Only these lines; also A, A- or -B.")
     ] = None,
     section: Annotated[
         str | None, typer.Option(metavar="ANCHOR", help="Only this section: 'concerns v1', or concerns.")
     ] = None,
     version: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="What it said at this version.")
+        int | None, typer.Option(min=1, metavar="N", help="The version with this number.")
     ] = None,
-    at: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME", help="What it said at this time: 2026-11-18, 2026-11-18T08:25, 3d ago as 3d."
-        ),
-    ] = None,
+    at: AtTime = None,
     user: User = None,
     as_json: AsJson = False,
 ) -> None:
     """Print a document, as it is or as it was.
 
-    Into a pipe or a file it goes byte for byte; on a terminal, signs that would drive it are made visible.
-    Times without an offset are in UTC. Versions and times are those of the account of events.
+    A pipe or file receives the exact bytes; a terminal shows control characters as signs. Earlier versions
+    come from the events. Times without an offset are in UTC.
 
     Examples:
     garden cat notes.md
@@ -92,52 +88,81 @@ def cat(
 
     garden cat notes.md --at 2026-11-18T08:25
     """
-    from garden.surfaces.cli.answers import refuse
-    from garden.surfaces.cli.lookup import cut, time_of, whole_text
+    from garden.surfaces.cli.answers import exit_if_refused
     from garden.surfaces.cli.render import show_json, show_text
 
     if version is not None and at is not None:
-        misused(context, "Give either --version or --at.")
+        fail_usage(context, "Give either --version or --at.")
     if lines is not None and section is not None:
-        misused(context, "Give either --lines or --section.")
-    wanted = _range(context, lines)
-    moment = time_of(context, at) if at is not None else None
-    with at_work(context, user, path) as desk:
-        if version is None and moment is None and section is None:
-            envelope = whole_text(desk, path, wanted)
+        fail_usage(context, "Give either --lines or --section.")
+    wanted = _parse_range(context, lines)
+    time = parse_time(context, at) if at is not None else None
+    with open_desk(context, user, path) as desk:
+        if time is not None:
+            version = desk.garden.lookups.version_at(desk.session.caller, desk.path(path), time)
+        if version is not None:
+            envelope = _cut(_read_version(desk, path, version), section, wanted)
         else:
-            envelope = cut(_then(desk, path, version, moment), section, wanted)
+            envelope = _cut(_read_whole(desk, path, wanted), section, None)
     if as_json:
         show_json(envelope)
-    refuse(envelope, as_json=as_json)
+    exit_if_refused(envelope, as_json=as_json)
     if not as_json:
         show_text(envelope["result"])
 
 
-def _then(desk: Desk, path: str, version: int | None, moment: Any) -> "Envelope":
-    from garden.surfaces.cli.lookup import whole_text
-
-    if version is None and moment is None:
-        return whole_text(desk, path, None)
-    lookups, caller = desk.garden.lookups, desk.session.caller
-    if version is None:
-        version = lookups.version_at(caller, desk.path(path), moment)
-    then = lookups.version(caller, desk.path(path), version)
-    meta = {"version": version, "documentHash": then.hash, "warnings": []}
-    return {"ok": True, "result": then.text, "meta": meta}
+def _read_version(desk: Desk, path: str, version: int) -> "Envelope":
+    found = desk.garden.lookups.version(desk.session.caller, desk.path(path), version)
+    meta = {"version": version, "documentHash": found.hash, "warnings": []}
+    return {"ok": True, "result": found.text, "meta": meta}
 
 
-def _range(context: typer.Context, words: str | None) -> tuple[int, int] | None:
-    if words is None:
+def _read_whole(desk: Desk, path: str, wanted: tuple[int, int] | None) -> "Envelope":
+    """Read a document, or a range of its lines, in as many calls as it takes."""
+    following = {"startLine": wanted[0], "endLine": wanted[1]} if wanted else None
+    text = ""
+    while True:
+        ranges = [following] if following else None
+        envelope = desk.call("fs.read", path=desk.path(path), ranges=ranges)
+        if not envelope["ok"]:
+            return envelope
+        result = envelope["result"]
+        text += result if isinstance(result, str) else "".join(each["text"] for each in result["rangeSlices"])
+        truncated = envelope["meta"].pop("truncated", None)
+        if truncated is None:
+            return {**envelope, "result": text}
+        # The warning says that lines were left out; the next call reads them.
+        envelope["meta"]["warnings"] = []
+        following = truncated["next"]
+
+
+def _cut(envelope: "Envelope", section: str | None, wanted: tuple[int, int] | None) -> "Envelope":
+    """Keep only a section, or a range of lines, of a text."""
+    from garden.grammar.lines import split_any_lines
+    from garden.grammar.lookup import find_section
+    from garden.grammar.parser import parse
+
+    if not envelope["ok"]:
+        return envelope
+    text = envelope["result"]
+    if section is not None:
+        text = find_section(parse(text), section).text
+    elif wanted is not None:
+        text = "".join(split_any_lines(text)[wanted[0] - 1 : wanted[1]])
+    return {**envelope, "result": text}
+
+
+def _parse_range(context: typer.Context, text: str | None) -> tuple[int, int] | None:
+    if text is None:
         return None
-    first, dash, last = words.partition("-")
+    first, dash, last = text.partition("-")
     try:
         start = int(first) if first else 1
         end = int(last) if last else _LAST_LINE if dash else start
     except ValueError:
         start, end = 0, 0
     if not 1 <= start <= end or not (first or last):
-        misused(context, f"--lines wants A-B with A at least 1 and not after B, and this is {words!r}.")
+        fail_usage(context, f"--lines takes A-B, with A at least 1 and not after B; this is {text!r}.")
     return start, min(end, _LAST_LINE)
 
 
@@ -150,25 +175,23 @@ def search(
             help="A folder or a document.", autocompletion=complete_paths, show_default="the whole garden"
         ),
     ] = "",
-    ignore_case: Annotated[
-        bool, typer.Option("--ignore-case", "-i", help="Take capital and small letters for the same.")
-    ] = False,
+    ignore_case: Annotated[bool, typer.Option("--ignore-case", "-i", help="Ignore case.")] = False,
     literal: Annotated[
-        bool, typer.Option("--literal", "-F", help="Take the pattern as plain words.")
+        bool, typer.Option("--literal", "-F", help="Match the pattern as plain text.")
     ] = False,
     glob: Annotated[
-        str | None, typer.Option(metavar="PATTERN", help="Only in files like this: **/notes.md.")
+        str | None, typer.Option(metavar="PATTERN", help="Only in files that match: **/notes.md.")
     ] = None,
     around: Annotated[
         int,
-        typer.Option("--context", "-C", min=0, max=20, metavar="N", help="So many lines around each match."),
+        typer.Option("--context", "-C", min=0, max=20, metavar="N", help="Show N lines around each match."),
     ] = 0,
     user: User = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the lines that match, as grep does.
+    """Search for lines that match, as grep does.
 
-    Exit code 0 where any line matches, 1 where none does. At most 100 lines come back.
+    Exit code 0 if a line matches, else 1. Shows at most 100 matches.
 
     Examples:
     garden search deadline
@@ -177,11 +200,10 @@ def search(
 
     garden search --literal "(ev:s12-m40)" --context 1
     """
-    from garden.surfaces.cli.answers import result_of
-    from garden.surfaces.cli.matches import show_matches
+    from garden.surfaces.cli.answers import result_or_exit
     from garden.surfaces.cli.render import say, show_json
 
-    with at_work(context, user, root) as desk:
+    with open_desk(context, user, root) as desk:
         envelope = desk.call(
             "fs.search",
             root=desk.path(root),
@@ -193,8 +215,9 @@ def search(
         )
     if as_json:
         show_json(envelope)
-    found = result_of(envelope, as_json=as_json)
+    found: list[dict[str, Any]] = result_or_exit(envelope, as_json=as_json)
     if not as_json:
+        from garden.surfaces.cli.views import show_matches
         from garden.tools.search import Searcher
 
         searcher = Searcher(pattern, ignore_case=ignore_case, literal=literal)

@@ -1,4 +1,4 @@
-"""Showing results: tables and colours for people on a terminal, plain columns and JSON for programs."""
+"""Printing: tables and colours on a terminal, plain columns and JSON elsewhere."""
 
 import json
 import os
@@ -12,19 +12,19 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
-# Wide enough that a column is never cut where nobody's window limits it.
+# Wide enough that no column is cut where no window limits it.
 _UNLIMITED_WIDTH = 10_000
-# Columns on a narrower terminal would be a few letters wide; there each row is written below the one before.
+# On a narrower terminal columns would be a few letters wide; each cell gets a line of its own instead.
 _NARROW_COLUMNS = 60
-# What would drive a terminal, or turn the order of its letters round, is shown by a sign that stands for it.
+# Characters that control a terminal, or reverse the order of letters, are shown as signs.
 _OVERRIDES = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_HARMLESS = (
+_SIGNS = (
     {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"}
     | {127: 0x2421}
     | dict.fromkeys((*range(128, 160), *_OVERRIDES), 0xFFFD)
 )
 
-Thing = TypeVar("Thing")
+_Item = TypeVar("_Item")
 
 COLOURS = {"ok": "green", "warning": "yellow", "failed": "bold red", "skipped": "dim"}
 DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -37,11 +37,11 @@ def show_json(value: Any, *, indent: int | None = 2) -> None:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
         text = json.dumps(value, indent=indent, default=str)
-    print(harmless(text, sys.stdout))
+    print(escape_controls(text, sys.stdout))
 
 
 def show_table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, headed: bool = True) -> None:
-    """Print rows in columns, or below each other where a terminal has no room for columns."""
+    """Print rows in columns, or cell by cell if the terminal is too narrow."""
     cells = [[_cell(cell) for cell in row] for row in rows]
     if sys.stdout.isatty() and len(headings) > 2 and shutil.get_terminal_size().columns < _NARROW_COLUMNS:
         _show_blocks(headings, cells)
@@ -58,7 +58,7 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, hea
 def _cell(value: object) -> Text:
     if isinstance(value, Text):
         return value
-    return Text(harmless(" ".join(str(value).split()), sys.stdout), overflow="fold")
+    return Text(escape_controls(" ".join(str(value).split()), sys.stdout), overflow="fold")
 
 
 def _print_columns(rows: Sequence[Sequence[Text]]) -> None:
@@ -77,18 +77,18 @@ def _show_blocks(headings: Sequence[str], rows: Sequence[Sequence[Text]]) -> Non
         screen.print()
 
 
-def say(words: str | Text, *, error: bool = False) -> None:
-    """Print a line, of any length, on standard output or on standard error."""
+def say(line: str | Text, *, error: bool = False) -> None:
+    """Print a line of any length on standard output, or on standard error."""
     stream = sys.stderr if error else sys.stdout
-    text = words.copy() if isinstance(words, Text) else Text(words)
-    text.plain = harmless(text.plain, stream)
+    text = line.copy() if isinstance(line, Text) else Text(line)
+    text.plain = escape_controls(text.plain, stream)
     console(stream).print(text, soft_wrap=True)
 
 
 def show_text(text: str) -> None:
-    """Print a document's text: on a terminal so that it can do nothing there, else byte for byte."""
+    """Print a document's text: byte for byte, or on a terminal with its control characters as signs."""
     if sys.stdout.isatty():
-        shown = harmless(text.replace("\r\n", "\n"), sys.stdout)
+        shown = escape_controls(text.replace("\r\n", "\n"), sys.stdout)
         sys.stdout.write(shown if shown.endswith("\n") or not shown else f"{shown}\n")
         return
     sys.stdout.flush()
@@ -97,71 +97,61 @@ def show_text(text: str) -> None:
 
 
 def show_diff(diff: str) -> None:
-    """Print a unified diff, on a terminal in its colours."""
+    """Print a unified diff, coloured on a terminal."""
     for line in diff.splitlines():
         say(Text(line, style=DIFF_COLOURS.get(line[:1], "")))
 
 
 def show_progress(step: str) -> None:
-    """Say on standard error what is being done."""
+    """Print the current step on standard error."""
     say(Text(step, style="dim"), error=True)
 
 
 def show_warnings(warnings: Iterable[str]) -> None:
-    """Say on standard error what is worth knowing beside an answer."""
+    """Print warnings on standard error."""
     for warning in warnings:
         say(Text.assemble(("warning: ", "yellow"), warning), error=True)
 
 
-def show_note(note: str) -> None:
-    """Say on standard error what is worth knowing of what stands on standard output."""
-    say(note, error=True)
-
-
 def show_error(message: str, hint: str) -> None:
-    """Say on standard error what went wrong and what to do."""
+    """Print an error and its hint on standard error."""
     say(Text.assemble(("error: ", "bold red"), message), error=True)
     show_hint(hint)
 
 
 def show_hint(hint: str) -> None:
-    """Say on standard error what to do, where there is anything to say."""
+    """Print a hint, unless it is empty, on standard error."""
     if hint:
         say(Text.assemble(("hint:  ", "bold"), hint), error=True)
 
 
-def tracked(things: Iterable[Thing], what: str, total: int | None = None) -> Iterator[Thing]:
-    """Go through things with a bar on standard error, if that is a terminal, that shows how far it has come.
-
-    Nothing should be printed meanwhile.
-    """
+def with_progress(items: Iterable[_Item], label: str) -> Iterator[_Item]:
+    """Iterate with a progress bar on standard error, if that is a terminal; print nothing meanwhile."""
     if not sys.stderr.isatty():
-        yield from things
+        yield from items
         return
-    # Left to itself it would send to standard error whatever is printed meanwhile.
+    # By default it would redirect standard output to standard error.
     with Progress(
         console=console(sys.stderr), transient=True, redirect_stdout=False, redirect_stderr=False
     ) as bar:
-        yield from bar.track(
-            things, total=len(things) if isinstance(things, Sized) else total, description=what
-        )
+        yield from bar.track(items, total=len(items) if isinstance(items, Sized) else None, description=label)
 
 
-def harmless(text: str, stream: TextIO) -> str:
-    """Show signs instead of what would drive a terminal; elsewhere a text stays as it is."""
-    return text.translate(_HARMLESS) if stream.isatty() else text
+def escape_controls(text: str, stream: TextIO) -> str:
+    """Replace control characters by signs on a terminal; elsewhere keep the text."""
+    return text.translate(_SIGNS) if stream.isatty() else text
 
 
 class _Console(Console):
-    """Leaves it to others to end the process where a reader has gone away."""
+    """A console that raises on a broken pipe, where Rich would end the process."""
 
     def on_broken_pipe(self) -> None:
-        """Say so, rather than exit on the spot."""
+        """Raise, so that `main` ends the command."""
         raise BrokenPipeError
 
 
 def console(stream: TextIO) -> Console:
-    """Give what prints on a stream: in colours and as wide as it is on a terminal, plain elsewhere."""
+    """Console on a stream: coloured and as wide as the terminal, or plain and unlimited."""
     is_terminal = stream.isatty()
     plain = not is_terminal or bool(os.environ.get("NO_COLOR"))
     return _Console(

@@ -4,13 +4,26 @@ from typing import Annotated, Any
 
 import typer
 
-from garden.surfaces.cli.common import Actor, AsJson, Document, User, at_work, misused
-from garden.surfaces.cli.edit import DryRun, Evidence, IfMatch, Key, Rationale, edit, said
+from garden.surfaces.cli.desk import fail_usage, open_desk
+from garden.surfaces.cli.edit import edit_fields, send_edit
+from garden.surfaces.cli.options import (
+    Actor,
+    AsJson,
+    AtTime,
+    DocumentPath,
+    DryRun,
+    Evidence,
+    IfMatch,
+    Key,
+    Rationale,
+    User,
+    parse_time,
+)
 
 
 def repair(
     context: typer.Context,
-    path: Document,
+    path: DocumentPath,
     rationale: Rationale = None,
     evidence: Evidence = None,
     if_match: IfMatch = None,
@@ -20,37 +33,32 @@ def repair(
     actor: Actor = "operator",
     as_json: AsJson = False,
 ) -> None:
-    """Put back the anchors and the identity that an edit outside the tools took away.
+    """Put back anchors and identity keys that an outside edit removed.
 
-    Every line of the text stays. The last whole version says what is missing; what can't be told for certain
-    is refused, with what to do by hand. `garden status` shows which documents are damaged.
+    Keeps every line of the text. The last whole version shows what is missing; an ambiguous place is refused
+    with instructions for a repair by hand. `garden status` lists the damaged documents.
 
     Examples:
     garden repair parts/critic/profile.md --dry-run
 
     garden repair parts/critic/profile.md -m "Edited on the phone."
     """
-    given = said(rationale, None, evidence, if_match, key)
-    with at_work(context, user, path, actor=actor) as desk:
-        edit(desk, "md.repair", {"path": desk.path(path), **given}, dry_run=dry_run, as_json=as_json)
+    fields = edit_fields(rationale, None, evidence, if_match, key)
+    with open_desk(context, user, path, actor=actor) as desk:
+        send_edit(desk, "md.repair", {"path": desk.path(path), **fields}, dry_run=dry_run, as_json=as_json)
 
 
 def restore(
     context: typer.Context,
-    path: Document,
+    path: DocumentPath,
     version: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="The version of this number.")
+        int | None, typer.Option(min=1, metavar="N", help="The version with this number.")
     ] = None,
-    at: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME", help="What it said at this time: 2026-11-18, 2026-11-18T08:25, 3d ago as 3d."
-        ),
-    ] = None,
+    at: AtTime = None,
     event: Annotated[
         str | None,
         typer.Option(
-            metavar="ID", help="What it said after this event: its id, or the last six or more signs of it."
+            metavar="ID", help="The version after this event: its id, or the last six or more characters."
         ),
     ] = None,
     rationale: Rationale = None,
@@ -62,11 +70,11 @@ def restore(
     actor: Actor = "operator",
     as_json: AsJson = False,
 ) -> None:
-    """Put an earlier version of a document in its place, as a new version.
+    """Restore an earlier version of a document, as a new version.
 
-    It works where the file is missing or damaged as well. Nothing is lost: what stands there now is a version
-    like the others, and can come back in the same way. `garden cat` shows a version before, `garden events
-    --json` has the documentVersion of each. Times without an offset are in UTC.
+    Works on missing and damaged files too. The current text stays a version of its own and can be restored in
+    the same way. `garden cat` shows an earlier version; `garden events --json` gives each documentVersion.
+    Times without an offset are in UTC.
 
     Examples:
     garden restore parts/critic/profile.md --version 1 --dry-run
@@ -77,13 +85,12 @@ def restore(
 
     garden restore parts/critic/profile.md --event 3f9a21c4
     """
-    from garden.surfaces.cli.lookup import time_of
-
     if sum(each is not None for each in (version, at, event)) != 1:
-        misused(context, "Give one of --version, --at and --event.")
-    wanted = {"version": version, "at": time_of(context, at).isoformat() if at else None, "event": event}
+        fail_usage(context, "Give one of --version, --at and --event.")
+    time = parse_time(context, at).isoformat() if at else None
+    wanted = {"version": version, "at": time, "event": event}
     named: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
-    given = said(rationale, None, evidence, if_match, key)
-    with at_work(context, user, path, actor=actor) as desk:
-        args = {"path": desk.path(path), **named, **given}
-        edit(desk, "md.restore", args, dry_run=dry_run, as_json=as_json)
+    fields = edit_fields(rationale, None, evidence, if_match, key)
+    with open_desk(context, user, path, actor=actor) as desk:
+        args = {"path": desk.path(path), **named, **fields}
+        send_edit(desk, "md.restore", args, dry_run=dry_run, as_json=as_json)

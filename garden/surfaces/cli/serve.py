@@ -1,10 +1,11 @@
-"""The commands that keep running: `serve` and `mcp` answer others, `worker` and `schedule` do the jobs."""
+"""The commands that keep running: `serve` and `mcp` answer calls, `worker` and `schedule` run the jobs."""
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from garden.surfaces.cli.common import NamedUser, load, misused, opened
+from garden.surfaces.cli.desk import fail_usage, open_garden, read_settings
+from garden.surfaces.cli.options import NamedUser
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,14 +17,17 @@ def serve(
     context: typer.Context,
     host: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Where to listen; else GARDEN_SERVE_HOST, else 127.0.0.1."),
+        typer.Option(
+            metavar="ADDRESS", help="Address to listen on. Default: GARDEN_SERVE_HOST or 127.0.0.1."
+        ),
     ] = None,
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="The port; else GARDEN_SERVE_PORT, else 8620.")
+        int | None,
+        typer.Option(min=0, max=65535, help="Port to listen on. Default: GARDEN_SERVE_PORT or 8620."),
     ] = None,
     user: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Serve this one user, without tokens, to this machine only."),
+        typer.Option(metavar="ID", help="Serve only this user, without tokens, to this machine."),
     ] = None,
     role: Annotated[
         str | None, typer.Option(help="With --user: agent, reviewer or maintainer.", show_default="agent")
@@ -32,16 +36,15 @@ def serve(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="With --user: who acts; it is recorded with every event.",
+            help="With --user: name recorded as the actor of every event.",
             show_default="companion",
         ),
     ] = None,
 ) -> None:
     """Serve the garden over HTTP.
 
-    Prints where it listens once it does, and runs until it is told to stop with SIGTERM or Ctrl-C; what has
-    begun is finished before. Callers need a token, which 'garden token create' makes, unless one user is
-    named here.
+    Prints its address once it listens, and runs until SIGTERM or Ctrl-C; it then finishes the calls under
+    way. Callers need a token from 'garden token create', unless --user is given.
 
     Examples:
     garden serve
@@ -56,52 +59,52 @@ def serve(
     if user is not None:
         caller = make_caller(user, "companion" if actor is None else actor, "agent" if role is None else role)
     elif role is not None or actor is not None:
-        misused(context, "--role and --actor go with --user; without it, tokens say who calls.")
-    with opened(context) as garden:
-        told = garden.settings.serve
-        address = Address(host or told.host, told.port if port is None else port)
-        run(garden, address, caller, _say)
+        fail_usage(context, "--role and --actor need --user; without it, tokens identify the callers.")
+    with open_garden(context) as garden:
+        default = garden.settings.serve
+        address = Address(host or default.host, default.port if port is None else port)
+        run(garden, address, caller, _announce)
 
 
-def _say(url: str, can_be_called: bool) -> None:
+def _announce(url: str, can_be_called: bool) -> None:
     print(f"Listening on {url}", flush=True)
     if not can_be_called:
         from garden.surfaces.cli.render import show_progress
 
-        show_progress("There is no token yet, so nobody can call: make one with 'garden token create'.")
+        show_progress("There is no token yet, so no call is accepted. Make one with 'garden token create'.")
 
 
 def mcp(
     context: typer.Context,
     user: NamedUser,
     actor: Annotated[
-        str, typer.Option(metavar="NAME", help="Who acts; it is recorded with every event.")
+        str, typer.Option(metavar="NAME", help="Name recorded as the actor of every event.")
     ] = "companion",
     role: Annotated[str, typer.Option(help="agent, reviewer or maintainer.")] = "agent",
 ) -> None:
-    """Serve one agent by the Model Context Protocol, over stdio.
+    """Serve one agent over the Model Context Protocol, on stdio.
 
-    An agent's host starts this command and talks to it. It ends when its input does, or on a signal, and
-    finishes what it has begun. Logs go to stderr.
+    The agent's host starts this command and talks to it. It runs until its input ends or a signal arrives,
+    and then finishes the calls under way. Logs go to stderr.
 
     Example: garden mcp --user ada --actor companion
     """
     from garden.serving_stdio import serve_stdio
 
-    serve_stdio(load(context).settings, user, actor=actor, role=role)
+    serve_stdio(read_settings(context).settings, user, actor=actor, role=role)
 
 
 def worker(
     context: typer.Context,
-    threads: Annotated[int, typer.Option(min=1, max=16, help="Jobs that are done at the same time.")] = 2,
+    threads: Annotated[int, typer.Option(min=1, max=16, help="Number of jobs to run at the same time.")] = 2,
 ) -> None:
-    """Do background jobs, as the messages of a broker name them.
+    """Run background jobs as a broker's messages ask for them.
 
-    Jobs end what a crash left open, adopt what was edited outside, forget expired requests and verify. The
-    messages come from 'garden schedule'; a timer of the worker's own does the same jobs where none come, so
-    that nothing depends on the broker. It takes GARDEN_BROKER_URL, prints a line once it works, and runs
-    until it is told to stop with SIGTERM or Ctrl-C; the steps under way are finished before, unless it is
-    told twice. Any number of workers may run, on any machine that has the home.
+    The jobs settle interrupted changes, adopt outside edits, delete expired requests and verify the events.
+    'garden schedule' sends the messages; the worker's own timer runs the same jobs, so no job depends on the
+    broker. Needs GARDEN_BROKER_URL. Prints a line once it runs, and runs until SIGTERM or Ctrl-C; it then
+    finishes the steps under way, unless a second signal arrives. Any number of workers may run, on any
+    machine that has the home.
 
     Examples:
     GARDEN_BROKER_URL=redis://127.0.0.1:6379 garden worker
@@ -112,18 +115,18 @@ def worker(
     from garden.upkeep.broker import broker_url
     from garden.upkeep.worker import work
 
-    url = broker_url(load(context).settings)
-    with opened(context) as garden:
+    url = broker_url(read_settings(context).settings)
+    with open_garden(context) as garden:
         shown = f"Working with {threads} {'thread' if threads == 1 else 'threads'} for {redacted(url)}"
         work(garden.services, garden.home, url, threads, lambda: print(shown, flush=True))
 
 
 def schedule(context: typer.Context) -> None:
-    """Send the messages that 'garden worker' works by, each when it is due.
+    """Send the messages for 'garden worker', each job's when it is due.
 
-    One is enough; a second one does no harm. It takes GARDEN_BROKER_URL, needs no database, prints a line
-    once it runs, and runs until it is told to stop with SIGTERM or Ctrl-C. A message that can't be sent is
-    logged, and the next one is tried when it is due.
+    One scheduler is enough; a second does no harm. Needs GARDEN_BROKER_URL and no database. Prints a line
+    once it runs, and runs until SIGTERM or Ctrl-C. A message that can't be sent is logged, and the next one
+    is sent when it is due.
 
     Example: GARDEN_BROKER_URL=redis://127.0.0.1:6379 garden schedule
     """
@@ -132,12 +135,12 @@ def schedule(context: typer.Context) -> None:
     from garden.upkeep.broker import broker_url
     from garden.upkeep.schedule import schedule as run
 
-    settings = load(context).settings
+    settings = read_settings(context).settings
     url = broker_url(settings)
     home = open_home(settings.home)
-    run(home, url, settings.upkeep, lambda actors: _say_jobs(redacted(url), actors))
+    run(home, url, settings.upkeep, lambda actors: _announce_jobs(redacted(url), actors))
 
 
-def _say_jobs(url: str, actors: "Sequence[JobActor]") -> None:
+def _announce_jobs(url: str, actors: "Sequence[JobActor]") -> None:
     shown = ", ".join(f"{each.actor_name} ({each.options['periodic']})" for each in actors)
     print(f"Scheduling for {url}: {shown}", flush=True)

@@ -1,11 +1,12 @@
-"""The commands that make, list and revoke access tokens."""
+"""The commands `garden token ...`: create, list and revoke access tokens."""
 
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from garden.surfaces.cli.common import AsJson, NamedUser, opened
+from garden.surfaces.cli.desk import open_garden
+from garden.surfaces.cli.options import AsJson, NamedUser
 
 if TYPE_CHECKING:
     from garden.access.tokens import Tokens
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 DAYS_DEFAULT = 90
 
-app = typer.Typer(no_args_is_help=True, help="Make, list and revoke the access tokens of the service.")
+app = typer.Typer(no_args_is_help=True, help="Create, list and revoke access tokens.")
 
 
 @app.command("create")
@@ -23,42 +24,41 @@ def create(
     role: Annotated[str, typer.Option(metavar="ROLE", help="agent, reviewer or maintainer.")],
     actor: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="Who acts with it; recorded with every event. Else the role's name."
-        ),
+        typer.Option(metavar="NAME", help="Name recorded as the actor of every event. Default: the role."),
     ] = None,
     expires: Annotated[
         str,
-        typer.Option(metavar="WHEN", help="30d, 12h, a date like 2027-01-01 (its midnight, UTC), or never."),
+        typer.Option(metavar="WHEN", help="30d, 12h, a date such as 2027-01-01 (midnight, UTC), or never."),
     ] = f"{DAYS_DEFAULT}d",
     as_json: AsJson = False,
 ) -> None:
-    """Make an access token for one user and one role.
+    """Create an access token for one user and one role.
 
-    Prints it alone on standard output, this once: only a hash of it is kept. Without --expires it is good for
-    90 days. A reviewer's token reads, an agent's tends the garden, a maintainer's may do all that tools can.
+    Prints the token on standard output; it can't be shown again, because only its hash is kept. It expires
+    after 90 days unless --expires says otherwise. A reviewer may read, an agent may edit, a maintainer may
+    use every tool.
 
     Examples:
     garden token create --user ada --role agent --actor companion
 
     TOKEN=$(garden token create --user ada --role reviewer --expires 30d)
     """
-    from garden.surfaces.cli.render import show_json, show_note, show_warnings
+    from garden.surfaces.cli.render import say, show_json, show_warnings
     from garden.upkeep.status import known_users
 
-    until = _time(expires)
-    with opened(context) as garden:
-        # Before there is a token: one that can't be shown is lost.
+    until = _parse_expiry(expires)
+    with open_garden(context) as garden:
+        # Ask before the token is made: a token that can't be shown is lost.
         has_begun = user in known_users(garden.services)
         issued = garden.tokens.create(user, role=role, actor=actor or role, expires_at=until)
-        shown = _shown(garden.tokens, issued.token)
+        shown = _token_fields(garden.tokens, issued.token)
     if as_json:
         show_json({"secret": issued.secret, **shown})
         return
     print(issued.secret)
     lasting = f"until {shown['expires_at']}" if until else "until it is revoked"
-    show_note(f"Token {issued.token.token_id}: for {user}, as {role}, {lasting}.")
-    show_note("Keep it now: it is not shown again. Callers send it as 'Authorization: Bearer <token>'.")
+    say(f"Token {issued.token.token_id}: for {user}, as {role}, {lasting}.", error=True)
+    say("Keep it now: it is not shown again. Callers send it as 'Authorization: Bearer <token>'.", error=True)
     if not has_begun:
         show_warnings([f"There is no garden of {user} yet; 'garden plant --user {user}' begins one."])
 
@@ -69,14 +69,14 @@ def list_tokens(
     user: Annotated[str | None, typer.Option(help="Only this user's tokens.", metavar="ID")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the tokens, live or not; never a secret.
+    """List all tokens with their status, without secrets.
 
     Example: garden token list --user ada
     """
     from garden.surfaces.cli.render import show_json, show_table
 
-    with opened(context) as garden:
-        shown = [_shown(garden.tokens, token) for token in garden.tokens.list(user)]
+    with open_garden(context) as garden:
+        shown = [_token_fields(garden.tokens, token) for token in garden.tokens.list(user)]
     if as_json:
         show_json(shown)
     elif not shown:
@@ -91,26 +91,26 @@ def list_tokens(
 def revoke(
     context: typer.Context,
     token_id: Annotated[str, typer.Argument(metavar="ID", help="The token's id, as 'token list' shows it.")],
-    user: Annotated[str | None, typer.Option(help="Whose token it is.", metavar="ID")] = None,
+    user: Annotated[str | None, typer.Option(help="Only if the token is this user's.", metavar="ID")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Revoke a token, for good.
+    """Revoke a token for good.
 
-    A running service refuses it within two seconds. To revoke it again changes nothing.
+    A running service refuses it within two seconds. Revoking it again changes nothing.
 
     Example: garden token revoke 5f0c1a9be2d4
     """
     from garden.surfaces.cli.render import show_json
 
-    with opened(context) as garden:
-        shown = _shown(garden.tokens, garden.tokens.revoke(token_id, user))
+    with open_garden(context) as garden:
+        shown = _token_fields(garden.tokens, garden.tokens.revoke(token_id, user))
     if as_json:
         show_json(shown)
     else:
-        print(f"Revoked: {token_id}, which was for {shown['user_id']} as {shown['role']}.")
+        print(f"Revoked: {token_id}, for {shown['user_id']} as {shown['role']}.")
 
 
-def _shown(tokens: "Tokens", token: "Token") -> dict[str, Any]:
+def _token_fields(tokens: "Tokens", token: "Token") -> dict[str, Any]:
     times = (token.created_at, token.expires_at, token.revoked_at)
     created, expires, revoked = (at and at.isoformat(timespec="seconds") for at in times)
     return {
@@ -125,8 +125,8 @@ def _shown(tokens: "Tokens", token: "Token") -> dict[str, Any]:
     }
 
 
-def _time(text: str) -> datetime | None:
-    """Understand when a token is to expire; never is no time."""
+def _parse_expiry(text: str) -> datetime | None:
+    """Parse the time at which a token expires; None means never."""
     if text == "never":
         return None
     try:
@@ -135,7 +135,8 @@ def _time(text: str) -> datetime | None:
         at = datetime.fromisoformat(text)
     except (ValueError, OverflowError):
         raise typer.BadParameter(
-            f"{text!r} is no time: give 30d, 12h, a date like 2027-01-01, or never", param_hint="--expires"
+            f"{text!r} is not a time: give 30d, 12h, a date such as 2027-01-01, or never",
+            param_hint="--expires",
         ) from None
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-"""The commands that use the agent's tools as they are: `call`, `tools`."""
+"""The commands that use the agent's tools directly: `call`, `tools`."""
 
 import json
 import sys
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from garden.grammar.errors import GardenError
-from garden.surfaces.cli.common import Actor, AsJson, User, from_stdin, invocation, opened, whose_garden
+from garden.surfaces.cli.desk import fail_usage, invocation, open_garden, read_stdin, resolve_user
+from garden.surfaces.cli.options import Actor, AsJson, User, complete_tools
 
 if TYPE_CHECKING:
     from garden.tools.declaration import Tool
@@ -17,41 +18,31 @@ RoleName = Literal["agent", "reviewer", "maintainer"]
 
 
 class ArgumentsError(GardenError):
-    """The arguments of a call are no JSON object."""
+    """The arguments of a call are not valid JSON."""
 
     code = "invalid_input"
-
-
-def _complete_tools(incomplete: str) -> list[tuple[str, str]]:
-    from garden.surfaces.cli.completion import tools
-
-    return tools(incomplete)
 
 
 def call(
     context: typer.Context,
     tool: Annotated[
         str,
-        typer.Argument(
-            help="The tool's name; `garden tools` names them all.", autocompletion=_complete_tools
-        ),
+        typer.Argument(help="The tool's name; `garden tools` lists them.", autocompletion=complete_tools),
     ],
     arguments: Annotated[
-        str, typer.Argument(metavar="[JSON | -]", help="Its arguments as JSON, or - to read them from stdin.")
+        str, typer.Argument(metavar="[JSON | -]", help="The arguments as JSON, or - to read them from stdin.")
     ] = "{}",
     user: User = None,
     actor: Actor = "operator",
-    role: Annotated[
-        RoleName, typer.Option(help="In which role; a companion agent's, unless you say otherwise.")
-    ] = "agent",
+    role: Annotated[RoleName, typer.Option(help="Role to call in.")] = "agent",
     pretty: Annotated[
-        bool, typer.Option("--pretty", help="Print the answer over several lines, as on a terminal.")
+        bool, typer.Option("--pretty", help="Print the answer indented, as on a terminal.")
     ] = False,
     _as_json: AsJson = False,
 ) -> None:
-    """Call a tool, and print its answer as one JSON object.
+    """Call a tool and print its answer as one JSON object.
 
-    Exit code 0 where the answer says ok, 1 where it holds an error, 2 for a misuse of this command.
+    Exit code 0 if the answer is ok, 1 if it is an error, 2 for wrong usage.
 
     Examples:
     garden call tools.list --user ada
@@ -65,16 +56,16 @@ def call(
     echo '{"path": "users/ada/notes.md"}' | garden call fs.read - --user ada
     """
     from garden.access.dispatcher import refusal
-    from garden.surfaces.cli.interrupts import finishing
+    from garden.surfaces.cli.interrupts import delay_interrupt
     from garden.surfaces.cli.render import show_json
 
-    # Whatever goes wrong from here on, even a wrong setting, is told in an envelope.
+    # From here on every error is an envelope, even a wrong setting.
     invocation(context).as_json = True
     try:
-        whose = whose_garden(context, user)
-        args = _checked(whose, actor, role, arguments)
-        with opened(context) as garden, finishing():
-            envelope = garden.session(whose, actor, role=role).call(tool, args)
+        user = resolve_user(context, user)
+        args = _parse_arguments(user, actor, role, arguments)
+        with open_garden(context) as garden, delay_interrupt():
+            envelope = garden.session(user, actor, role=role).call(tool, args)
             show_json(envelope, indent=2 if pretty or sys.stdout.isatty() else None)
     except GardenError as error:
         envelope = refusal(error)
@@ -83,35 +74,35 @@ def call(
         raise typer.Exit(1)
 
 
-def _checked(user: str, actor: str, role: str, arguments: str) -> Any:
+def _parse_arguments(user: str, actor: str, role: str, arguments: str) -> Any:
     from garden.writing.callers import make_caller
 
     make_caller(user, actor, role)
     try:
-        text = from_stdin().decode() if arguments == "-" else arguments
-        return json.loads(text, parse_constant=_refuse)
+        text = read_stdin().decode() if arguments == "-" else arguments
+        return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise ArgumentsError(
             f"The arguments are not valid JSON: {error}.",
-            hint="""Quote them: '{"path": "users/ada/notes.md"}', or give - and send them to stdin.""",
+            hint="""Quote them: '{"path": "users/ada/notes.md"}', or give - and pass them on stdin.""",
         ) from None
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON number")
+def _refuse_constant(constant: str) -> None:
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def tools(
     context: typer.Context,
     name: Annotated[
-        str | None, typer.Argument(help="Only this tool, in full.", autocompletion=_complete_tools)
+        str | None, typer.Argument(help="Explain this tool in full.", autocompletion=complete_tools)
     ] = None,
     schema: Annotated[
-        bool, typer.Option("--schema", help="Print the JSON schemas of its request and its result.")
+        bool, typer.Option("--schema", help="Print the JSON schemas of the tool's request and result.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the tools, or explain one of them.
+    """List the tools, or explain one.
 
     Examples:
     garden tools
@@ -120,16 +111,15 @@ def tools(
 
     garden tools fs.read --schema
     """
-    from garden.surfaces.cli.common import misused
     from garden.surfaces.cli.render import show_json, show_table
     from garden.tools.registry import REGISTRY
     from garden.tools.requests import find_tool
 
     if name is None:
         if schema:
-            misused(context, "--schema wants the name of a tool.")
+            fail_usage(context, "--schema needs the name of a tool.")
         if as_json:
-            show_json([_in_short(tool) for tool in REGISTRY.values()])
+            show_json([_summary(tool) for tool in REGISTRY.values()])
             return
         show_table(
             ("tool", "", "what it does"),
@@ -143,12 +133,12 @@ def tools(
     if schema:
         show_json({"request": tool.request_schema, "result": tool.result_schema})
     elif as_json:
-        show_json(_in_full(tool))
+        show_json(_details(tool))
     else:
         _explain(tool)
 
 
-def _in_short(tool: "Tool[Any]") -> dict[str, Any]:
+def _summary(tool: "Tool[Any]") -> dict[str, Any]:
     return {
         "name": tool.name,
         "summary": tool.summary,
@@ -157,9 +147,9 @@ def _in_short(tool: "Tool[Any]") -> dict[str, Any]:
     }
 
 
-def _in_full(tool: "Tool[Any]") -> dict[str, Any]:
+def _details(tool: "Tool[Any]") -> dict[str, Any]:
     return {
-        **_in_short(tool),
+        **_summary(tool),
         "title": tool.title,
         "description": tool.description,
         "requestSchema": tool.request_schema,
@@ -174,7 +164,7 @@ def _explain(tool: "Tool[Any]") -> None:
     say(f"{tool.name}: {tool.title}\n")
     say(f"{tool.summary} {tool.description}\n")
     say(
-        f"It {'writes' if tool.traits.writes else 'reads'}, and is for the roles "
+        f"It {'writes' if tool.traits.writes else 'reads'}, for the roles "
         f"{', '.join(sorted(tool.traits.roles))}.\n"
     )
     rows = list(_parameters(tool.request_schema))

@@ -1,11 +1,12 @@
-"""The commands that carry gardens: `import`, `export`."""
+"""The commands that move gardens: `import`, `export`."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from garden.surfaces.cli.common import Actor, AsJson, opened
+from garden.surfaces.cli.desk import open_garden, select_users
+from garden.surfaces.cli.options import Actor, AsJson, OneUser
 
 
 def import_folder(
@@ -14,54 +15,52 @@ def import_folder(
     actor: Actor = "operator",
     as_json: AsJson = False,
 ) -> None:
-    """Bring gardens in from elsewhere.
+    """Import gardens from a folder laid out like users/.
 
-    Takes a tree laid out like users/; each document goes through the write path.
-
-    What is here already and the same is passed over, so an interrupted import goes on where it was when it is
-    started again. What is here and different is never overwritten. Exit code 1 if anything was refused; the
-    report says what and why.
+    Each document goes through the write path. A document that is here already is skipped if it is the same,
+    and refused if it differs. An interrupted import continues when it is run again. Exit code 1 if anything
+    was refused; the output says what and why.
 
     Example: garden import ./sample_users
     """
     from dataclasses import asdict
 
-    from garden.surfaces.cli.interrupts import finishing
-    from garden.surfaces.cli.render import show_json, tracked
-    from garden.surfaces.cli.reports import show_carried
+    from garden.surfaces.cli.interrupts import delay_interrupt
+    from garden.surfaces.cli.render import show_json, with_progress
+    from garden.surfaces.cli.views import show_transfer
     from garden.transfer.imports import files_in, import_file
 
     files = files_in(folder)
-    with opened(context) as garden:
+    with open_garden(context) as garden:
         done = []
-        for file in tracked(files, "Importing"):
-            with finishing():
+        for file in with_progress(files, "Importing"):
+            with delay_interrupt():
                 done.append(import_file(garden.services, folder, file, actor))
     if as_json:
         show_json([asdict(each) for each in done])
     else:
-        show_carried(done, (("imported", "imported"), ("unchanged", "here already"), ("refused", "refused")))
+        show_transfer(done, (("imported", "imported"), ("unchanged", "here already"), ("refused", "refused")))
     if any(each.outcome == "refused" for each in done):
         raise typer.Exit(1)
 
 
 def export(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(help="Where to; it is made if need be.")],
-    user: Annotated[str | None, typer.Option("--user", metavar="ID", help="Only this user's garden.")] = None,
+    folder: Annotated[Path, typer.Argument(help="The target folder; created if missing.")],
+    user: OneUser = None,
     history: Annotated[
-        bool, typer.Option("--history", help="Also the earlier versions, in .history/ there.")
+        bool, typer.Option("--history", help="Also export earlier versions, to .history/ in the folder.")
     ] = False,
     events: Annotated[
-        bool, typer.Option("--events", help="Also the account, one event a line, in .events/ there.")
+        bool, typer.Option("--events", help="Also export the events, one a line, to .events/ in the folder.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write gardens to a folder elsewhere.
+    """Export gardens to a folder that `garden import` accepts.
 
-    It becomes a tree that `garden import` takes, with the files as they stand. The same gardens give the same
-    bytes. What is there already and the same is passed over; what is there and different is never
-    overwritten. Exit code 1 if anything was refused; the report says what and why.
+    Exports the files as they are; the same gardens give the same bytes. A file that is there already is
+    skipped if it is the same, and refused if it differs. Exit code 1 if anything was refused; the output says
+    what and why.
 
     Examples:
     garden export ./backup
@@ -70,9 +69,8 @@ def export(
     """
     from dataclasses import asdict
 
-    from garden.surfaces.cli.render import show_json, tracked
-    from garden.surfaces.cli.reports import show_carried
-    from garden.surfaces.cli.upkeep import whose
+    from garden.surfaces.cli.render import show_json, with_progress
+    from garden.surfaces.cli.views import show_transfer
     from garden.transfer.exports import (
         check_target,
         documents_of,
@@ -82,18 +80,19 @@ def export(
         make_target,
     )
 
-    with opened(context) as garden:
+    with open_garden(context) as garden:
         check_target(folder, garden.home)
-        users, services = whose(garden, user), garden.services
+        users, services = select_users(garden, user), garden.services
         make_target(folder)
         paths = documents_of(services.files, users, history=history)
-        done = [export_document(services.files, folder, path) for path in tracked(paths, "Exporting")]
-        accounts = users if events else []
-        done += [export_events(services.reader, folder, each) for each in accounts]
+        done = [export_document(services.files, folder, path) for path in with_progress(paths, "Exporting")]
+        done += [export_events(services.reader, folder, each) for each in users if events]
         make_durable(folder, done)
     if as_json:
         show_json([asdict(each) for each in done])
     else:
-        show_carried(done, (("exported", "exported"), ("unchanged", "there already"), ("refused", "refused")))
+        show_transfer(
+            done, (("exported", "exported"), ("unchanged", "there already"), ("refused", "refused"))
+        )
     if any(each.outcome == "refused" for each in done):
         raise typer.Exit(1)

@@ -41,7 +41,7 @@ def test_filters_narrow_the_list(run: Command, ada: Session) -> None:
         ran = run("events", *words)
         assert ran.code == 0
         assert len(ran.lines[1:]) == count, words
-        assert count or ran.err == "There are no such events.\n"
+        assert count or ran.err == "No events found.\n"
 
 
 def test_all_pages_are_gathered(run: Command, ada: Session) -> None:

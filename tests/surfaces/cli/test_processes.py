@@ -49,7 +49,7 @@ def test_ctrl_c_waits_for_the_write_that_was_begun(garden: Garden, ada: Session,
         assert writer.stderr is not None
         said = writer.stderr.readline()
     out, err = writer.communicate(timeout=_PATIENCE_SECONDS)
-    assert said == "Finishing what was begun; Ctrl-C again stops at once.\n"
+    assert said == "Finishing the current change; press Ctrl-C again to stop at once.\n"
     assert (writer.returncode, err) == (130, "")
     assert out.startswith("Changed: notes.md")
     assert events_of(ada, NOTES)[-1] == "append_file committed"
@@ -104,7 +104,7 @@ def test_an_interrupted_import_leaves_nothing_open_and_goes_on_later(
         assert importing.stderr is not None
         said = importing.stderr.readline()
     _, err = importing.communicate(timeout=_PATIENCE_SECONDS)
-    assert said == "Finishing what was begun; Ctrl-C again stops at once.\n"
+    assert said == "Finishing the current change; press Ctrl-C again to stop at once.\n"
     assert (importing.returncode, err) == (130, "")
     done = len(list(home.glob("users/ada/parts/*/notes.md")))
     assert done == 4

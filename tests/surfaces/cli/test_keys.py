@@ -18,7 +18,7 @@ def test_heads_that_do_not_fit_their_events_are_made_again(run: Command, databas
     tamper(database, "update garden.documents set seal = sha256('forged') where path <> ''")
     ran = run("keys", "verify")
     assert ran.code == 1
-    assert "Every event that is there holds." in ran.err
+    assert "Every event verifies;" in ran.err
     assert "'garden reconcile --heads'" in ran.err
     assert run("keys", "verify", "--json").err == ""
 

@@ -157,7 +157,7 @@ def test_an_edit_that_changes_nothing_says_so(run: Command, garden: Garden) -> N
 
 def test_plant_begins_what_is_missing_and_names_what_is_there(run: Command) -> None:
     assert run.well("plant", "--user", "ada").splitlines() == [f"Planted: {OVERVIEW}", f"Planted: {NOTES}"]
-    there = [f"It is there already: {OVERVIEW}", f"It is there already: {NOTES}"]
+    there = [f"Exists already: {OVERVIEW}", f"Exists already: {NOTES}"]
     assert run.well("plant").splitlines() == there
     assert run.well("plant", "--title", "Another").splitlines() == there
     assert run.well("plant", "--part", "critic").splitlines() == [

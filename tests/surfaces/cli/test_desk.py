@@ -4,7 +4,7 @@ import pytest
 
 from garden.application import Garden
 from garden.home.folder import Home
-from garden.surfaces.cli.addresses import full_path
+from garden.surfaces.cli.desk import full_path
 from tests.support.gardens import NOTES, plant
 from tests.surfaces.cli.conftest import Command
 

@@ -43,15 +43,15 @@ def test_mending_is_an_edit_with_a_reason_and_leaves_nothing_to_mend(
 ) -> None:
     _mess_up(garden)
     shown = run.well("lint", "--fix", "--actor", "ben")
-    assert "Mended notes.md: MG603 trailing-space (1), " in shown
+    assert "Fixed notes.md: MG603 trailing-space (1), " in shown
     assert "\n+Slept well.\n" in shown
-    assert shown.endswith("4 documents: 0 block, 0 cap, 0 style, 2 mended.\n")
+    assert shown.endswith("4 documents: 0 block, 0 cap, 0 style, 2 fixed.\n")
     assert "Slept well.\n\n- a" in result(ada, "fs.read", path=NOTES)
     event = rows(ada, path=NOTES)[0]
     assert (event["actor"], event["tool"], event["op"]) == ("ben", "fs.write", "write_file")
     assert event["rationale"].startswith("Mended mechanically: MG6")
     assert "Mended mechanically: MG603 trailing-space." in file_of(garden, CRITIC).read_text()
-    assert "mended" not in run.well("lint", "--fix")
+    assert "fixed" not in run.well("lint", "--fix")
 
 
 def test_the_same_mess_made_again_is_mended_again(run: Command, garden: Garden, ada: Session) -> None:
@@ -66,7 +66,7 @@ def test_a_dry_run_shows_what_would_be_mended_and_mends_nothing(run: Command, ga
     _mess_up(garden)
     with untouched(garden):
         shown = run.well("lint", "--fix", "--dry-run")
-    assert "Would mend notes.md: " in shown
+    assert "Would fix notes.md: " in shown
     assert "\n-Slept well.   \n" in shown
 
 
@@ -76,8 +76,8 @@ def test_what_can_not_be_mended_is_told_and_the_rest_is_mended(run: Command, gar
     edit_outside(garden, NOTES, "user_id: ada", "user_id: ben")
     ran = run("lint", "--fix")
     assert ran.code == 1
-    assert "notes.md was not mended: " in ran.err
-    assert "Mended parts/critic/profile.md" in ran.out
+    assert "notes.md was not fixed: " in ran.err
+    assert "Fixed parts/critic/profile.md" in ran.out
 
 
 @pytest.mark.usefixtures("ada")

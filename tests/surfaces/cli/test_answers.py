@@ -6,8 +6,8 @@ import pytest
 import typer.main
 
 from garden.application import Garden
+from garden.surfaces.cli.answers import COMMANDS, OPTIONS, in_shell_words
 from garden.surfaces.cli.main import app
-from garden.surfaces.cli.wording import COMMANDS, OPTIONS, at_a_shell
 from garden.tools.registry import REGISTRY
 from tests.support.gardens import CRITIC, edit_outside, file_of, ok
 from tests.surfaces.cli.conftest import Command
@@ -30,7 +30,7 @@ def test_every_tool_command_and_field_is_one_that_there_is() -> None:
 
 
 def test_a_command_that_a_hint_names_itself_is_named_once() -> None:
-    assert at_a_shell("Have md.restore ('garden restore') do it.") == "Have 'garden restore' do it."
+    assert in_shell_words("Have md.restore ('garden restore') do it.") == "Have 'garden restore' do it."
 
 
 def test_other_words_stay_as_they_are() -> None:
@@ -41,7 +41,7 @@ def test_other_words_stay_as_they_are() -> None:
         "ifMatched",
         "'garden repair' mends that.",
     ):
-        assert at_a_shell(words) == words
+        assert in_shell_words(words) == words
 
 
 @pytest.mark.usefixtures("ada")

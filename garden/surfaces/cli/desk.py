@@ -1,0 +1,160 @@
+"""Opening a garden for a command: the settings, the user meant, and a session in the user's garden."""
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+
+import typer
+
+if TYPE_CHECKING:
+    from garden.access.dispatcher import Envelope
+    from garden.application import Garden
+    from garden.home.settings import LoadedSettings
+    from garden.session import Session
+
+USER_VARIABLE = "GARDEN_USER"
+# A person at the home's command line can edit its files anyway, so a lesser role would protect nothing.
+ROLE = "maintainer"
+_PATH_OF_A_USER = re.compile("(?:users|history)/([^/]+)(?:/.*)?", re.DOTALL)
+_USERS_NAMED_MAX = 20
+
+
+@dataclass
+class Invocation:
+    """The options before the subcommand, and whether the answer is wanted as JSON."""
+
+    home: Path | None = None
+    as_json: bool = False
+
+
+def invocation(context: typer.Context) -> Invocation:
+    """This run's invocation."""
+    found: Invocation = context.ensure_object(Invocation)
+    return found
+
+
+@dataclass(frozen=True)
+class Desk:
+    """An open session in one user's garden."""
+
+    garden: "Garden"
+    session: "Session"
+    user: str
+
+    def path(self, text: str) -> str:
+        """Full path for one that may be relative to the garden."""
+        return full_path(self.user, text)
+
+    def short(self, path: str | None) -> str:
+        """Path relative to the garden."""
+        return (path or "").removeprefix(f"users/{self.user}/")
+
+    def call(self, tool: str, **args: Any) -> "Envelope":
+        """Call a tool; an argument that is None is left out."""
+        return self.session.call(tool, {name: value for name, value in args.items() if value is not None})
+
+
+def read_settings(context: typer.Context) -> "LoadedSettings":
+    """Read the settings, and configure the logs by them."""
+    from garden.home.logs import configure_logs
+    from garden.home.settings import load_settings
+
+    loaded = load_settings(invocation(context).home)
+    configure_logs(loaded.settings.log_level, loaded.settings.log_format)
+    return loaded
+
+
+def open_garden(context: typer.Context) -> "Garden":
+    """Open the garden home that the command is for."""
+    from garden.application import Garden
+    from garden.home.setup import prepare_home
+    from garden.surfaces.cli.render import show_progress
+
+    settings = read_settings(context).settings
+    return Garden(settings, prepare_home(settings, show_progress))
+
+
+@contextmanager
+def open_desk(
+    context: typer.Context, user: str | None, *paths: str, actor: str = "operator"
+) -> Iterator[Desk]:
+    """Open a session for the user given, or else the one that the paths or the home imply."""
+    from garden.writing.callers import make_caller
+
+    user = resolve_user(context, user, *paths)
+    make_caller(user, actor, ROLE)
+    with open_garden(context) as garden:
+        yield Desk(garden, garden.session(user, actor, role=ROLE), user)
+
+
+def resolve_user(context: typer.Context, user: str | None, *paths: str) -> str:
+    """Find the user meant: the one given, else the one of a full path, else the only one of the home."""
+    if user is not None:
+        return user
+    named = {found[1] for path in paths if (found := _PATH_OF_A_USER.fullmatch(path))}
+    if len(named) == 1:
+        return named.pop()
+    users = users_in_home(read_settings(context).settings.home)
+    if len(users) == 1:
+        return users[0]
+    way = f"Name the user with --user or {USER_VARIABLE}"
+    if not users:
+        return fail_usage(context, f"{way}; there are no gardens here yet.")
+    shown = ", ".join(users[:_USERS_NAMED_MAX])
+    others = " and others" if len(users) > _USERS_NAMED_MAX else ""
+    return fail_usage(context, f"{way}; there are gardens of {shown}{others}.")
+
+
+def select_users(garden: "Garden", user: str | None) -> list[str]:
+    """The user given, who must have a garden or events here, or else all users."""
+    from garden.upkeep.status import known_users
+    from garden.upkeep.verification import UserUnknownError
+
+    users = known_users(garden.services)
+    if user is not None and user not in users:
+        shown = ", ".join(users[:_USERS_NAMED_MAX])
+        raise UserUnknownError(
+            f"There is no garden of {user!r} here.",
+            hint=f"There are: {shown}." if users else "'garden plant' begins one.",
+        )
+    return users if user is None else [user]
+
+
+def users_in_home(home: Path) -> list[str]:
+    """Users who have a garden in a home; none if there is no home yet."""
+    from garden.access.directory import users_in
+    from garden.home.folder import HomeMissingError, open_home
+
+    try:
+        found = open_home(home)
+    except HomeMissingError:
+        return []
+    return users_in(found.path)
+
+
+def full_path(user: str, text: str) -> str:
+    """Full path for one that may be relative to the user's garden."""
+    path = text.removeprefix("./")
+    if len(path) > 1 and path.endswith("/"):
+        path = path[:-1]
+    if _PATH_OF_A_USER.fullmatch(path) or path.startswith(("/", "../")):
+        return path
+    if path in {"", "."}:
+        return f"users/{user}"
+    return f"history/{user}" if path == "history" else f"users/{user}/{path}"
+
+
+def read_stdin() -> bytes:
+    """Read standard input to its end; a closed one is empty."""
+    # None if it is closed, whatever its type says.
+    stream: TextIO | None = sys.stdin
+    return stream.buffer.read() if stream is not None else b""
+
+
+def fail_usage(context: typer.Context, message: str) -> NoReturn:
+    """End the command as misused, with exit code 2."""
+    context.fail(message)
