@@ -161,7 +161,7 @@ def test_a_document_that_can_not_be_read_is_told_and_the_rest_exported(
     put(garden, NOTES, b"\xff")
     ran = run("export", folder / "out")
     assert ran.code == 1
-    assert "refused ada/notes.md: A document is text in UTF-8" in ran.out
+    assert "refused ada/notes.md: A document is UTF-8 text" in ran.out
     assert set(_tree(folder / "out")) == {
         "ada/overview.md",
         "ada/parts/critic/notes.md",
