@@ -1,10 +1,10 @@
-"""Every system call of a write, and of recovery, is made to fail: one at a time, until a run meets no fault.
+"""Make every system call of a write and of recovery fail, one at a time, until a run meets no fault.
 
-    python -m tests.crash.faults [--sort NAME] [--only WORDS] [--sample N] [--seed N] [--prove] [--list]
+    python -m tests.crash.faults [--operation NAME] [--only WORDS] [--sample N] [--seed N] [--prove] [--list]
 
-Each trial has a process and a user of its own. strace kills the process at one of its system calls, or lets
-that call fail, once or from then on; then a process to which no fault happens judges what is left. It ends
-with 1 where anything was broken, and tells what. It needs strace, and the right to watch another process.
+Each trial has its own process and user. strace kills the process at one of its system calls, or makes that
+call fail, once or from then on. Then a process without faults checks the result. The program exits with 1 and
+names the broken promises. It needs strace, and the right to trace another process.
 """
 
 import argparse
@@ -27,9 +27,8 @@ from pathlib import Path
 from garden.application import Garden
 from garden.events.database import connection
 from garden.home.folder import ensure_home
-from tests.crash.breaking import BREAKAGES
-from tests.crash.judging import Seen, hashes_of, texts_before, wrong_with
-from tests.crash.sorts import SORTS, Sort
+from tests.crash.fault_breakages import BREAKAGES
+from tests.crash.operations import OPERATIONS, Operation
 from tests.crash.strace import (
     CHANGING,
     CLOSING,
@@ -44,7 +43,8 @@ from tests.crash.strace import (
     program,
     was_killed,
 )
-from tests.crash.subjects import Subjects, subjects_of
+from tests.crash.traced_processes import TracedProcesses, traced_processes_of
+from tests.crash.trial_checks import Seen, hashes_of, texts_before, wrong_with
 from tests.support.crowd import REPOSITORY
 from tests.support.databases import TestServer
 from tests.support.planted import opened, put_database
@@ -61,7 +61,7 @@ _DISK_ERRORS = {"disk gone": (FILES, "EIO"), "disk full": (CHANGING, "ENOSPC")}
 
 @dataclass(frozen=True)
 class Plan:
-    """Faults that belong to one trial, and what they are called in the table."""
+    """The faults of one trial, and their name in the table."""
 
     kind: str
     faults: tuple[Fault, ...] = ()
@@ -71,8 +71,8 @@ class Plan:
         return any(fault.lasting for fault in self.faults)
 
     @property
-    def is_of_the_line(self) -> bool:
-        """Whether what is said to the database or heard from it meets a fault."""
+    def hits_the_connection(self) -> bool:
+        """Whether the faults hit the connection to the database."""
         return any(fault.call in TALKING for fault in self.faults)
 
     def __str__(self) -> str:
@@ -81,8 +81,8 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Wish:
-    """Which trials are wanted."""
+class Selection:
+    """Selects the trials to run."""
 
     only: tuple[str, ...] = ()
     sample: int = 1
@@ -95,10 +95,10 @@ class Wish:
 
 
 @dataclass
-class Told:
-    """What became of the trials of one sort."""
+class TrialCounts:
+    """The outcomes of the trials of one operation."""
 
-    sort: str
+    operation: str
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     broken: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -108,20 +108,27 @@ class Told:
         return self.counts.total()
 
 
-class Bench:
-    """Where trials of one sort take place."""
+class Trials:
+    """Runs the trials of one operation."""
 
-    def __init__(self, garden: Garden, subjects: Subjects, sort: Sort, wish: Wish, database: str) -> None:
+    def __init__(
+        self,
+        garden: Garden,
+        processes: TracedProcesses,
+        operation: Operation,
+        selection: Selection,
+        database: str,
+    ) -> None:
         self._garden = garden
         self._database = database
-        self._subjects = subjects
-        self._sort = sort
-        self._wish = wish
+        self._processes = processes
+        self._operation = operation
+        self._selection = selection
         self._number = 0
-        self._chance = random.Random(wish.seed)  # noqa: S311 - it only chooses trials
-        self.told = Told(sort.name)
+        self._chance = random.Random(selection.seed)  # noqa: S311 - it only chooses trials
+        self.counted = TrialCounts(operation.name)
 
-    def run(self) -> Told:
+    def run(self) -> TrialCounts:
         started = time.monotonic()
         self._order()
         reference = self._tried(Plan(NOTHING)).calls
@@ -129,23 +136,23 @@ class Bench:
             for kind, what, lasting in kinds_of(name):
                 self._until_no_fault(name, kind, what, lasting)
         for plan in (*disk_plans(reference), *database_plans(reference)):
-            if self._wish.wants(plan) and self._is_chosen():
+            if self._selection.wants(plan) and self._is_chosen():
                 self._tried(plan)
-        self.told.seconds = time.monotonic() - started
-        return self.told
+        self.counted.seconds = time.monotonic() - started
+        return self.counted
 
     def _folder(self) -> Path:
-        return self._garden.home.path.parent / "told" / f"u{self._number}"
+        return self._garden.home.path.parent / "counted" / f"u{self._number}"
 
     def _order(self) -> None:
-        """Have the process of the next trial made ready, which takes longer than the trial."""
+        """Prepare the process of the next trial ahead of time; that takes longer than the trial."""
         self._folder().mkdir(parents=True)
-        self._subjects.order(f"u{self._number}", self._folder() / "log", self._wish.breakage)
+        self._processes.order(f"u{self._number}", self._folder() / "log", self._selection.breakage)
 
     def _until_no_fault(self, name: str, kind: str, what: str, lasting: bool) -> None:
         for number in count(1):
             plan = Plan(kind, (Fault(name, number, what, lasting),))
-            if not self._wish.wants(Plan(kind, (Fault(name, 0, what, lasting),))):
+            if not self._selection.wants(Plan(kind, (Fault(name, 0, what, lasting),))):
                 return
             if not self._is_chosen():
                 continue
@@ -153,32 +160,32 @@ class Bench:
                 return
 
     def _is_chosen(self) -> bool:
-        return self._chance.randrange(self._wish.sample) == 0
+        return self._chance.randrange(self._selection.sample) == 0
 
     def _tried(self, plan: Plan) -> Seen:
         user_id, folder = f"u{self._number}", self._folder()
         seen, wrong = self._trial(plan, user_id, folder)
-        self.told.counts[plan.kind, seen.outcome if seen.hits or not plan.faults else "not met"] += 1
+        self.counted.counts[plan.kind, seen.outcome if seen.hits or not plan.faults else "not met"] += 1
         if wrong:
-            self.told.broken.append(_report(self._sort, plan, seen, wrong, folder))
+            self.counted.broken.append(_report(self._operation, plan, seen, wrong, folder))
         home = self._garden.home.path
         for left in (home / "users" / user_id, home / "history" / user_id, folder):
             shutil.rmtree(left, ignore_errors=True)
         return seen
 
     def _trial(self, plan: Plan, user_id: str, folder: Path) -> tuple[Seen, list[str]]:
-        garden, sort = self._garden, self._sort
-        sort.before(garden, user_id)
+        garden, operation = self._garden, self._operation
+        operation.before(garden, user_id)
         known = texts_before(garden, user_id)
-        with self._subjects.ordered() as subject:
+        with self._processes.ordered() as process:
             self._number += 1
             self._order()
-            before = subject.handles()
-            with attached(subject.pid, folder / "calls", plan.faults) as let_go:
-                backends = subject.backends if plan.is_of_the_line else []
-                envelopes = [subject.call(sort.ask(user_id), lambda: self._hang_up(backends))]
+            before = process.handles()
+            with attached(process.pid, folder / "calls", plan.faults) as let_go:
+                backends = process.backends if plan.hits_the_connection else []
+                envelopes = [process.call(operation.ask(user_id), lambda: self._hang_up(backends))]
                 if plan.is_lasting and envelopes[0]:
-                    envelopes.append(subject.call(sort.ask(user_id)))
+                    envelopes.append(process.call(operation.ask(user_id)))
                 if envelopes[-1]:
                     let_go()
             seen = Seen(
@@ -190,17 +197,17 @@ class Bench:
                 files=hashes_of(garden, user_id),
             )
             if envelopes[-1]:
-                seen.handles = before, subject.handles()
-            wrong = [*self._locks_left(), *wrong_with(garden, sort, user_id, seen)]
+                seen.handles = before, process.handles()
+            wrong = [*self._locks_left(), *wrong_with(garden, operation, user_id, seen)]
             if not envelopes[-1] and not seen.killed:
                 wrong.append("it gave no answer, or went away by itself")
-            if envelopes[-1] and not self._wish.breakage:
-                survivor = subject.call(sort.next_write(user_id, "the survivor;"))
+            if envelopes[-1] and not self._selection.breakage:
+                survivor = process.call(operation.next_write(user_id, "the survivor;"))
                 wrong += [] if survivor.get("ok") else [f"the survivor can't write any more: {survivor}"]
         return seen, wrong
 
     def _locks_left(self) -> Iterator[str]:
-        """Say whether a lock is held for good; the server may still have to notice that somebody has died."""
+        """Report locks that stay held; the server may need a moment to notice that a process died."""
         deadline = time.monotonic() + _NOTICING_SECONDS
         with connection(self._database) as opened:
             while opened.execute(_LOCKS).fetchall():
@@ -241,7 +248,7 @@ def disk_plans(reference: Sequence[Called]) -> Iterator[Plan]:
 
 
 def database_plans(reference: Sequence[Called]) -> Iterator[Plan]:
-    """From one moment on the database is away, and nobody can connect to it."""
+    """Plans in which the database is gone from one call on and refuses connections."""
     names = ("sendto", "recvfrom")
     for moment, call in enumerate(reference):
         if call.name in names:
@@ -254,14 +261,14 @@ def _from_then_on(
     before: Sequence[Called], first: str, names: Iterable[str], error: str
 ) -> tuple[Fault, ...]:
     done = Counter(call.name for call in before)
-    # The one that is met first stands first, so that a report names it.
+    # The fault that is met first comes first, so that a report names it.
     ordered = sorted(names, key=lambda name: name != first)
     return tuple(Fault(name, done[name] + 1, error, lasting=True) for name in ordered)
 
 
-def _report(sort: Sort, plan: Plan, seen: Seen, wrong: Sequence[str], folder: Path) -> str:
+def _report(operation: Operation, plan: Plan, seen: Seen, wrong: Sequence[str], folder: Path) -> str:
     log = folder / "log"
-    said = [f"{sort.name}: {plan}: {seen.outcome}", *(f"  - {each}" for each in wrong)]
+    said = [f"{operation.name}: {plan}: {seen.outcome}", *(f"  - {each}" for each in wrong)]
     said += [f"    met: {hit.line[:200]}" for hit in seen.hits[:3]]
     said += [f"    said: {str(envelope)[:600]}" for envelope in seen.envelopes]
     if log.exists():
@@ -270,25 +277,25 @@ def _report(sort: Sort, plan: Plan, seen: Seen, wrong: Sequence[str], folder: Pa
 
 
 @contextmanager
-def bench(root: Path, sort: Sort, wish: Wish) -> Iterator[Bench]:
-    server, folder = TestServer(root), root / f"{sort.name}-{wish.breakage}"
+def prepared_trials(root: Path, operation: Operation, selection: Selection) -> Iterator[Trials]:
+    server, folder = TestServer(root), root / f"{operation.name}-{selection.breakage}"
     folder.mkdir()
     folder.chmod(0o711)
     with server.database(server.template()) as url:
         home = ensure_home(folder / "home")
         put_database(home, url)
-        with opened(home) as garden, subjects_of(home.path) as subjects:
-            yield Bench(garden, subjects, sort, wish, url)
+        with opened(home) as garden, traced_processes_of(home.path) as processes:
+            yield Trials(garden, processes, operation, selection, url)
 
 
-def run_sort(root: Path, name: str, wish: Wish) -> Told:
-    with bench(root, SORTS[name], wish) as ready:
+def run_operation(root: Path, name: str, selection: Selection) -> TrialCounts:
+    with prepared_trials(root, OPERATIONS[name], selection) as ready:
         return ready.run()
 
 
 @contextmanager
 def ground() -> Iterator[Path]:
-    """A folder for everything, which goes when this process does, and with it the server in it."""
+    """Yield a folder; a guardian removes it and stops its server when this process ends."""
     root = Path(tempfile.mkdtemp(prefix="garden-faults-"))
     root.chmod(0o711)
     guardian = subprocess.Popen(
@@ -304,43 +311,44 @@ def ground() -> Iterator[Path]:
         guardian.communicate()
 
 
-def run(root: Path, names: Sequence[str], wish: Wish, workers: int) -> list[Told]:
+def run(root: Path, names: Sequence[str], selection: Selection, workers: int) -> list[TrialCounts]:
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        asked = [pool.submit(run_sort, root, name, wish) for name in names]
+        asked = [pool.submit(run_operation, root, name, selection) for name in names]
         done = []
         for future in as_completed(asked):
-            told = future.result()
+            counted = future.result()
             print(
-                f"{told.sort:<18} {told.trials:>5} trials {told.seconds:>6.0f} s  {len(told.broken)} broken",
+                f"{counted.operation:<18} {counted.trials:>5} trials {counted.seconds:>6.0f} s  "
+                f"{len(counted.broken)} broken",
                 flush=True,
             )
-            for each in told.broken:
+            for each in counted.broken:
                 print(each, flush=True)
-            done.append(told)
+            done.append(counted)
         return done
 
 
 def prove(root: Path, workers: int) -> int:
-    """Break the product in each of the ways there are, and see that each is found."""
+    """Break the product in every known way, and check that each is detected."""
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
         asked = {
-            name: pool.submit(run_sort, root, proof.sort, Wish((proof.faults,), breakage=name))
+            name: pool.submit(run_operation, root, proof.operation, Selection((proof.faults,), breakage=name))
             for name, proof in BREAKAGES.items()
         }
         missed = 0
         for name, future in asked.items():
-            told = future.result()
-            missed += not told.broken
-            complaint = told.broken[0].splitlines()[1].strip(" -") if told.broken else "NOT FOUND"
-            print(f"{name:<26}{len(told.broken):>3} of {told.trials:>3}  {complaint[:110]}", flush=True)
+            counted = future.result()
+            missed += not counted.broken
+            complaint = counted.broken[0].splitlines()[1].strip(" -") if counted.broken else "NOT DETECTED"
+            print(f"{name:<26}{len(counted.broken):>3} of {counted.trials:>3}  {complaint[:110]}", flush=True)
     return 1 if missed else 0
 
 
-def table(done: Iterable[Told]) -> str:
-    """Counts by fault and outcome."""
+def table(done: Iterable[TrialCounts]) -> str:
+    """Format the counts by fault and outcome."""
     counts: Counter[tuple[str, str]] = Counter()
-    for told in done:
-        counts.update(told.counts)
+    for counted in done:
+        counts.update(counted.counts)
     outcomes = ("killed", "refused", "in doubt", "answered", "not met")
     lines = [f"{'fault':<24}" + "".join(f"{outcome:>10}" for outcome in outcomes)]
     lines += [
@@ -351,40 +359,44 @@ def table(done: Iterable[Told]) -> str:
 
 
 def main() -> int:
-    wanted = _arguments()
-    if wanted.list:
-        print("\n".join(SORTS))
+    arguments = _arguments()
+    if arguments.list:
+        print("\n".join(OPERATIONS))
         return 0
     try:
         program()
     except NoStraceError as error:
         sys.exit(str(error))
-    wish = Wish(tuple(wanted.only), wanted.sample, wanted.seed, wanted.breakage)
+    selection = Selection(tuple(arguments.only), arguments.sample, arguments.seed, arguments.breakage)
     started = time.monotonic()
     with ground() as root:
-        if wanted.prove:
-            return prove(root, wanted.workers)
-        done = run(root, wanted.sort or list(SORTS), wish, wanted.workers)
-    broken = sum(len(told.broken) for told in done)
+        if arguments.prove:
+            return prove(root, arguments.workers)
+        done = run(root, arguments.operation or list(OPERATIONS), selection, arguments.workers)
+    broken = sum(len(counted.broken) for counted in done)
     print(table(done))
     print(
-        f"{sum(told.trials for told in done)} trials in {time.monotonic() - started:.0f} s, {broken} broken"
+        f"{sum(counted.trials for counted in done)} trials in {time.monotonic() - started:.0f} s, "
+        f"{broken} broken"
     )
     return 1 if broken else 0
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Make every system call of a write fail.")
-    parser.add_argument("--sort", action="append", choices=SORTS, help="only this sort of write")
+    parser.add_argument("--operation", action="append", choices=OPERATIONS, help="run only this operation")
     parser.add_argument(
-        "--only", action="append", default=[], help="only faults whose names hold this: 'EIO at fsync'"
+        "--only",
+        action="append",
+        default=[],
+        help="run only faults whose name contains this, such as 'EIO at fsync'",
     )
-    parser.add_argument("--sample", type=int, default=1, help="one of so many trials, chosen by --seed")
+    parser.add_argument("--sample", type=int, default=1, help="run one of so many trials, chosen by --seed")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--breakage", choices=BREAKAGES, help="break the product in this way")
-    parser.add_argument("--prove", action="store_true", help="see that a broken product is found out")
-    parser.add_argument("--list", action="store_true", help="name the sorts of writes")
+    parser.add_argument("--prove", action="store_true", help="check that a broken product is detected")
+    parser.add_argument("--list", action="store_true", help="list the operations")
     return parser.parse_args()
 
 

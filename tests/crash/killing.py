@@ -15,9 +15,9 @@ from pathlib import Path
 
 from garden.home.embedded import EmbeddedPostgres
 from garden.home.folder import Home, ensure_home, open_home
-from tests.crash.battlefield import RECOVERY_SECONDS, Battlefield, Figures, Victim, battlefield
-from tests.crash.broken_products import BREAKAGES
-from tests.crash.victims import KINDS
+from tests.crash.kill_breakages import BREAKAGES
+from tests.crash.loaded_garden import RECOVERY_SECONDS, Figures, LoadedGarden, Target, loaded_garden
+from tests.crash.targets import KINDS
 from tests.support.databases import TestServer
 from tests.support.planted import put_database
 
@@ -45,7 +45,7 @@ def kill_at_random(
 ) -> Figures:
     """Have a garden worked in and its workers killed so many times; gives what came of it."""
     chosen = random.Random(seed)  # noqa: S311 - it only chooses
-    with battlefield(home, seed, breakage) as field:
+    with loaded_garden(home, seed, breakage) as field:
         # What was broken on purpose may never come in order.
         field.patience_seconds = _BROKEN_SECONDS if breakage else RECOVERY_SECONDS
         while (done := field.figures.kills.total()) < kills and not field.figures.faults:
@@ -55,32 +55,32 @@ def kill_at_random(
         return field.figures
 
 
-def _season(field: Battlefield, chosen: random.Random, kills_until: int) -> None:
+def _season(field: LoadedGarden, chosen: random.Random, kills_until: int) -> None:
     """Kill now one and now another, and everybody at the end."""
     field.begin(list(KINDS.values()))
-    while field.figures.kills.total() < kills_until - len(field.victims):
-        victims = _victims(field, chosen)
+    while field.figures.kills.total() < kills_until - len(field.targets):
+        targets = _choose_targets(field, chosen)
         field.watch(_LONGEST_SECONDS * chosen.random())
-        field.kill(victims)
-        for victim in victims:
-            field.start(victim)
+        field.kill(targets)
+        for target in targets:
+            field.start(target)
         if chosen.random() < _IN_THE_FIRST_MOMENTS:
             field.watch(_FIRST_MOMENTS_SECONDS * chosen.random())
-            field.kill(victims[:1])
-            field.start(victims[0])
+            field.kill(targets[:1])
+            field.start(targets[0])
     field.watch(_LONGEST_SECONDS * chosen.random())
     field.retire()
 
 
-def _victims(field: Battlefield, chosen: random.Random) -> list[Victim]:
+def _choose_targets(field: LoadedGarden, chosen: random.Random) -> list[Target]:
     count = 2 if chosen.random() < _TWO_AT_ONCE else 1
-    weighted = [victim for victim in field.victims for _ in range(victim.kind.often)]
-    victims: list[Victim] = []
-    while len(victims) < count:
-        victim = chosen.choice(weighted)
-        if victim not in victims:
-            victims.append(victim)
-    return victims
+    weighted = [target for target in field.targets for _ in range(target.kind.often)]
+    targets: list[Target] = []
+    while len(targets) < count:
+        target = chosen.choice(weighted)
+        if target not in targets:
+            targets.append(target)
+    return targets
 
 
 @contextmanager
@@ -116,7 +116,7 @@ def main() -> int:
         put_database(home, url)
         figures = kill_at_random(home, kills=asked.kills, seed=asked.seed, breakage=asked.broken, report=tell)
         if figures.faults:
-            tell((folder / "victims.log").read_text())
+            tell((folder / "targets.log").read_text())
     tell("\n".join(figures.lines()))
     return 1 if figures.faults else 0
 

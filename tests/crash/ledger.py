@@ -24,7 +24,7 @@ def hash_of(content: bytes) -> str:
 
 
 @dataclass(frozen=True)
-class Wish:
+class Request:
     """A request: its key, by which it can be told from all others, and the words that it brings."""
 
     key: str
@@ -38,7 +38,7 @@ class Wish:
 class Told:
     """What the witness was told of one request."""
 
-    wish: Wish
+    request: Request
     asked: int = 0
     answer: dict[str, Any] | None = None
     refusal: dict[str, Any] | None = None
@@ -102,8 +102,8 @@ class Ledger:
     def take(self, word: dict[str, Any]) -> None:
         self.counts[word["what"]] += 1
         if word["what"] == "asked":
-            wish = Wish(**word["wish"])
-            self.told.setdefault(wish.key, Told(wish)).asked += 1
+            request = Request(**word["request"])
+            self.told.setdefault(request.key, Told(request)).asked += 1
         elif word["what"] == "acknowledged":
             self.told[word["key"]].answer = word["answer"]
         elif word["what"] == "refused":
@@ -114,14 +114,14 @@ class Ledger:
         elif word["what"] == "saved":
             self.by_hand.take_saved(word["path"], word["words"])
 
-    def unheard(self) -> list[Told]:
+    def unanswered(self) -> list[Told]:
         return [each for each in self.told.values() if each.answer is None and each.refusal is None]
 
     def of_user(self, user_id: str) -> list[Told]:
-        return [each for each in self.told.values() if each.wish.user_id == user_id]
+        return [each for each in self.told.values() if each.request.user_id == user_id]
 
 
-class Confidant:
+class WitnessClient:
     """A line to the witness, for one thread; what is told here is on the disk when the call returns."""
 
     def __init__(self, address: str, name: str) -> None:
@@ -137,18 +137,18 @@ class Confidant:
         self._answers.close()
         self._line.close()
 
-    def asked(self, wish: Wish) -> None:
-        self._tell(what="asked", wish=asdict(wish))
+    def asked(self, request: Request) -> None:
+        self._tell(what="asked", request=asdict(request))
 
-    def acknowledged(self, wish: Wish, answer: dict[str, Any]) -> None:
-        self._tell(what="acknowledged", key=wish.key, answer=answer)
+    def acknowledged(self, request: Request, answer: dict[str, Any]) -> None:
+        self._tell(what="acknowledged", key=request.key, answer=answer)
 
-    def refused(self, wish: Wish, error: dict[str, Any]) -> None:
-        self._tell(what="refused", key=wish.key, error=error)
+    def refused(self, request: Request, error: dict[str, Any]) -> None:
+        self._tell(what="refused", key=request.key, error=error)
 
-    def left(self, wish: Wish) -> None:
+    def left(self, request: Request) -> None:
         """Say that nobody will ask for this again."""
-        self._tell(what="left", key=wish.key)
+        self._tell(what="left", key=request.key)
 
     def saving(self, path: str, before: bytes, content: bytes, between: Iterable[bytes] = ()) -> None:
         """Say what a file held that is saved by hand, what it is to hold, and what it may hold meanwhile."""
@@ -159,9 +159,9 @@ class Confidant:
         """Say that a file was saved by hand as it was said last, with these words."""
         self._tell(what="saved", path=path, words=words)
 
-    def unheard(self) -> list[Wish]:
+    def unanswered(self) -> list[Request]:
         """Give what was asked in this name, and what nobody knows the end of."""
-        return [Wish(**each) for each in self._tell(what="open")]
+        return [Request(**each) for each in self._tell(what="open")]
 
     def _tell(self, **word: Any) -> Any:
         self._line.sendall(json.dumps({**word, "by": self._name}).encode() + b"\n")
@@ -169,7 +169,7 @@ class Confidant:
 
 
 @contextmanager
-def witnessing(folder: Path) -> Iterator[tuple[str, Path]]:
+def run_witness(folder: Path) -> Iterator[tuple[str, Path]]:
     """Have a witness for as long as it is needed; gives its address, and where its ledger is."""
     address, ledger = str(folder / "w"), folder / "ledger"
     process = subprocess.Popen(

@@ -16,10 +16,10 @@ from psycopg.conninfo import conninfo_to_dict
 
 from garden.home.embedded import EmbeddedPostgres
 from garden.home.folder import Home, ensure_home
-from tests.crash.battlefield import Battlefield, Figures, battlefield
 from tests.crash.killing import Report, scratch_folder, scratch_server, silent, tell
+from tests.crash.loaded_garden import Figures, LoadedGarden, loaded_garden
 from tests.crash.proxy import Line, proxy_to
-from tests.crash.victims import KINDS
+from tests.crash.targets import KINDS
 from tests.support.planted import put_database
 
 SEASON_OUTAGES = 8
@@ -31,7 +31,7 @@ _GONE_SECONDS_MAX = 2.0
 def stop_at_random(home: Home, *, outages: int, seed: int, report: Report = silent) -> Figures:
     """Have a garden worked in on a server of its own, and that server stopped and started so many times."""
     chosen, server = random.Random(seed), EmbeddedPostgres(home)  # noqa: S311 - it only chooses
-    with battlefield(home, seed) as field:
+    with loaded_garden(home, seed) as field:
         for begun in range(0, outages, SEASON_OUTAGES):
             field.begin(list(KINDS.values()))
             for _ in range(min(SEASON_OUTAGES, outages - begun)):
@@ -63,7 +63,7 @@ def spoil_the_line(
     report: Report = silent,
 ) -> Figures:
     """Have a garden worked in over a line on which messages come late, get lost or break off."""
-    with battlefield(home, seed) as field:
+    with loaded_garden(home, seed) as field:
         for _ in range(seasons):
             field.begin(list(KINDS.values()))
             line.accidents(ACCIDENTS_PER_THOUSAND)
@@ -75,7 +75,7 @@ def spoil_the_line(
         return field.figures
 
 
-def _end(field: Battlefield, report: Report) -> None:
+def _end(field: LoadedGarden, report: Report) -> None:
     field.retire()
     field.recover_and_judge()
     report(field.figures.progress())

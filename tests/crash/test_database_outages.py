@@ -4,9 +4,9 @@ import os
 
 from garden.home.embedded import EmbeddedPostgres
 from garden.home.folder import Home
-from tests.crash.battlefield import Figures
+from tests.crash.loaded_garden import Figures
 from tests.crash.outages import bad_line, spoil_the_line, stop_at_random
-from tests.crash.size import FULL
+from tests.crash.sampling import FULL
 
 OUTAGES = int(os.environ.get("GARDEN_TEST_CRASH_OUTAGES", "3" if FULL else "1"))
 SEED = int(os.environ.get("GARDEN_TEST_CRASH_SEED", "0"))
@@ -30,6 +30,6 @@ def test_after_broken_connections_every_acknowledged_change_is_there_once(home: 
 
 
 def expect_nothing_broken(figures: Figures, home: Home) -> None:
-    assert figures.faults == [], (home.path.parent / "victims.log").read_text()
+    assert figures.faults == [], (home.path.parent / "targets.log").read_text()
     assert figures.acknowledged
     assert figures.recovered == figures.stalled

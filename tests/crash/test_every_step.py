@@ -1,4 +1,4 @@
-"""A writer is killed before every step of every sort of write; whoever comes next finds all in order."""
+"""A writer is killed before every step of every operation; the next caller finds everything in order."""
 
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from garden.application import Garden
-from tests.crash.size import FULL, chosen_steps
+from tests.crash.sampling import FULL, chosen_steps
 from tests.support.crowd import Asked, Crowd, crowd_in
 from tests.support.planted import NOTES, PROFILE, ada, ok, patching, plant
 from tests.support.promises import broken_promises, text_of, told
@@ -58,7 +58,7 @@ def before_every_step(crowd: Crowd, name: str, ask: Callable[[int], Asked]) -> I
 
 
 @pytest.mark.parametrize("ask", [patch_profile, patch_notes, append_to_notes, begin_a_document])
-def test_a_request_that_was_cut_off_at_any_step_has_one_effect_when_it_is_sent_again(
+def test_a_request_killed_at_any_step_has_one_effect_when_sent_again(
     garden: Garden, crowd: Crowd, ask: Asking
 ) -> None:
     for number in before_every_step(crowd, ask.__name__, ask):
@@ -88,10 +88,10 @@ def test_the_first_copy_of_a_document_survives_a_kill_at_any_step(garden: Garden
 
 
 @pytest.mark.parametrize("next_path", [NOTES, OTHER], ids=["the old path", "the new path"])
-def test_a_move_that_was_cut_off_at_any_step_has_happened_or_has_not(
+def test_a_move_killed_at_any_step_happened_wholly_or_not_at_all(
     garden: Garden, crowd: Crowd, next_path: str
 ) -> None:
-    """Each move is followed by the one back, so that every one of them finds the document where it looks."""
+    """Each move is undone by a move back, so that the next one finds the document."""
 
     def move(number: int) -> Asked:
         return "fs.move", {"path": NOTES, "newPath": OTHER, "idempotencyKey": f"there {number}"}
@@ -105,7 +105,7 @@ def test_a_move_that_was_cut_off_at_any_step_has_happened_or_has_not(
     for step in chosen_steps(len(steps), next_path):
         number = next(numbers)
         assert crowd.call(move(number), dies_before=step).killed
-        # Somebody else comes first, to one of the two places; the mover only then.
+        # Another caller opens one of the two paths before the mover tries again.
         session.call("fs.append", {"path": next_path, "text": f"said {number};", "dryRun": True})
         session.call("fs.append", {"path": next_path, "text": f"said {number};", "ifMatch": "none"})
         ok(session.call(*move(number)))
@@ -115,7 +115,7 @@ def test_a_move_that_was_cut_off_at_any_step_has_happened_or_has_not(
         assert broken_promises(garden) == []
 
 
-def test_a_snapshot_that_was_cut_off_at_any_step_can_be_taken_again(garden: Garden, crowd: Crowd) -> None:
+def test_a_snapshot_killed_at_any_step_can_be_taken_again(garden: Garden, crowd: Crowd) -> None:
     def ask(number: int) -> Asked:
         ok(ada(garden).call(*patch_profile(number)))
         return "md.snapshot_history", {"path": PROFILE, "idempotencyKey": f"snapshot {number}"}
@@ -130,10 +130,10 @@ def test_a_snapshot_that_was_cut_off_at_any_step_can_be_taken_again(garden: Gard
 @pytest.mark.parametrize(
     ("first_dies_before", "copy_is_lost"), [("create", False), ("exchange", False), ("end_event", True)]
 )
-def test_whoever_settles_a_cut_off_write_may_be_cut_off_at_any_step_as_well(
+def test_a_settlement_can_itself_be_killed_at_any_step(
     garden: Garden, crowd: Crowd, first_dies_before: str, copy_is_lost: bool
 ) -> None:
-    """A copy whose link a power failure has taken is made again, which takes steps of its own."""
+    """A copy whose link was lost in a power failure is made again, in steps of its own."""
     crowd.call(patch_profile(0))
     steps = crowd.call(patch_profile(1)).steps
     history = garden.home.path / "history/ada/parts/critic/profile"
@@ -158,7 +158,7 @@ def append_outside(garden: Garden, path: str, text: str) -> None:
 
 
 def save_outside(garden: Garden, path: str, text: str) -> None:
-    """Save as most editors do: a new file in the place of the old one."""
+    """Save as most editors do: replace the file with a new one."""
     file = garden.home.path / path
     new = file.with_suffix(".swp")
     new.write_text(file.read_text() + text)
@@ -167,7 +167,7 @@ def save_outside(garden: Garden, path: str, text: str) -> None:
 
 @pytest.mark.parametrize("edit_outside", [append_outside, save_outside])
 @pytest.mark.parametrize(("path", "ask"), [(PROFILE, patch_profile), (NOTES, patch_notes)])
-def test_an_edit_from_outside_after_a_kill_at_any_step_is_kept_and_told(
+def test_an_outside_edit_after_a_kill_at_any_step_is_kept_and_recorded(
     garden: Garden,
     crowd: Crowd,
     path: str,

@@ -1,4 +1,4 @@
-"""A writer is killed at any moment, again and again: what it acknowledged is there, and the rest is whole."""
+"""A writer is killed at random moments: acknowledged changes are there once, and no document is torn."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from garden.application import Garden
-from tests.crash.size import FULL
+from tests.crash.sampling import FULL
 from tests.support.crowd import REPOSITORY
 from tests.support.planted import NOTES, PROFILE, ada, ok, patching, plant
 from tests.support.promises import broken_promises, text_of, told
@@ -28,7 +28,7 @@ WORDS_MAX = 30
 
 @dataclass
 class Heard:
-    """What a writer said until it was killed: the numbers of its requests, by document."""
+    """What a writer reported before it was killed: its request numbers by document."""
 
     asked: set[tuple[str, int]] = field(default_factory=set)
     done: set[tuple[str, int]] = field(default_factory=set)
@@ -89,7 +89,7 @@ def counted(garden: Garden, name: str) -> Callable[[str, int], int]:
 
 
 def events_of(garden: Garden, name: str) -> dict[tuple[str, int], int]:
-    """How many committed events of the account say what the writer of this name asked for."""
+    """Count the committed events of each request of this writer."""
     found: dict[tuple[str, int], int] = {}
     for path in PATHS:
         for event in told(garden, path).committed:
@@ -107,7 +107,7 @@ def plant_all(garden: Garden) -> None:
 
 
 @pytest.mark.parametrize("seed", range(0, KILLS, 2))
-def test_after_a_kill_at_any_moment_all_that_was_acknowledged_is_there_once(
+def test_after_a_kill_at_any_moment_every_acknowledged_change_is_there_once(
     garden: Garden, seed: int
 ) -> None:
     session, moment = ada(garden), random.Random(seed)  # noqa: S311 - it only chooses moments
@@ -129,7 +129,7 @@ def test_after_a_kill_at_any_moment_all_that_was_acknowledged_is_there_once(
         assert broken_promises(garden) == []
 
 
-def test_while_others_write_on_a_killed_writer_is_settled_by_them(garden: Garden) -> None:
+def test_other_writers_settle_the_changes_of_a_killed_one(garden: Garden) -> None:
     plant_all(garden)
     names, heard = ("first", "second", "third"), [Heard(), Heard(), Heard()]
     with ExitStack() as stack:

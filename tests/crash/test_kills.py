@@ -5,9 +5,9 @@ import os
 import pytest
 
 from garden.home.folder import Home
-from tests.crash.broken_products import BREAKAGES
+from tests.crash.kill_breakages import BREAKAGES
 from tests.crash.killing import kill_at_random
-from tests.crash.size import sample
+from tests.crash.sampling import sample
 
 # `make crash` kills more often: see `python -m tests.crash.killing`.
 KILLS = int(os.environ.get("GARDEN_TEST_CRASH_KILLS", "12"))
@@ -18,7 +18,7 @@ ENOUGH_TO_SEE_IT = 200
 
 def test_after_kills_at_random_every_acknowledged_change_is_there_once(ready_home: Home) -> None:
     figures = kill_at_random(ready_home, kills=KILLS, seed=SEED)
-    assert figures.faults == [], (ready_home.path.parent / "victims.log").read_text()
+    assert figures.faults == [], (ready_home.path.parent / "targets.log").read_text()
     assert figures.kills.total() >= KILLS
     assert figures.acknowledged
     assert figures.recovered == figures.stalled

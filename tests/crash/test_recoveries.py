@@ -1,4 +1,4 @@
-"""A repair or a restoration is killed before every step, or meets others; all is in order afterwards."""
+"""A repair or restore is killed before every step, or meets other writes; all is in order afterwards."""
 
 from collections.abc import Callable, Iterator
 
@@ -6,7 +6,7 @@ import pytest
 
 from garden.application import Garden
 from garden.upkeep.status import status_of_user
-from tests.crash.size import FULL, chosen_steps
+from tests.crash.sampling import FULL, chosen_steps
 from tests.support.crowd import Asked, Crowd, Job, crowd_in
 from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, patching, plant
 from tests.support.promises import broken_promises, text_of, told
@@ -25,7 +25,7 @@ def crowd(garden: Garden) -> Iterator[Crowd]:
 
 
 def damage(garden: Garden, path: str, number: int) -> None:
-    """Take an anchor out, and write something, as an editor would."""
+    """Remove an anchor and add a line, as an editor could."""
     file = garden.home.path / path
     anchor = ANCHOR if path == PROFILE else "<!-- @anchor: s5 v1 -->\n"
     text = file.read_text()
@@ -40,7 +40,7 @@ def lose(garden: Garden, path: str, _number: int) -> None:
 
 def write_more(garden: Garden, path: str, number: int) -> None:
     file = garden.home.path / path
-    # Not at the end: that is the Change Log, which keeps all that stands in it.
+    # Not at the end: the Change Log keeps every line.
     file.write_text(file.read_text().replace("\n\n", f"\n\nby hand {number};\n\n", 1))
 
 
@@ -72,7 +72,7 @@ RECOVERIES = [
 @pytest.mark.parametrize(
     ("spoil", "ask", "path"), RECOVERIES if FULL else [*RECOVERIES[::4], *RECOVERIES[3::4]]
 )
-def test_a_recovery_that_was_cut_off_at_any_step_has_one_effect_when_it_is_sent_again(
+def test_a_repair_or_restore_killed_at_any_step_has_one_effect_when_sent_again(
     garden: Garden,
     crowd: Crowd,
     spoil: Callable[[Garden, str, int], None],
@@ -99,7 +99,7 @@ def test_a_recovery_that_was_cut_off_at_any_step_has_one_effect_when_it_is_sent_
         assert states(garden) == {"in step"}
 
 
-def test_a_missing_file_is_still_missing_after_a_restoration_was_cut_off_before_it_wrote(
+def test_a_missing_file_stays_missing_after_a_restore_is_killed_before_its_write(
     garden: Garden, crowd: Crowd
 ) -> None:
     lose(garden, PROFILE, 0)
@@ -117,9 +117,7 @@ def test_a_missing_file_is_still_missing_after_a_restoration_was_cut_off_before_
     assert broken_promises(garden) == []
 
 
-def test_repairs_restorations_and_writes_at_once_come_one_after_the_other(
-    garden: Garden, crowd: Crowd
-) -> None:
+def test_concurrent_repairs_restores_and_writes_run_one_after_the_other(garden: Garden, crowd: Crowd) -> None:
     damage(garden, PROFILE, 0)
     damaged = text_of(garden, PROFILE)
     jobs = [

@@ -1,4 +1,4 @@
-"""Kills at any moment of the very first start, which makes a home, a database, a server and a schema."""
+"""Kills during the very first start, which makes a home, a server, a database and a schema."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ import pytest
 
 from garden.home.embedded import EmbeddedPostgres
 from garden.home.folder import open_home
-from tests.crash.size import FULL
+from tests.crash.sampling import FULL
 from tests.support.processes import garden, spawn_garden
 
 # The delays cover an undisturbed first start; `GARDEN_TEST_KILLS` sets how many there are.
@@ -21,15 +21,15 @@ LONGEST_SECONDS = 1.4
 
 @pytest.mark.parametrize("moment", range(KILLS))
 @pytest.mark.parametrize(
-    "victims", ["the starter alone", "everything it started", "everything but the starter"]
+    "targets", ["the starter alone", "everything it started", "everything but the starter"]
 )
-def test_a_kill_during_the_first_start_never_keeps_the_next_from_succeeding(
-    folder: Path, victims: str, moment: int
+def test_after_a_kill_during_the_first_start_the_next_start_succeeds(
+    folder: Path, targets: str, moment: int
 ) -> None:
     home = folder / "home"
     starter = spawn_garden("init", home=home)
     time.sleep(LONGEST_SECONDS * (moment + 0.5) / KILLS)
-    for process in chosen(victims, starter.pid, home):
+    for process in chosen(targets, starter.pid, home):
         with suppress(psutil.NoSuchProcess):
             process.send_signal(signal.SIGKILL)
     starter.communicate(timeout=120)
@@ -40,14 +40,14 @@ def test_a_kill_during_the_first_start_never_keeps_the_next_from_succeeding(
     EmbeddedPostgres(open_home(home)).stop()
 
 
-def chosen(victims: str, starter: int, home: Path) -> list[psutil.Process]:
-    """The starter, what it started, and the server, which has left the starter's family by design."""
-    if victims == "the starter alone":
+def chosen(targets: str, starter: int, home: Path) -> list[psutil.Process]:
+    """Choose among the starter, its children, and the server, which is detached by design."""
+    if targets == "the starter alone":
         return [psutil.Process(starter)]
     family = psutil.Process(starter).children(recursive=True) + [
         process for process in psutil.process_iter() if works_in(process, home)
     ]
-    return family if victims == "everything but the starter" else [psutil.Process(starter), *family]
+    return family if targets == "everything but the starter" else [psutil.Process(starter), *family]
 
 
 def works_in(process: psutil.Process, home: Path) -> bool:

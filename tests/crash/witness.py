@@ -46,7 +46,7 @@ class Witness:
     """What was told, on the disk; and who has not heard of what."""
 
     ledger: int
-    unheard: dict[str, dict[str, Any]] = field(default_factory=dict)
+    unanswered: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def hear(self, told: list[tuple[_Talk, bytes]]) -> None:
         """Put on the disk what is worth it, and only then say so."""
@@ -59,11 +59,11 @@ class Witness:
             _say(talk.line, self._answer(word))
 
     def _answer(self, word: dict[str, Any]) -> Any:
-        mine = self.unheard.setdefault(word["by"], {})
+        mine = self.unanswered.setdefault(word["by"], {})
         if word["what"] == OPEN:
             return list(mine.values())
         if word["what"] == "asked":
-            mine[word["wish"]["key"]] = word["wish"]
+            mine[word["request"]["key"]] = word["request"]
         elif word["what"] in _ENDS:
             mine.pop(word["key"], None)
         return True

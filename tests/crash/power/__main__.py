@@ -1,10 +1,10 @@
-"""Tries power failures on every sort of write, and shows that a missing sync would be seen.
+"""Try power failures on every write, and prove that a missing fsync would be detected.
 
-    python -m tests.crash.power            each sort of write in each state, and recovery itself
-    python -m tests.crash.power --prove    leaves out each sync of the product in turn, and wants a complaint
-    python -m tests.crash.power --trace    compares what is recorded with what strace sees
+    python -m tests.crash.power            each operation in each state, and recovery itself
+    python -m tests.crash.power --prove    remove each fsync of the product in turn, and expect a finding
+    python -m tests.crash.power --trace    compare the recorded effects with what strace sees
 
-Ends with 1 where something does not hold.
+Exits with 1 where a check fails.
 """
 
 import argparse
@@ -15,17 +15,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from garden.application import Garden
-from tests.crash.power.ground import throw_away_garden
 from tests.crash.power.harness import Harness, Scenario, Tried
-from tests.crash.power.lives import Lives, lives_in
-from tests.crash.power.proving import meeting_places, places, proof
-from tests.crash.power.sorts import SORTS
-from tests.crash.power.tracing import missed
+from tests.crash.power.missing_syncs import meeting_places, places, proof
+from tests.crash.power.operations import OPERATIONS
+from tests.crash.power.processes import Processes, processes_in
+from tests.crash.power.strace_check import differences
+from tests.crash.power.temporary_garden import temporary_garden
 
 
 @dataclass
 class Sum:
-    """What came of one sort of write."""
+    """Counts for one operation."""
 
     scenarios: int = 0
     states: int = 0
@@ -47,28 +47,28 @@ def main() -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    words.add_argument("sorts", nargs="*", metavar="SORT", help=f"of: {', '.join(SORTS)}")
-    words.add_argument("--prove", action="store_true", help="leave out each sync")
+    words.add_argument("operations", nargs="*", metavar="SORT", help=f"of: {', '.join(OPERATIONS)}")
+    words.add_argument("--prove", action="store_true", help="remove each fsync in turn")
     words.add_argument("--trace", action="store_true", help="compare with strace")
-    words.add_argument("--shallow", action="store_true", help="leave out failures of recovery itself")
-    words.add_argument("--every", type=int, default=1, help="of the states of recovery, try every so-manieth")
+    words.add_argument("--shallow", action="store_true", help="skip power failures during recovery")
+    words.add_argument("--every", type=int, default=1, help="try every n-th state of a recovery")
     asked = words.parse_args()
-    unknown = set(asked.sorts) - set(SORTS)
+    unknown = set(asked.operations) - set(OPERATIONS)
     if unknown:
-        words.error(f"there is no sort {', '.join(sorted(unknown))}")
-    names = asked.sorts or list(SORTS)
-    with throw_away_garden() as garden, lives_in(garden.home.path) as lives:
+        words.error(f"unknown operation: {', '.join(sorted(unknown))}")
+    names = asked.operations or list(OPERATIONS)
+    with temporary_garden() as garden, processes_in(garden.home.path) as processes:
         if asked.trace:
             return trace(garden, names)
         if asked.prove:
-            return prove(garden, lives)
-        return try_all(garden, lives, names, every=asked.every, shallow=asked.shallow)
+            return prove(garden, processes)
+        return try_all(garden, processes, names, every=asked.every, shallow=asked.shallow)
 
 
-def try_all(garden: Garden, lives: Lives, names: Sequence[str], *, every: int, shallow: bool) -> int:
+def try_all(garden: Garden, processes: Processes, names: Sequence[str], *, every: int, shallow: bool) -> int:
     began, total = time.monotonic(), Sum()
     for name in names:
-        since, one = time.monotonic(), tried(Harness(garden, lives), name, every=every, shallow=shallow)
+        since, one = time.monotonic(), tried(Harness(garden, processes), name, every=every, shallow=shallow)
         seconds = time.monotonic() - since
         print(
             f"{name}: {one.scenarios} scenarios, {one.states} states, {one.tries} recoveries, "
@@ -88,33 +88,33 @@ def try_all(garden: Garden, lives: Lives, names: Sequence[str], *, every: int, s
 
 
 def tried(harness: Harness, name: str, *, every: int, shallow: bool) -> Sum:
-    """Try a sort of write with each recovery, and then its recovery with one of them in turn."""
+    """Try an operation with each way to recover, then power failures during recovery."""
     result = Sum()
-    for scenario in [Scenario(SORTS[name])] if shallow else harness.scenarios(SORTS[name]):
+    for scenario in [Scenario(OPERATIONS[name])] if shallow else harness.scenarios(OPERATIONS[name]):
         alone = scenario.first is None
         result.add(harness.tried(scenario, every=1 if alone else every, all_recoveries=alone))
     return result
 
 
-def prove(garden: Garden, lives: Lives) -> int:
-    met, unseen = meeting_places(Harness(garden, lives)), 0
+def prove(garden: Garden, processes: Processes) -> int:
+    met, unseen = meeting_places(Harness(garden, processes)), 0
     for place in places():
-        found = proof(garden, lives, place, met.get(place, []))
+        found = proof(garden, processes, place, met.get(place, []))
         unseen += not found.found
         print(f"{place}\n  {_said(found.scenario, found.found, found.tries)}", flush=True)
-    print(f"all: {len(places())} syncs, {unseen} that nobody would miss")
+    print(f"Removing {len(places()) - unseen} of the {len(places())} fsyncs is detected")
     return 1 if unseen else 0
 
 
 def _said(scenario: str, found: str, tries: int) -> str:
-    return f"{scenario}: {found}" if found else f"NOT SEEN in {tries} tries"
+    return f"{scenario}: {found}" if found else f"NOT DETECTED in {tries} tries"
 
 
 def trace(garden: Garden, names: Sequence[str]) -> int:
-    differ = [said for number, name in enumerate(names) for said in missed(garden, SORTS[name], number)]
-    print(
-        "\n".join(differ) or f"strace saw in {len(names)} sorts of write what was recorded, and nothing else"
-    )
+    differ = [
+        said for number, name in enumerate(names) for said in differences(garden, OPERATIONS[name], number)
+    ]
+    print("\n".join(differ) or f"strace saw exactly what was recorded, in {len(names)} operations")
     return 1 if differ else 0
 
 

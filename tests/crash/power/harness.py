@@ -26,8 +26,8 @@ from tests.crash.power.disk import (
     told,
 )
 from tests.crash.power.effects import Effect, What, database_steps
-from tests.crash.power.lives import RECONCILE, Asked, Job, Life, Lives
-from tests.crash.power.sorts import BrokenError, Sort, at, prepare
+from tests.crash.power.operations import BrokenError, Operation, at, prepare
+from tests.crash.power.processes import RECONCILE, Asked, Job, Processes, ProcessRun
 from tests.support.promises import ADOPTED, broken_promises
 from tests.support.promises import told as told_of
 
@@ -51,23 +51,23 @@ class First:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A sort of write, and what is watched: the write itself, or who comes after it was cut off."""
+    """An operation, and what is recorded: the write itself, or the next caller after an interruption."""
 
-    sort: Sort
+    operation: Operation
     first: First | None = None
     comes: str = ""
 
     @property
     def name(self) -> str:
         if self.first is None:
-            return self.sort.name
+            return self.operation.name
         cut = "power failure" if self.first.choice is not None else "kill"
-        return f"{self.sort.name}, {cut} before step {self.first.step}, then {self.comes}"
+        return f"{self.operation.name}, {cut} before step {self.first.step}, then {self.comes}"
 
     def calls(self, user: str) -> list[Asked]:
-        wishes = [wish.asked(user) for wish in self.sort.wishes]
+        requests = [request.asked(user) for request in self.operation.requests]
         if self.first is None or self.comes == "the same":
-            return wishes
+            return requests
         return [(RECONCILE, {})]
 
 
@@ -96,7 +96,7 @@ class Tried:
 class Ground:
     """A user's files before the watched process, and what was done to them without being synced.
 
-    `answers` are the wishes acknowledged so far, `numbers` the labels that new files have used up.
+    `answers` are the requests acknowledged so far, `numbers` the labels that new files have used up.
     """
 
     base: Image
@@ -132,9 +132,9 @@ class Template:
 class Harness:
     """Tries scenarios on one garden, each state on a user of its own."""
 
-    def __init__(self, garden: Garden, lives: Lives, *, left_out: str | None = None) -> None:
+    def __init__(self, garden: Garden, processes: Processes, *, left_out: str | None = None) -> None:
         self._garden = garden
-        self._lives = lives
+        self._processes = processes
         self._left_out = left_out
 
     def recorded(self, scenario: Scenario) -> Template:
@@ -149,13 +149,13 @@ class Harness:
     def reaches(self, scenario: Scenario) -> bool:
         """Whether the first process of a scenario takes the step before which it is to die."""
         return scenario.first is None or scenario.first.step < len(
-            self.recorded(Scenario(scenario.sort)).effects
+            self.recorded(Scenario(scenario.operation)).effects
         )
 
-    def scenarios(self, sort: Sort, *, losses: bool = True) -> Iterator[Scenario]:
-        """Give a sort of write by itself, then all ways in which it is cut off and another comes after."""
-        yield Scenario(sort)
-        whole = self.recorded(Scenario(sort))
+    def scenarios(self, operation: Operation, *, losses: bool = True) -> Iterator[Scenario]:
+        """Yield an operation by itself, then every way to interrupt it before another request comes."""
+        yield Scenario(operation)
+        whole = self.recorded(Scenario(operation))
         kills = [First(step) for step in range(1, len(whole.effects))]
         lost = [
             First(failure.step, failure.choice)
@@ -165,7 +165,7 @@ class Harness:
         ]
         for first in [*kills, *(lost if losses else [])]:
             for comes in COMES:
-                yield Scenario(sort, first, comes)
+                yield Scenario(operation, first, comes)
 
     def tried(
         self,
@@ -209,12 +209,14 @@ class Harness:
 
     def _ground(self, user: str, scenario: Scenario) -> Ground:
         home, first = self._garden.home.path, scenario.first
-        prepare(self._garden, user, scenario.sort)
+        prepare(self._garden, user, scenario.operation)
         base, labels = scanned(home, user)
         if first is None:
             return Ground(base, labels)
-        wishes = [wish.asked(user) for wish in scenario.sort.wishes]
-        life = self._lives.live(Job(user, wishes, labels, first.step, self._left_out, scenario.sort.unable))
+        requests = [request.asked(user) for request in scenario.operation.requests]
+        life = self._processes.live(
+            Job(user, requests, labels, first.step, self._left_out, scenario.operation.unable)
+        )
         assert life.ended == "killed", life
         numbers = sum(effect.number > 0 for effect in life.effects)
         answers = sum(effect.what is What.ANSWER for effect in life.effects)
@@ -224,29 +226,29 @@ class Harness:
         base = image_of(base, life.effects, first.choice)
         return Ground(base, put_on_disk(home, user, base), [], numbers, answers)
 
-    def _lived(self, user: str, scenario: Scenario, ground: Ground, dies_before: int | None) -> Life:
+    def _lived(self, user: str, scenario: Scenario, ground: Ground, dies_before: int | None) -> ProcessRun:
         job = Job(
             user,
             scenario.calls(user),
             ground.labels,
             dies_before,
             self._left_out,
-            scenario.sort.unable,
+            scenario.operation.unable,
             ground.numbers,
         )
-        return self._lives.live(job)
+        return self._processes.live(job)
 
     def _broken(self, scenario: Scenario, template: Template, failure: Failure, recovery: str) -> str:
         with self._user() as user:
             try:
                 acknowledged = self._fail(user, scenario, template, failure)
-                check(self._garden, user, scenario.sort, acknowledged, recovery)
+                check(self._garden, user, scenario.operation, acknowledged, recovery)
             except (BrokenError, GardenError) as error:
                 return f"{type(error).__name__}: {error}"
         return ""
 
     def _fail(self, user: str, scenario: Scenario, template: Template, failure: Failure) -> int:
-        """Bring a user's files and account to the state; gives how many wishes were acknowledged.
+        """Bring a user's files and account to the state; gives how many requests were acknowledged.
 
         The process is killed where the last step that the database kept has been taken, so that the account
         is what it would be. What the process went on to do to files is taken from the undisturbed run.
@@ -285,36 +287,38 @@ def _where(failure: Failure, template: Template) -> str:
     return f"before step {failure.step} ({before}), {failure.kept} database steps kept; {found}"
 
 
-def check(garden: Garden, user: str, sort: Sort, acknowledged: int, recovery: str) -> None:
+def check(garden: Garden, user: str, operation: Operation, acknowledged: int, recovery: str) -> None:
     """Have what was left mended, send everything again, and raise for what does not hold."""
     session = garden.session(user, "companion", role="maintainer")
     before: list[int] | None = None
     if recovery != "the same":
-        _recovered(garden, user, sort, recovery)
-        before = [wish.seen(garden, user) for wish in sort.wishes]
+        _recovered(garden, user, operation, recovery)
+        before = [request.seen(garden, user) for request in operation.requests]
         for number, times in enumerate(before):
             if times > 1 or (number < acknowledged and times != 1):
-                raise BrokenError(f"wish {number} was found {times} times, {acknowledged} were acknowledged")
-        _hold(garden, user, sort)
-    for number, wish in enumerate(sort.wishes):
-        again = session.call(*wish.asked(user))
+                raise BrokenError(
+                    f"request {number} was found {times} times, {acknowledged} were acknowledged"
+                )
+        _hold(garden, user, operation)
+    for number, request in enumerate(operation.requests):
+        again = session.call(*request.asked(user))
         if not again["ok"]:
-            raise BrokenError(f"sent again, wish {number} is refused: {again['error']}")
+            raise BrokenError(f"sent again, request {number} is refused: {again['error']}")
         known = before[number] if before else number < acknowledged
-        if known and wish.answers_again and not again["meta"].get("replayed"):
-            raise BrokenError(f"sent again, wish {number} is done again: {again}")
-    for number, wish in enumerate(sort.wishes):
+        if known and request.answers_again and not again["meta"].get("replayed"):
+            raise BrokenError(f"sent again, request {number} is done again: {again}")
+    for number, request in enumerate(operation.requests):
         # What was done before a move is told of at the old path.
-        if number == len(sort.wishes) - 1 and wish.seen(garden, user) != 1:
-            raise BrokenError(f"sent again, wish {number} is not there once")
+        if number == len(operation.requests) - 1 and request.seen(garden, user) != 1:
+            raise BrokenError(f"sent again, request {number} is not there once")
     # It also takes away the strays beside documents that nobody had to open.
     _reconciled(garden, user)
-    _hold(garden, user, sort)
+    _hold(garden, user, operation)
 
 
-def _recovered(garden: Garden, user: str, sort: Sort, recovery: str) -> None:
+def _recovered(garden: Garden, user: str, operation: Operation, recovery: str) -> None:
     if recovery == "the next":
-        tool, args = sort.next_comes(user)
+        tool, args = operation.next_comes(user)
         envelope = garden.session(user, "other", role="maintainer").call(tool, args)
         expected = {"precondition_failed", "not_found", "already_exists"} if args.get("ifMatch") else set()
         if not envelope["ok"] and envelope["error"]["code"] not in expected:
@@ -332,7 +336,7 @@ def _reconciled(garden: Garden, user: str) -> None:
             raise BrokenError(f"{each.path} could not be reconciled: {each.outcome}, {each.message}")
 
 
-def _hold(garden: Garden, user: str, sort: Sort) -> None:
+def _hold(garden: Garden, user: str, operation: Operation) -> None:
     for status in status_of_user(garden.services, user):
         if not status.in_step:
             raise BrokenError(f"{status.path} is {status.state}: {status.message}")
@@ -342,9 +346,9 @@ def _hold(garden: Garden, user: str, sort: Sort) -> None:
         errors = [event.error["code"] for event in events if event.status is Status.FAILED and event.error]
         if set(errors) - {"stalled_before_write"}:
             raise BrokenError(f"{status.path}: a change failed for {errors}")
-    for wrong in broken_promises(garden, user, spare_copies=sort.spare_copies):
+    for wrong in broken_promises(garden, user, spare_copies=operation.spare_copies):
         raise BrokenError(wrong)
-    for path, words in sort.earlier:
+    for path, words in operation.earlier:
         file = garden.home.path / at(user, path)
         if not file.exists() or words not in file.read_text():
             raise BrokenError(f"{path} has lost what was said earlier")

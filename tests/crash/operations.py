@@ -1,4 +1,4 @@
-"""The sorts of writes that faults happen to: what has to be there before, and how effects are counted."""
+"""The operations that meet faults: what each needs beforehand, and how its effects are counted."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -39,8 +39,8 @@ Asking = Callable[[str], Asked]
 
 
 @dataclass(frozen=True)
-class Sort:
-    """A sort of write. `also` counts what was begun before: it must have happened `also_times`."""
+class Operation:
+    """An operation; `also` counts an earlier change, which must be there `also_times`."""
 
     name: str
     path: str
@@ -209,22 +209,22 @@ def settled(garden: Garden, user_id: str) -> Effects:
 
 _PATCHED = saying(SAID, PROFILE)
 
-SORTS: Mapping[str, Sort] = {
-    sort.name: sort
-    for sort in (
-        Sort("patch", PROFILE, a_profile, patch, _PATCHED),
-        Sort("append", NOTES, notes, append, saying(SAID, NOTES)),
-        Sort("plant", PROFILE, nothing, plant, saying(f"# {SAID}", PROFILE)),
-        Sort("move", MOVED, notes, move, moved),
-        Sort("snapshot", PROFILE, a_profile, snapshot, taken, spare_copies=True),
-        Sort("log", PROFILE, a_profile, log, logged),
-        Sort("adopt", PROFILE, an_outside_edit, patch, _PATCHED, saying(BY_HAND, PROFILE)),
-        Sort("next-after-stall", PROFILE, stalled_after, patch, _PATCHED, settled),
-        Sort("next-no-copy", PROFILE, stalled_without_copy, patch, _PATCHED, settled),
-        Sort("next-before-write", PROFILE, stalled_before, patch, _PATCHED, settled, also_times=0),
-        Sort("reconcile-after", PROFILE, stalled_after, settle, settled),
-        Sort("reconcile-no-copy", PROFILE, stalled_without_copy, settle, settled),
-        Sort("reconcile-before", PROFILE, stalled_before, settle, settled, times=0),
-        Sort("reconcile-adopt", PROFILE, an_outside_edit, settle, saying(BY_HAND, PROFILE)),
+OPERATIONS: Mapping[str, Operation] = {
+    operation.name: operation
+    for operation in (
+        Operation("patch", PROFILE, a_profile, patch, _PATCHED),
+        Operation("append", NOTES, notes, append, saying(SAID, NOTES)),
+        Operation("plant", PROFILE, nothing, plant, saying(f"# {SAID}", PROFILE)),
+        Operation("move", MOVED, notes, move, moved),
+        Operation("snapshot", PROFILE, a_profile, snapshot, taken, spare_copies=True),
+        Operation("log", PROFILE, a_profile, log, logged),
+        Operation("adopt", PROFILE, an_outside_edit, patch, _PATCHED, saying(BY_HAND, PROFILE)),
+        Operation("next-after-stall", PROFILE, stalled_after, patch, _PATCHED, settled),
+        Operation("next-no-copy", PROFILE, stalled_without_copy, patch, _PATCHED, settled),
+        Operation("next-before-write", PROFILE, stalled_before, patch, _PATCHED, settled, also_times=0),
+        Operation("reconcile-after", PROFILE, stalled_after, settle, settled),
+        Operation("reconcile-no-copy", PROFILE, stalled_without_copy, settle, settled),
+        Operation("reconcile-before", PROFILE, stalled_before, settle, settled, times=0),
+        Operation("reconcile-adopt", PROFILE, an_outside_edit, settle, saying(BY_HAND, PROFILE)),
     )
 }

@@ -1,4 +1,4 @@
-"""The judgement itself: an honest account passes, and each sort of broken promise is named."""
+"""The judgement itself: an honest account passes, and each operation of broken promise is named."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -13,10 +13,10 @@ from garden.events.stream import LockedStream
 from garden.files.paths import GardenPath
 from garden.upkeep.reconciliation import reconcile
 from garden.writing.adoption import DriftAdopter
-from tests.crash.editing import on_the_way, put_back
-from tests.crash.ledger import Ledger, Save, Told, Wish, hash_of
-from tests.crash.verdict import judge
-from tests.crash.wishes import words_of
+from tests.crash.editor import on_the_way, put_back
+from tests.crash.judge import judge
+from tests.crash.ledger import Ledger, Request, Save, Told, hash_of
+from tests.crash.workload import words_of
 from tests.support.planted import NOTES, ada, ok, plant
 from tests.support.promises import told
 
@@ -24,20 +24,20 @@ KEYS = ("writer0-1-1", "writer0-1-2")
 Lie = Callable[[Garden, Ledger], None]
 
 
-def wish(key: str) -> Wish:
+def request(key: str) -> Request:
     words = words_of(key)
-    return Wish(key, "ada", "fs.append", {"path": NOTES, "text": words, "idempotencyKey": key}, words)
+    return Request(key, "ada", "fs.append", {"path": NOTES, "text": words, "idempotencyKey": key}, words)
 
 
 @pytest.fixture
 def ledger(garden: Garden) -> Ledger:
     """What a witness knows who was told of every request and every answer."""
     plant(ada(garden), NOTES)
-    planted = Wish("plant", "ada", "fs.write", {})
+    planted = Request("plant", "ada", "fs.write", {})
     ledger = Ledger({"plant": Told(planted, asked=1)})
     for key in KEYS:
-        answer = ok(ada(garden).call("fs.append", wish(key).args))
-        ledger.told[key] = Told(wish(key), asked=1, answer=answer)
+        answer = ok(ada(garden).call("fs.append", request(key).args))
+        ledger.told[key] = Told(request(key), asked=1, answer=answer)
     return ledger
 
 
@@ -92,8 +92,8 @@ def sealed_too_late(garden: Garden, ledger: Ledger) -> None:
     file = garden.home.path / NOTES
     before = file.read_bytes()
     with mock.patch.object(LockedStream, "finish"):
-        answer = ok(ada(garden).call("fs.append", wish(key).args))
-    ledger.told[key] = Told(wish(key), asked=1, answer=answer)
+        answer = ok(ada(garden).call("fs.append", request(key).args))
+    ledger.told[key] = Told(request(key), asked=1, answer=answer)
     ledger.by_hand.take_saving(NOTES, Save(hash_of(before), hash_of(file.read_bytes())))
     save(file, before.decode())
     ledger.by_hand.take_saved(NOTES)
@@ -101,7 +101,9 @@ def sealed_too_late(garden: Garden, ledger: Ledger) -> None:
 
 
 def cut_off(ledger: Ledger) -> None:
-    ledger.told["snapshot"] = Told(Wish("snapshot", "ada", "md.snapshot_history", {"path": NOTES}), asked=1)
+    ledger.told["snapshot"] = Told(
+        Request("snapshot", "ada", "md.snapshot_history", {"path": NOTES}), asked=1
+    )
 
 
 def spare_copy(garden: Garden, text: str) -> None:
@@ -117,7 +119,7 @@ def test_what_is_explained_is_no_broken_promise(garden: Garden, ledger: Ledger, 
 
 
 def acknowledged_and_never_done(_: Garden, ledger: Ledger) -> None:
-    ledger.told["writer0-1-3"] = Told(wish("writer0-1-3"), asked=1, answer={"result": {}, "meta": {}})
+    ledger.told["writer0-1-3"] = Told(request("writer0-1-3"), asked=1, answer={"result": {}, "meta": {}})
 
 
 def refused_and_done(_: Garden, ledger: Ledger) -> None:
@@ -130,13 +132,13 @@ def answered_with_another_event(_: Garden, ledger: Ledger) -> None:
 
 
 def refused_for_no_good_reason(_: Garden, ledger: Ledger) -> None:
-    ledger.told["writer0-1-3"] = Told(wish("writer0-1-3"), asked=1, refusal={"code": "internal"})
+    ledger.told["writer0-1-3"] = Told(request("writer0-1-3"), asked=1, refusal={"code": "internal"})
 
 
 def done_twice(garden: Garden, ledger: Ledger) -> None:
-    again = {**wish(KEYS[0]).args, "idempotencyKey": "writer0-1-3"}
+    again = {**request(KEYS[0]).args, "idempotencyKey": "writer0-1-3"}
     answer = ok(ada(garden).call("fs.append", again))
-    ledger.told["writer0-1-3"] = Told(wish("writer0-1-3"), asked=1, answer=answer)
+    ledger.told["writer0-1-3"] = Told(request("writer0-1-3"), asked=1, answer=answer)
 
 
 def saved_by_hand_and_lost(_: Garden, ledger: Ledger) -> None:
@@ -160,8 +162,8 @@ def lost_what_was_put_back_once(garden: Garden, ledger: Ledger) -> None:
     file = garden.home.path / NOTES
     older = file.read_text()
     key = "writer0-1-3"
-    answer = ok(ada(garden).call("fs.append", wish(key).args))
-    ledger.told[key] = Told(wish(key), asked=1, answer=answer)
+    answer = ok(ada(garden).call("fs.append", request(key).args))
+    ledger.told[key] = Told(request(key), asked=1, answer=answer)
     save(file, older)
     brought_in_order(garden)
 
@@ -202,7 +204,7 @@ def taken_away(garden: Garden, ledger: Ledger) -> None:
     args = {"path": NOTES, "diffText": diff, "idempotencyKey": "writer0-1-3"}
     answer = ok(ada(garden).call("fs.patch", args))
     ledger.told["writer0-1-3"] = Told(
-        Wish("writer0-1-3", "ada", "fs.patch", args, words), asked=1, answer=answer
+        Request("writer0-1-3", "ada", "fs.patch", args, words), asked=1, answer=answer
     )
 
 

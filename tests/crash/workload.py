@@ -1,11 +1,11 @@
-"""What is asked for under load: writes of every sort, each with words that nothing else brings."""
+"""What is asked for under load: writes of every operation, each with words that nothing else brings."""
 
 import random
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tests.crash.ledger import Wish
+from tests.crash.ledger import Request
 
 WORDS = re.compile(r"said-[a-z]+[0-9]+-[0-9]+-[0-9]+;")
 
@@ -32,7 +32,7 @@ def key_of(words: str) -> str:
     return words.removeprefix("said-").removesuffix(";")
 
 
-class Wishes:
+class Workload:
     """Draws requests in one life of one writer; no two of them, of whatever writer, have the same key."""
 
     def __init__(self, name: str, life: int, users: Sequence[str], seed: int) -> None:
@@ -42,17 +42,17 @@ class Wishes:
         self._number = 0
         self._curated: dict[str, list[str]] = {}
 
-    def draw(self) -> Wish:
+    def draw(self) -> Request:
         self._number += 1
         key = f"{self._prefix}-{self._number}"
         user_id = self._random.choice(self._users)
-        make = self._random.choices(_SORTS, _OFTEN)[0]
+        make = self._random.choices(_OPERATIONS, _OFTEN)[0]
         tool, args = make(self, f"users/{user_id}", words_of(key))
         has_words = tool not in {"fs.move", "md.snapshot_history", "events.log"} and words_of(key) in str(
             args
         )
         args = {**args, "idempotencyKey": key}
-        return Wish(key, user_id, tool, args, words_of(key) if has_words else None)
+        return Request(key, user_id, tool, args, words_of(key) if has_words else None)
 
     def append_to_section(self, folder: str, words: str) -> Asked:
         path = self._random.choice(list(_LISTS))
@@ -121,9 +121,9 @@ class Wishes:
         return "md.patch_section", {**args, "rationale": "As it was said.", "overrideRationale": "All of it."}
 
 
-_SORTS: tuple[Callable[[Wishes, str, str], Asked], ...] = (
-    Wishes.append_to_section, Wishes.replace_section, Wishes.tidy_section, Wishes.append_to_file,
-    Wishes.curate_list, Wishes.patch_file, Wishes.plant, Wishes.move, Wishes.snapshot, Wishes.log,
-    Wishes.restore, Wishes.repair,
+_OPERATIONS: tuple[Callable[[Workload, str, str], Asked], ...] = (
+    Workload.append_to_section, Workload.replace_section, Workload.tidy_section, Workload.append_to_file,
+    Workload.curate_list, Workload.patch_file, Workload.plant, Workload.move, Workload.snapshot, Workload.log,
+    Workload.restore, Workload.repair,
 )  # fmt: skip
 _OFTEN = (30, 10, 4, 20, 10, 10, 3, 5, 3, 5, 2, 1)

@@ -1,4 +1,4 @@
-"""A process that has imported everything, and that forks victims: to start one costs next to nothing.
+"""A process that has imported everything, and that forks targets: to start one costs next to nothing.
 
 It kills them too, and keeps the number of a dead one until it has said how that one ended, so that no number
 ever means another process. When its standard input ends it kills all who are left, and goes.
@@ -16,25 +16,25 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tests.crash.broken_products import broken
+from tests.crash.kill_breakages import broken
 from tests.crash.ledger import REPOSITORY
-from tests.crash.victims import KINDS, Post
+from tests.crash.targets import KINDS, Assignment
 
 
-class Nursery:
-    """The process, seen from whoever wants victims."""
+class ProcessStarter:
+    """The process, seen from whoever wants targets."""
 
     def __init__(self, process: subprocess.Popen[str], log: Path) -> None:
         self._process = process
         self.log = log
 
-    def start(self, kind: str, post: Post) -> int:
-        """Start a victim; gives its number."""
-        return int(self._ask({"start": kind, "post": asdict(post)}))
+    def start(self, kind: str, assignment: Assignment) -> int:
+        """Start a target; gives its number."""
+        return int(self._ask({"start": kind, "assignment": asdict(assignment)}))
 
-    def kill(self, victims: Sequence[int]) -> list[bool]:
-        """Kill victims at once; tells of each whether it had lived until then."""
-        return list(self._ask({"kill": list(victims)}))
+    def kill(self, targets: Sequence[int]) -> list[bool]:
+        """Kill targets at once; tells of each whether it had lived until then."""
+        return list(self._ask({"kill": list(targets)}))
 
     def _ask(self, request: dict[str, Any]) -> Any:
         assert self._process.stdin is not None
@@ -45,12 +45,12 @@ class Nursery:
 
 
 @contextmanager
-def nursery(log: Path, breakage: str | None = None) -> Iterator[Nursery]:
-    """Have a nursery; with a breakage all its victims run a product that is broken in that way."""
+def process_starter(log: Path, breakage: str | None = None) -> Iterator[ProcessStarter]:
+    """Have a process_starter; with a breakage all its targets run a product that is broken in that way."""
     with (
         log.open("a") as errors,
         subprocess.Popen(
-            [sys.executable, "-m", "tests.crash.nursery", *([breakage] if breakage else [])],
+            [sys.executable, "-m", "tests.crash.process_starter", *([breakage] if breakage else [])],
             cwd=REPOSITORY,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -61,7 +61,7 @@ def nursery(log: Path, breakage: str | None = None) -> Iterator[Nursery]:
     ):
         assert process.stdin is not None
         try:
-            yield Nursery(process, log)
+            yield ProcessStarter(process, log)
         finally:
             process.stdin.close()
             process.wait()
@@ -73,23 +73,23 @@ def main(breakage: str | None) -> None:
         for line in sys.stdin:
             request = json.loads(line)
             if "start" in request:
-                victim = _fork(request["start"], Post.of(request["post"]))
-                alive.add(victim)
-                print(json.dumps(victim), flush=True)
+                target = _fork(request["start"], Assignment.of(request["assignment"]))
+                alive.add(target)
+                print(json.dumps(target), flush=True)
             else:
                 alive -= set(request["kill"])
                 print(json.dumps(_killed(request["kill"])), flush=True)
         _killed(list(alive))
 
 
-def _fork(kind: str, post: Post) -> int:
+def _fork(kind: str, assignment: Assignment) -> int:
     child = os.fork()
     if child:
         return child
     try:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(2, 1)
-        KINDS[kind].live(post)
+        KINDS[kind].live(assignment)
     except BaseException:  # noqa: BLE001 - the end of a process, which is told before
         traceback.print_exc()
         sys.stderr.flush()
@@ -97,10 +97,10 @@ def _fork(kind: str, post: Post) -> int:
         os._exit(1)
 
 
-def _killed(victims: list[int]) -> list[bool]:
-    for victim in victims:
-        os.kill(victim, signal.SIGKILL)
-    return [os.WIFSIGNALED(os.waitpid(victim, 0)[1]) for victim in victims]
+def _killed(targets: list[int]) -> list[bool]:
+    for target in targets:
+        os.kill(target, signal.SIGKILL)
+    return [os.WIFSIGNALED(os.waitpid(target, 0)[1]) for target in targets]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A garden home with victims at work in it, and what can be said of how they recover."""
+"""A garden home with targets at work in it, and what can be said of how they recover."""
 
 import itertools
 import time
@@ -13,11 +13,11 @@ from garden.application import Garden
 from garden.home.folder import Home
 from garden.upkeep.jobs import queue_name
 from garden.upkeep.status import status_of_user
-from tests.crash.ledger import Confidant, Ledger, witnessing
-from tests.crash.nursery import Nursery, nursery
-from tests.crash.verdict import judge
-from tests.crash.victims import KINDS, Kind, Post, answered, sender
-from tests.crash.wishes import PLANTED
+from tests.crash.judge import judge
+from tests.crash.ledger import Ledger, WitnessClient, run_witness
+from tests.crash.process_starter import ProcessStarter, process_starter
+from tests.crash.targets import KINDS, Assignment, TargetKind, answered, sender
+from tests.crash.workload import PLANTED
 from tests.support.brokers import real_broker
 from tests.support.planted import ok, opened
 from tests.support.ports import free_port
@@ -69,29 +69,35 @@ class Figures:
 
 
 @dataclass
-class Victim:
+class Target:
     """One who is at work, and has been started so many times."""
 
-    kind: Kind
+    kind: TargetKind
     name: str
     pid: int = 0
 
 
-class Battlefield:
+class LoadedGarden:
     """Victims at work; whoever has it chooses whom to kill."""
 
     def __init__(
-        self, home: Home, garden: Garden, nursery: Nursery, witness: tuple[str, Path], broker: str, seed: int
+        self,
+        home: Home,
+        garden: Garden,
+        process_starter: ProcessStarter,
+        witness: tuple[str, Path],
+        broker: str,
+        seed: int,
     ) -> None:
         self.garden = garden
         self.figures = Figures()
         self.patience_seconds = RECOVERY_SECONDS
-        self.victims: list[Victim] = []
-        self._home, self._nursery = home, nursery
+        self.targets: list[Target] = []
+        self._home, self._starter = home, process_starter
         self._witness, self._ledger = witness
         self._port = free_port()
         self._broker = broker
-        self._lives, self._seasons = itertools.count(seed * 1_000_000), itertools.count()
+        self._processes, self._seasons = itertools.count(seed * 1_000_000), itertools.count()
         self._users: tuple[str, ...] = ()
         self._tokens: tuple[str, ...] = ()
         self._open: dict[UUID, float] = {}
@@ -101,7 +107,7 @@ class Battlefield:
         """Whose gardens are worked in now."""
         return self._users
 
-    def begin(self, kinds: Sequence[Kind]) -> None:
+    def begin(self, kinds: Sequence[TargetKind]) -> None:
         """Have these kinds at work, for users who were not there before: so no document grows for ever."""
         self._settle_new_users()
         known = self._ledger.stat().st_size
@@ -128,18 +134,18 @@ class Battlefield:
             for path in PLANTED:
                 ok(self.garden.session(user).call("md.plant", {"path": f"users/{user}/{path}"}))
 
-    def enlist(self, kinds: Sequence[Kind]) -> None:
-        """Start all victims of these kinds."""
-        self.victims = [
-            Victim(kind, f"{kind.name}{number}") for kind in kinds for number in range(kind.count)
+    def enlist(self, kinds: Sequence[TargetKind]) -> None:
+        """Start all targets of these kinds."""
+        self.targets = [
+            Target(kind, f"{kind.name}{number}") for kind in kinds for number in range(kind.count)
         ]
-        for victim in self.victims:
-            self.start(victim)
+        for target in self.targets:
+            self.start(target)
 
-    def start(self, victim: Victim) -> None:
-        life = next(self._lives)
-        post = Post(
-            victim.name,
+    def start(self, target: Target) -> None:
+        life = next(self._processes)
+        assignment = Assignment(
+            target.name,
             life,
             life,
             str(self._home.path),
@@ -149,17 +155,17 @@ class Battlefield:
             self._users,
             self._tokens,
         )
-        victim.pid = self._nursery.start(victim.kind.name, post)
+        target.pid = self._starter.start(target.kind.name, assignment)
 
-    def kill(self, victims: Sequence[Victim]) -> None:
+    def kill(self, targets: Sequence[Target]) -> None:
         """Kill them at once, count them, and keep in mind what they have left open."""
         moment = time.monotonic()
-        lived = self._nursery.kill([victim.pid for victim in victims])
-        for victim, alive in zip(victims, lived, strict=True):
-            self.figures.kills[victim.kind.name] += 1
+        lived = self._starter.kill([target.pid for target in targets])
+        for target, alive in zip(targets, lived, strict=True):
+            self.figures.kills[target.kind.name] += 1
             if not alive:
-                self.figures.faults.append(f"{victim.name} had ended by itself: see {self._nursery.log}")
-        dead = {victim.kind.actor or victim.name for victim in victims}
+                self.figures.faults.append(f"{target.name} had ended by itself: see {self._starter.log}")
+        dead = {target.kind.actor or target.name for target in targets}
         self.remember_open(moment, dead)
 
     def remember_open(self, moment: float, actors: Collection[str] | None = None) -> None:
@@ -187,8 +193,8 @@ class Battlefield:
 
     def retire(self) -> None:
         """Kill everybody at the same moment."""
-        self.kill(self.victims)
-        self.victims = []
+        self.kill(self.targets)
+        self.targets = []
 
     def recover(self) -> None:
         """Have nobody there but those who bring in order, until everything is; or complain."""
@@ -202,16 +208,16 @@ class Battlefield:
             time.sleep(_LOOK_SECONDS)
         self.look()
         self.figures.longest_alone_seconds = max(self.figures.longest_alone_seconds, time.monotonic() - begun)
-        self._nursery.kill([victim.pid for victim in self.victims])
-        self.victims = []
+        self._starter.kill([target.pid for target in self.targets])
+        self.targets = []
 
     def send_again(self) -> None:
         """Send once more what nobody has heard the end of, long after those who asked have died."""
         sessions = {user: self.garden.session(user, "again", role="maintainer") for user in self._users}
-        with Confidant(self._witness, "again") as confidant:
-            for told in Ledger.read(self._ledger).unheard():
-                if told.wish.user_id in sessions:
-                    answered(confidant, told.wish, sender(sessions))
+        with WitnessClient(self._witness, "again") as witness:
+            for told in Ledger.read(self._ledger).unanswered():
+                if told.request.user_id in sessions:
+                    answered(witness, told.request, sender(sessions))
 
     def judge(self) -> None:
         """Compare what the witness was told with what there is, for the present users."""
@@ -250,16 +256,16 @@ class Battlefield:
 
 
 @contextmanager
-def battlefield(home: Home, seed: int, breakage: str | None = None) -> Iterator[Battlefield]:
-    """Have a field, with its nursery and its witness."""
+def loaded_garden(home: Home, seed: int, breakage: str | None = None) -> Iterator[LoadedGarden]:
+    """Have a field, with its process_starter and its witness."""
     folder = home.path.parent
     # What was left a moment ago is everybody's to bring in order, the service's and the worker's too.
     with (home.path / "garden.toml").open("a") as settings:
         settings.write("[upkeep]\nsweep_seconds = 1\nstalled_seconds = 0\nadopt_seconds = 1\n")
     with (
         opened(home) as garden,
-        witnessing(folder) as witness,
+        run_witness(folder) as witness,
         real_broker("redis", folder, queue_name(home)) as broker,
-        nursery(folder / "victims.log", breakage) as victims,
+        process_starter(folder / "targets.log", breakage) as targets,
     ):
-        yield Battlefield(home, garden, victims, witness, broker.url, seed)
+        yield LoadedGarden(home, garden, targets, witness, broker.url, seed)

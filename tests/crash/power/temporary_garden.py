@@ -10,13 +10,13 @@ from pathlib import Path
 
 from garden.application import Garden
 from garden.home.folder import ensure_home
-from tests.crash.power.lives import REPOSITORY
+from tests.crash.power.processes import REPOSITORY
 from tests.support.databases import TestServer
 from tests.support.planted import opened, put_database
 
 
 @contextmanager
-def throw_away_garden() -> Iterator[Garden]:
+def temporary_garden() -> Iterator[Garden]:
     root = Path(tempfile.mkdtemp(prefix="garden-power-"))
     # As root, the server's own account has to pass through.
     root.chmod(0o711)

@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from tests.crash.ledger import Confidant
-from tests.crash.wishes import PLANTED, WORDS, key_of, words_of
+from tests.crash.ledger import WitnessClient
+from tests.crash.workload import PLANTED, WORDS, key_of, words_of
 
 # What is moved about is left alone: a file that is saved where it no longer is would be there twice.
 _EDITED = PLANTED[:3]
@@ -34,7 +34,9 @@ class Edit(NamedTuple):
 class Editor:
     """Changes one file after the other; `name` is whose words it brings."""
 
-    def __init__(self, home: Path, users: Sequence[str], witness: Confidant, name: str, seed: int) -> None:
+    def __init__(
+        self, home: Path, users: Sequence[str], witness: WitnessClient, name: str, seed: int
+    ) -> None:
         self._home = home
         self._users = users
         self._witness = witness

@@ -12,7 +12,7 @@ from garden.events.saga import Status
 from garden.files.plain_files import raw_hash
 from garden.tools.error_codes import CODES
 from garden.upkeep.reconciliation import reconcile
-from tests.crash.sorts import Sort, events_of, session_of
+from tests.crash.operations import Operation, events_of, session_of
 from tests.crash.strace import Called, Fault
 from tests.support.crowd import REPOSITORY
 from tests.support.folders import PREFIX
@@ -62,16 +62,16 @@ def hashes_of(garden: Garden, user_id: str) -> dict[str, tuple[int, str]]:
     }
 
 
-def wrong_with(garden: Garden, sort: Sort, user_id: str, seen: Seen) -> Iterator[str]:
+def wrong_with(garden: Garden, operation: Operation, user_id: str, seen: Seen) -> Iterator[str]:
     """Judge a trial, mend what a fault may leave, and say what is broken."""
     yield from _wrong_with_answers(seen)
     yield from _torn_files(garden, user_id, seen)
     yield from _wrong_with_handles(seen)
     yield from _recovered(garden, user_id)
-    yield from _wrong_with_effects(garden, sort, user_id, seen)
+    yield from _wrong_with_effects(garden, operation, user_id, seen)
     yield from _not_written_anew(garden, user_id, seen)
-    yield from _wrong_when_sent_again(garden, sort, user_id)
-    yield from broken_promises(garden, user_id, spare_copies=sort.spare_copies)
+    yield from _wrong_when_sent_again(garden, operation, user_id)
+    yield from broken_promises(garden, user_id, spare_copies=operation.spare_copies)
 
 
 def _wrong_with_answers(seen: Seen) -> Iterator[str]:
@@ -124,16 +124,16 @@ def _recovered(garden: Garden, user_id: str) -> Iterator[str]:
             yield f"{each.path}: recovery says {each.outcome}: {each.message}"
 
 
-def _wrong_with_effects(garden: Garden, sort: Sort, user_id: str, seen: Seen) -> Iterator[str]:
-    found = sort.effects(garden, user_id)
-    allowed = {"answered": {sort.times}, "refused": {0}}.get(seen.outcome, {0, sort.times})
-    if sort.is_recovery or any(envelope["ok"] for envelope in seen.envelopes):
-        allowed = {sort.times}
+def _wrong_with_effects(garden: Garden, operation: Operation, user_id: str, seen: Seen) -> Iterator[str]:
+    found = operation.effects(garden, user_id)
+    allowed = {"answered": {operation.times}, "refused": {0}}.get(seen.outcome, {0, operation.times})
+    if operation.is_recovery or any(envelope["ok"] for envelope in seen.envelopes):
+        allowed = {operation.times}
     if not any(found.are(count) for count in allowed):
         said = [each if not each["ok"] else "ok" for each in seen.envelopes]
         yield f"{found} after it was {seen.outcome}, {allowed} allowed: {said}"
-    if sort.also is not None and not sort.also(garden, user_id).are(sort.also_times):
-        yield f"{sort.also(garden, user_id)} of what was begun before"
+    if operation.also is not None and not operation.also(garden, user_id).are(operation.also_times):
+        yield f"{operation.also(garden, user_id)} of what was begun before"
 
 
 def _not_written_anew(garden: Garden, user_id: str, seen: Seen) -> Iterator[str]:
@@ -151,15 +151,15 @@ def _not_written_anew(garden: Garden, user_id: str, seen: Seen) -> Iterator[str]
             yield f"{path}: the disk did not confirm it, and it was not written anew"
 
 
-def _wrong_when_sent_again(garden: Garden, sort: Sort, user_id: str) -> Iterator[str]:
-    session, asked = session_of(garden, user_id), sort.ask(user_id)
-    if not sort.is_recovery:
+def _wrong_when_sent_again(garden: Garden, operation: Operation, user_id: str) -> Iterator[str]:
+    session, asked = session_of(garden, user_id), operation.ask(user_id)
+    if not operation.is_recovery:
         again = session.call(*asked)
         if not again["ok"]:
             yield f"sent again it is refused: {again['error']}"
-        if not sort.effects(garden, user_id).are(sort.times):
-            yield f"{sort.effects(garden, user_id)} when it was sent again"
-    after = session.call(*sort.next_write(user_id, "and then;"))
+        if not operation.effects(garden, user_id).are(operation.times):
+            yield f"{operation.effects(garden, user_id)} when it was sent again"
+    after = session.call(*operation.next_write(user_id, "and then;"))
     if not after["ok"]:
         yield f"the next write is refused: {after['error']}"
     open_events = [

@@ -1,4 +1,4 @@
-"""Compares what a recording holds with what strace sees, so that no effect goes by unnoticed."""
+"""Compares the recorded effects with what strace sees, so that none is overlooked."""
 
 import re
 import subprocess
@@ -9,8 +9,8 @@ from pathlib import Path
 from garden.application import Garden
 from tests.crash.power.disk import clear, scanned
 from tests.crash.power.effects import USER, Effect, What
-from tests.crash.power.lives import REPOSITORY, Job, Lives
-from tests.crash.power.sorts import Sort, prepare
+from tests.crash.power.operations import Operation, prepare
+from tests.crash.power.processes import REPOSITORY, Job, Processes
 
 # All that may change what a disk holds, also what nothing of ours uses.
 _CALLS = (
@@ -35,23 +35,25 @@ _IN_FILES = {*_AS_EFFECTS.values(), What.CREATE, What.EXCHANGE}
 Seen = tuple[str, str]
 
 
-def missed(garden: Garden, sort: Sort, number: int) -> list[str]:
-    """Watch one run of a sort of write in both ways; gives where they differ."""
+def differences(garden: Garden, operation: Operation, number: int) -> list[str]:
+    """Watch one run of an operation in both ways; return the differences."""
     home, user = garden.home.path, f"traced{number}"
-    prepare(garden, user, sort)
+    prepare(garden, user, operation)
     _, labels = scanned(home, user)
     log = home.parent / f"strace-{number}.log"
     command = ["strace", "-f", "-y", "-qq", "-s", "256", "-o", str(log), "-e", f"trace={_CALLS}"]
     process = subprocess.Popen(
-        [*command, sys.executable, "-m", "tests.crash.power.lives", str(home)],
+        [*command, sys.executable, "-m", "tests.crash.power.processes", str(home)],
         cwd=REPOSITORY,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
     with process:
-        life = Lives(process).live(
-            Job(user, [wish.asked(user) for wish in sort.wishes], labels, unable=sort.unable)
+        life = Processes(process).live(
+            Job(
+                user, [request.asked(user) for request in operation.requests], labels, unable=operation.unable
+            )
         )
         assert process.stdin is not None
         process.stdin.close()
@@ -59,7 +61,7 @@ def missed(garden: Garden, sort: Sort, number: int) -> list[str]:
     clear(home, user)
     recorded = [_told(effect, user) for effect in life.effects if effect.what in _IN_FILES]
     seen = list(_seen(log.read_text(), home))
-    return [] if recorded == seen else [f"{sort.name}: recorded {recorded}, strace saw {seen}"]
+    return [] if recorded == seen else [f"{operation.name}: recorded {recorded}, strace saw {seen}"]
 
 
 def _told(effect: Effect, user: str) -> Seen:

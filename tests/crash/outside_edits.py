@@ -17,7 +17,7 @@ from tests.support.promises import ADOPTED, Told
 
 
 @dataclass
-class Handwork:
+class OutsideEdits:
     """What was saved by hand, and what the account has of it.
 
     `adopted` are the edits from outside that no failed change explains, `met` is everything that was found in

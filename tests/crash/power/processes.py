@@ -38,7 +38,7 @@ class Job:
 
 
 @dataclass
-class Life:
+class ProcessRun:
     """What became of it."""
 
     effects: list[Effect] = field(default_factory=list)
@@ -46,18 +46,18 @@ class Life:
     ended: str = ""
 
 
-class Lives:
+class Processes:
     """The process that forks the others."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def live(self, job: Job) -> Life:
+    def live(self, job: Job) -> ProcessRun:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(asdict(job)) + "\n")
         self._process.stdin.flush()
-        life = Life()
+        life = ProcessRun()
         for line in self._process.stdout:
             [(what, told)] = json.loads(line).items()
             if what == "ended":
@@ -71,16 +71,16 @@ class Lives:
 
 
 @contextmanager
-def lives_in(home: Path) -> Iterator[Lives]:
+def processes_in(home: Path) -> Iterator[Processes]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.crash.power.lives", str(home)],
+        [sys.executable, "-m", "tests.crash.power.processes", str(home)],
         cwd=REPOSITORY,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
     with process:
-        yield Lives(process)
+        yield Processes(process)
         assert process.stdin is not None
         process.stdin.close()
         assert process.wait() == 0

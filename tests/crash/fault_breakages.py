@@ -87,10 +87,10 @@ def a_copy_that_nobody_makes_again() -> AbstractContextManager[Any]:
 
 
 class Proof(NamedTuple):
-    """A breakage, and the few trials that have to find it: of which sort, and with which faults."""
+    """A breakage, and the few trials that have to find it: of which operation, and with which faults."""
 
     break_it: Breakage
-    sort: str
+    operation: str
     faults: str
 
 

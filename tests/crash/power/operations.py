@@ -1,4 +1,4 @@
-"""The sorts of write that power failures are tried on, and how each is seen to have happened."""
+"""The operations that meet power failures, and how to see whether each happened."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from garden.application import Garden
 from garden.events.reader import Query
 from garden.files.plain_files import raw_hash
-from tests.crash.power.lives import Asked
+from tests.crash.power.processes import Asked
 from tests.support.planted import ok
 from tests.support.promises import told
 
@@ -23,7 +23,7 @@ class BrokenError(AssertionError):
 
 
 @dataclass(frozen=True)
-class Wish:
+class Request:
     """One request, and how often its effect is there; `answers_again` if it is remembered as a request."""
 
     asked: Callable[[str], Asked]
@@ -32,8 +32,8 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Sort:
-    """What is asked for, one wish after the other, of a garden in which `before` was done.
+class Operation:
+    """What is asked for, one request after the other, of a garden in which `before` was done.
 
     `next_comes` is a request of somebody else that meets what was left. `earlier` are the words that must be
     found whatever happens, by document.
@@ -41,7 +41,7 @@ class Sort:
 
     name: str
     before: Callable[[str], Sequence[Asked]]
-    wishes: tuple[Wish, ...]
+    requests: tuple[Request, ...]
     next_comes: Callable[[str], Asked]
     earlier: tuple[tuple[str, str], ...] = ()
     spare_copies: bool = False
@@ -169,18 +169,18 @@ def _nothing(_: str) -> list[Asked]:
     return []
 
 
-def _patch(number: int, path: str = CRITIC) -> Wish:
+def _patch(number: int, path: str = CRITIC) -> Request:
     words = f"said {number};"
-    return Wish(lambda user: patching(user, path, "concerns v1", words), says(path, words))
+    return Request(lambda user: patching(user, path, "concerns v1", words), says(path, words))
 
 
-def _append(number: int, path: str = NOTES) -> Wish:
+def _append(number: int, path: str = NOTES) -> Request:
     words = f"said {number};"
-    return Wish(lambda user: appending(user, path, words), says(path, words))
+    return Request(lambda user: appending(user, path, words), says(path, words))
 
 
-def _move(new: str) -> Wish:
-    return Wish(
+def _move(new: str) -> Request:
+    return Request(
         lambda user: (
             "fs.move", {"path": at(user, NOTES), "newPath": at(user, new), "idempotencyKey": "move"}
         ),
@@ -188,11 +188,11 @@ def _move(new: str) -> Wish:
     )  # fmt: skip
 
 
-_APPEND_TO_WHAT_MOVES = Wish(
+_APPEND_TO_WHAT_MOVES = Request(
     lambda user: appending(user, NOTES, "said 1;"), says_somewhere((NOTES, ELSEWHERE), "said 1;")
 )
-_PLANT = Wish(lambda user: planting(user, CRITIC), stands(CRITIC))
-_REPLACE = Wish(
+_PLANT = Request(lambda user: planting(user, CRITIC), stands(CRITIC))
+_REPLACE = Request(
     lambda user: (
         "md.patch_section",
         {
@@ -202,11 +202,11 @@ _REPLACE = Wish(
     ),
     says(NOTES, "said 1;"),
 )  # fmt: skip
-_SNAPSHOT = Wish(
+_SNAPSHOT = Request(
     lambda user: ("md.snapshot_history", {"path": at(user, CRITIC), "idempotencyKey": "snapshot"}),
     copied(CRITIC),
 )
-_FOLDER = Wish(
+_FOLDER = Request(
     lambda user: ("fs.ensure_dir", {"path": at(user, "parts/critic"), "idempotencyKey": "folder"}),
     folder("parts/critic"),
     answers_again=False,
@@ -233,33 +233,36 @@ def _look_at(path: str) -> Callable[[str], Asked]:
 _IN_PROFILE = ((CRITIC, "there before"),)
 _IN_NOTES = ((NOTES, "there before"),)
 
-SORTS = {
-    sort.name: sort
-    for sort in (
-        Sort("patch", _profile, (_patch(1),), _next_patch, _IN_PROFILE),
-        Sort("first copy", _fresh_profile, (_patch(1),), _next_patch),
-        Sort("replace in notes", _notes_of_old, (_REPLACE,), _next_append),
-        Sort("append", _notes, (_append(1),), _next_append, _IN_NOTES),
-        Sort("plant", _nothing, (_PLANT,), _next_plant),
-        Sort("move", _notes, (_move(ELSEWHERE),), _look_at(NOTES)),
-        Sort("move to a folder that is there", _notes_and_child, (_move(ELSEWHERE),), _look_at(ELSEWHERE)),
-        Sort("snapshot", _fresh_profile, (_SNAPSHOT,), _next_patch, spare_copies=True),
-        Sort("make folders", _nothing, (_FOLDER,), _next_plant),
-        Sort("patch without links", _profile, (_patch(1),), _next_patch, _IN_PROFILE, unable=("link",)),
-        Sort("plant without rename_new", _nothing, (_PLANT,), _next_plant, unable=("rename_new",)),
-        Sort("move without rename_new", _notes, (_move(ELSEWHERE),), _look_at(NOTES), unable=("rename_new",)),
-        Sort("patch twice", _profile, (_patch(1), _patch(2)), _next_patch, _IN_PROFILE),
-        Sort("plant, then patch", _nothing, (_PLANT, _patch(1)), _next_plant),
-        Sort("patch, then append elsewhere", lambda user: [*_profile(user), *_notes(user)],
+OPERATIONS = {
+    operation.name: operation
+    for operation in (
+        Operation("patch", _profile, (_patch(1),), _next_patch, _IN_PROFILE),
+        Operation("first copy", _fresh_profile, (_patch(1),), _next_patch),
+        Operation("replace in notes", _notes_of_old, (_REPLACE,), _next_append),
+        Operation("append", _notes, (_append(1),), _next_append, _IN_NOTES),
+        Operation("plant", _nothing, (_PLANT,), _next_plant),
+        Operation("move", _notes, (_move(ELSEWHERE),), _look_at(NOTES)),
+        Operation("move to a folder that is there", _notes_and_child, (_move(ELSEWHERE),),
+                  _look_at(ELSEWHERE)),
+        Operation("snapshot", _fresh_profile, (_SNAPSHOT,), _next_patch, spare_copies=True),
+        Operation("make folders", _nothing, (_FOLDER,), _next_plant),
+        Operation("patch without links", _profile, (_patch(1),), _next_patch, _IN_PROFILE, unable=("link",)),
+        Operation("plant without rename_new", _nothing, (_PLANT,), _next_plant, unable=("rename_new",)),
+        Operation("move without rename_new", _notes, (_move(ELSEWHERE),), _look_at(NOTES),
+                  unable=("rename_new",)),
+        Operation("patch twice", _profile, (_patch(1), _patch(2)), _next_patch, _IN_PROFILE),
+        Operation("plant, then patch", _nothing, (_PLANT, _patch(1)), _next_plant),
+        Operation("patch, then append elsewhere", lambda user: [*_profile(user), *_notes(user)],
              (_patch(1), _append(2)), _next_append, (*_IN_PROFILE, *_IN_NOTES)),
-        Sort("append, then move", _notes, (_APPEND_TO_WHAT_MOVES, _move(ELSEWHERE)), _look_at(ELSEWHERE)),
-        Sort("patch, then snapshot", _profile, (_patch(1), _SNAPSHOT), _next_patch, _IN_PROFILE,
+        Operation("append, then move", _notes, (_APPEND_TO_WHAT_MOVES, _move(ELSEWHERE)),
+                  _look_at(ELSEWHERE)),
+        Operation("patch, then snapshot", _profile, (_patch(1), _SNAPSHOT), _next_patch, _IN_PROFILE,
              spare_copies=True),
     )
 }  # fmt: skip
 
 
-def prepare(garden: Garden, user: str, sort: Sort) -> None:
+def prepare(garden: Garden, user: str, operation: Operation) -> None:
     session = garden.session(user, "companion", role="maintainer")
-    for tool, args in sort.before(user):
+    for tool, args in operation.before(user):
         ok(session.call(tool, args))

@@ -8,10 +8,10 @@ from garden.application import Garden
 from garden.events.records import Event
 from garden.events.rows import event_of
 from garden.events.saga import Status
-from tests.crash.handwork import Handwork
+from tests.crash.history_copies import Copies, snapshots_cut_off
 from tests.crash.ledger import ByHand, Ledger, Told, hash_of
-from tests.crash.spare_copies import Copies, snapshots_cut_off
-from tests.crash.wishes import WORDS
+from tests.crash.outside_edits import OutsideEdits
+from tests.crash.workload import WORDS
 from tests.support import promises
 from tests.support.promises import ADOPTED, broken_promises
 
@@ -33,7 +33,7 @@ class Seen:
     """
 
     asked: dict[str, Told]
-    by_hand: Handwork
+    by_hand: OutsideEdits
     effects: dict[str, list[Event]] = field(default_factory=dict)
     undone: set[str] = field(default_factory=set)
     words: set[str] = field(default_factory=set)
@@ -46,7 +46,9 @@ class Seen:
 def judge(garden: Garden, user_id: str, ledger: Ledger) -> list[str]:
     """Say what of the promises to one user does not hold; nobody may be at work."""
     asked = ledger.of_user(user_id)
-    seen = _seen(garden, user_id, Seen({each.wish.key: each for each in asked}, Handwork(ledger.by_hand)))
+    seen = _seen(
+        garden, user_id, Seen({each.request.key: each for each in asked}, OutsideEdits(ledger.by_hand))
+    )
     copies = Copies(garden.home.path, seen.by_hand, seen.versions, snapshots_cut_off(asked, seen.effects))
     faults = [
         *copies.unforgiven(broken_promises(garden, user_id)),
@@ -73,7 +75,7 @@ def _lost_by_hand(user_id: str, told: ByHand, seen: Seen) -> Iterator[str]:
 
 
 def _wrong_with(garden: Garden, told: Told, seen: Seen) -> Iterator[str]:
-    key, tool, meta = told.wish.key, told.wish.tool, (told.answer or {}).get("meta", {})
+    key, tool, meta = told.request.key, told.request.tool, (told.answer or {}).get("meta", {})
     effects = seen.effects.get(key, [])
     if len(effects) > 1:
         yield f"{key}: {tool} has {len(effects)} effects"
@@ -94,10 +96,10 @@ def _wrong_with(garden: Garden, told: Told, seen: Seen) -> Iterator[str]:
 def _wrong_with_refusal(told: Told, effects: list[Event]) -> Iterator[str]:
     code = told.refusal and told.refusal["code"]
     if code not in REFUSALS:
-        yield f"{told.wish.key}: {told.wish.tool} was refused: {told.refusal}"
+        yield f"{told.request.key}: {told.request.tool} was refused: {told.refusal}"
     # One that was sent more than once may be carried out late, by whom nobody listens to any more.
     if told.asked == 1 and effects:
-        yield f"{told.wish.key}: {told.wish.tool} was refused with {code} and yet carried out"
+        yield f"{told.request.key}: {told.request.tool} was refused with {code} and yet carried out"
 
 
 def _seen(garden: Garden, user_id: str, seen: Seen) -> Seen:
@@ -176,7 +178,7 @@ def _wrong_with_step(
         yield from _wrong_with_restoration(seen, document, event, before, after)
     elif op != "move":
         told = seen.asked.get(key)
-        wanted = {told.wish.words} - {None} if told else set()
+        wanted = {told.request.words} - {None} if told else set()
         if came.keys() != wanted:
             yield f"event {event.event_id} ({op}, {key}) brought {sorted(came)}, and was to bring {wanted}"
         if gone and op not in _TAKES_AWAY:
@@ -188,7 +190,7 @@ def _wrong_with_restoration(
 ) -> Iterator[str]:
     """Say what is not as in the version that was to come back, but for what stays in a Change Log."""
     told = seen.asked.get(_key(event))
-    version = told.wish.args["version"] if told else 0
+    version = told.request.args["version"] if told else 0
     wanted = _words(document, version)
     came, missing = after.keys() - before.keys() - wanted.keys(), wanted.keys() - after.keys()
     if came or missing:

@@ -1,6 +1,6 @@
 """The processes to which faults happen, each forked from one that has imported everything.
 
-    python -m tests.crash.subjects HOME ADDRESS
+    python -m tests.crash.traced_processes HOME ADDRESS
 
 Each line on standard input is a job: for which user, and what of the product is broken on purpose. Its
 process connects to the database, says at ADDRESS that it is ready, and does what it is asked from there.
@@ -26,8 +26,8 @@ from garden.grammar.errors import GardenError
 from garden.home.settings import Settings, load_settings
 from garden.home.setup import PreparedHome, prepare_home
 from garden.upkeep.reconciliation import reconcile
-from tests.crash.breaking import BREAKAGES
-from tests.crash.sorts import RECONCILE, SORTS
+from tests.crash.fault_breakages import BREAKAGES
+from tests.crash.operations import OPERATIONS, RECONCILE
 from tests.support.crowd import REPOSITORY, Asked
 
 _PATIENCE_SECONDS = 0.5
@@ -40,7 +40,7 @@ _PR_SET_PTRACER = 0x59616D61
 Envelope = dict[str, Any]
 
 
-class Subject:
+class TracedProcess:
     """One such process, seen from the harness."""
 
     def __init__(self, line: socket.socket) -> None:
@@ -77,7 +77,7 @@ class Subject:
         return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
 
 
-class Subjects:
+class TracedProcesses:
     """Where they come from."""
 
     def __init__(self, process: subprocess.Popen[str], door: socket.socket) -> None:
@@ -92,28 +92,28 @@ class Subjects:
         self._process.stdin.flush()
 
     @contextmanager
-    def ordered(self) -> Iterator[Subject]:
+    def ordered(self) -> Iterator[TracedProcess]:
         """Give the one that was ordered; it ends when nobody asks it any more."""
         line, _ = self._door.accept()
         with line:
-            yield Subject(line)
+            yield TracedProcess(line)
 
 
 @contextmanager
-def subjects_of(home: Path) -> Iterator[Subjects]:
+def traced_processes_of(home: Path) -> Iterator[TracedProcesses]:
     address = str(home.parent / "door")
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
         door.bind(address)
         door.listen()
         door.settimeout(_READY_SECONDS_MAX)
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.crash.subjects", home, address],
+            [sys.executable, "-m", "tests.crash.traced_processes", home, address],
             cwd=REPOSITORY,
             stdin=subprocess.PIPE,
             text=True,
         )
         with process:
-            yield Subjects(process, door)
+            yield TracedProcesses(process, door)
 
 
 def main(home: str, address: str) -> None:
@@ -134,11 +134,11 @@ def main(home: str, address: str) -> None:
 def _warm_up(settings: Settings, ground: PreparedHome) -> None:
     """Do once what imports or compiles something when it is done for the first time."""
     with Garden(settings, ground) as garden:
-        for number, sort in enumerate(SORTS.values()):
+        for number, operation in enumerate(OPERATIONS.values()):
             user_id = f"warm{number}"
-            sort.before(garden, user_id)
+            operation.before(garden, user_id)
             _connect(garden, user_id)
-            for asked in (sort.ask(user_id), sort.next_write(user_id, "warm")):
+            for asked in (operation.ask(user_id), operation.next_write(user_id, "warm")):
                 answer = _answer(garden, user_id, asked)
                 assert answer["ok"], answer
 

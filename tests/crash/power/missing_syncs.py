@@ -16,9 +16,9 @@ from garden.files import (
     prepared_file,
 )
 from tests.crash.power.harness import Harness, Scenario
-from tests.crash.power.lives import Lives
+from tests.crash.power.operations import OPERATIONS
+from tests.crash.power.processes import Processes
 from tests.crash.power.recording import MAKER, made_by, place_named
-from tests.crash.power.sorts import SORTS
 
 _MODULES = (garden_files, garden_folders, history_copies, prepared_file, plain_files, beneath)
 _ASKING = {"sync", "os.fsync"}
@@ -69,8 +69,8 @@ def _calls(node: ast.AST, inside: str) -> Iterator[tuple[str, ast.Call]]:
 
 def meeting_places(harness: Harness) -> dict[str, list[Scenario]]:
     """Give for each place the scenarios in which it is met, those of one life first."""
-    singles = [Scenario(sort) for sort in SORTS.values()]
-    killed = [each for name in AFTER_A_KILL for each in harness.scenarios(SORTS[name], losses=False)]
+    singles = [Scenario(operation) for operation in OPERATIONS.values()]
+    killed = [each for name in AFTER_A_KILL for each in harness.scenarios(OPERATIONS[name], losses=False)]
     met: dict[str, list[Scenario]] = {}
     for scenario in [*singles, *(each for each in killed if each.first)]:
         template = harness.recorded(scenario)
@@ -79,9 +79,9 @@ def meeting_places(harness: Harness) -> dict[str, list[Scenario]]:
     return met
 
 
-def proof(garden: Garden, lives: Lives, place: str, scenarios: Iterable[Scenario]) -> Proof:
+def proof(garden: Garden, processes: Processes, place: str, scenarios: Iterable[Scenario]) -> Proof:
     """Leave a sync out, and try scenarios until one complains."""
-    harness = Harness(garden, lives, left_out=place)
+    harness = Harness(garden, processes, left_out=place)
     tries = 0
     for scenario in scenarios:
         if harness.reaches(scenario):

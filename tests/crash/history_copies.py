@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from garden.files.paths import GardenPath
-from tests.crash.handwork import Handwork
 from tests.crash.ledger import Told, hash_of
+from tests.crash.outside_edits import OutsideEdits
 
 _SPARE = "no event tells of this copy"
 _OTHERS = frozenset(
@@ -20,7 +20,7 @@ Versions = Mapping[str, Collection[str]]
 class Copies:
     """Judges a user's copies; `versions` are the hashes of all that each document ever was."""
 
-    def __init__(self, home: Path, by_hand: Handwork, versions: Versions, cut_off: Counter[str]) -> None:
+    def __init__(self, home: Path, by_hand: OutsideEdits, versions: Versions, cut_off: Counter[str]) -> None:
         self._home = home
         self._by_hand = by_hand
         self._versions = versions
@@ -51,6 +51,8 @@ def snapshots_cut_off(asked: Collection[Told], ended: Collection[str]) -> Counte
     """Count the snapshots of each document that were asked for and are in no event: each may leave a copy."""
     cut_off: Counter[str] = Counter()
     for each in asked:
-        if each.wish.tool == _SNAPSHOT:
-            cut_off[each.wish.args["path"]] += each.asked - (each.acknowledged or each.wish.key in ended)
+        if each.request.tool == _SNAPSHOT:
+            cut_off[each.request.args["path"]] += each.asked - (
+                each.acknowledged or each.request.key in ended
+            )
     return cut_off
