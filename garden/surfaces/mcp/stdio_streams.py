@@ -75,12 +75,14 @@ class Conversation:
         self._open: set[types.RequestId] = set()
         self._all_answered = asyncio.Event()
         self._all_answered.set()
+        self._client_left = False
 
     def note_received(self, message: types.JSONRPCMessage) -> None:
         """Note a message from the client."""
         if isinstance(message, types.JSONRPCRequest) and message.method != _NEVER_ANSWERED:
             self._open.add(message.id)
-            self._all_answered.clear()
+            if not self._client_left:
+                self._all_answered.clear()
         elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
             self._note_answered((message.params or {}).get("requestId"))
 
@@ -91,6 +93,11 @@ class Conversation:
             if self.on_first_answer is not None:
                 self.on_first_answer()
                 self.on_first_answer = None
+
+    def note_client_left(self) -> None:
+        """Note that the client takes no more answers, so that none is waited for."""
+        self._client_left = True
+        self._all_answered.set()
 
     async def wait_until_answered(self) -> None:
         """Wait until every request is answered, at most ten seconds."""
@@ -138,9 +145,13 @@ class Outgoing(_Stream):
         if self.broken.is_set():
             raise anyio.BrokenResourceError
         line = encode_message(item.message)
-        left = line if self._behind else self._write(line, seconds=0)
-        if left:
-            await self._write_in_thread(left)
+        try:
+            left = line if self._behind else self._write(line, seconds=0)
+            if left:
+                await self._write_in_thread(left)
+        except anyio.BrokenResourceError:
+            self._conversation.note_client_left()
+            raise
         self._conversation.note_sent(item.message)
 
     def close(self) -> None:

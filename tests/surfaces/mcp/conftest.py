@@ -1,6 +1,7 @@
-"""Real clients of the SDK, on every way in: over stdio and HTTP, in the older protocol and the newer one."""
+"""Real clients of the SDK, over stdio and HTTP, with the older protocol and the newer one."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -18,25 +19,26 @@ from tests.support.mcp_service import Service, served
 from tests.support.processes import command, environment
 
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
+Converse = Callable[..., None]
 OLDER, NEWER = "legacy", "2026-07-28"
 
 
 @pytest.fixture
 def ada(garden: Garden) -> Session:
-    """Ada's companion at work, in this process."""
+    """A session of Ada's companion, in this process."""
     return garden.session("ada", "companion")
 
 
 @pytest.fixture
 def service(garden: Garden) -> Iterator[Service]:
-    """The endpoint over HTTP."""
+    """The endpoint, served over HTTP from this process."""
     with served(garden) as service:
         yield service
 
 
 @pytest.fixture
 def lines(ready_home: Home) -> Iterator[Lines]:
-    """The server over stdio, greeted, and a client that can say anything to it."""
+    """A line client of `garden mcp`, after the greeting."""
     with Lines(server_command(), environment(ready_home.path)) as opened:
         opened.greet()
         yield opened
@@ -46,14 +48,19 @@ def server_command(user: str = "ada", role: str = "agent") -> list[str | Path]:
     return list(command("mcp", "--user", user, "--actor", "companion", "--role", role))
 
 
-@pytest.fixture(params=["stdio older", "stdio newer", "http older", "http newer"])
-def connect(request: pytest.FixtureRequest, ready_home: Home) -> Connect:
-    """What connects a client, by the way that the parameter names."""
-    transport, _, protocol = str(request.param).partition(" ")
-    mode = OLDER if protocol == "older" else NEWER
-    if transport == "stdio":
-        return over_stdio(ready_home, mode)
-    return over_http(request.getfixturevalue("service"), mode)
+@pytest.fixture
+def converse(service: Service) -> Converse:
+    """Plays a scene over HTTP twice, once with each protocol: `converse(scene, **options of the client)`."""
+
+    def play(scene: Callable[[Client], Awaitable[None]], **options: Any) -> None:
+        async def play_with(mode: str) -> None:
+            async with over_http(service, mode)(**options) as client:
+                await scene(client)
+
+        for mode in (OLDER, NEWER):
+            asyncio.run(play_with(mode))
+
+    return play
 
 
 def over_stdio(home: Home, mode: str) -> Connect:

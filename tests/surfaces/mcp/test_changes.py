@@ -1,6 +1,8 @@
 """News of changes: subscriptions in the older protocol, a stream in the newer one."""
 
 import asyncio
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,59 +16,56 @@ from garden.home.folder import Home
 from garden.session import Session
 from tests.support.gardens import CRITIC, NOTES, plant
 from tests.support.mcp_lines import Lines
+from tests.support.mcp_service import Service
 from tests.support.processes import environment
 from tests.surfaces.mcp.conftest import NEWER, OLDER, Connect, over_http, over_stdio, server_command
 
 SECONDS_MAX = 60
 
-# The SDK's client warns whoever subscribes as the older protocol has it.
+# The SDK's client warns of the older protocol's subscriptions.
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 
 
 @pytest.fixture(params=["stdio", "http"])
-def older(request: pytest.FixtureRequest, ready_home: Home) -> Connect:
+def connect(request: pytest.FixtureRequest, ready_home: Home) -> Callable[[str], Connect]:
+    """Connects a client with a protocol, over stdio or HTTP."""
     if request.param == "stdio":
-        return over_stdio(ready_home, OLDER)
-    return over_http(request.getfixturevalue("service"), OLDER)
-
-
-@pytest.fixture(params=["stdio", "http"])
-def newer(request: pytest.FixtureRequest, ready_home: Home) -> Connect:
-    if request.param == "stdio":
-        return over_stdio(ready_home, NEWER)
-    return over_http(request.getfixturevalue("service"), NEWER)
+        return partial(over_stdio, ready_home)
+    return partial(over_http, request.getfixturevalue("service"))
 
 
 class News:
-    """What a client was told."""
+    """The notifications that a client received."""
 
     def __init__(self) -> None:
-        self._told: asyncio.Queue[str] = asyncio.Queue()
+        self._received: asyncio.Queue[str] = asyncio.Queue()
 
-    async def hear(self, message: Any) -> None:
+    async def receive(self, message: Any) -> None:
         if isinstance(message, ResourceUpdatedNotification):
-            self._told.put_nowait(str(message.params.uri))
+            self._received.put_nowait(str(message.params.uri))
         elif isinstance(message, ResourceListChangedNotification):
-            self._told.put_nowait("list")
+            self._received.put_nowait("list")
 
     async def next(self) -> str:
         async with asyncio.timeout(SECONDS_MAX):
-            return await self._told.get()
+            return await self._received.get()
 
     @property
     def nothing_more(self) -> bool:
-        return self._told.empty()
+        return self._received.empty()
 
 
-def test_a_subscriber_is_told_of_what_others_change(older: Connect, ada: Session, garden: Garden) -> None:
+def test_a_subscriber_receives_the_changes_of_others(
+    connect: Callable[[str], Connect], ada: Session, garden: Garden
+) -> None:
     plant(ada, NOTES, CRITIC)
 
     async def converse() -> None:
         news = News()
-        async with older(message_handler=news.hear) as client:
+        async with connect(OLDER)(message_handler=news.receive) as client:
             await client.subscribe_resource(f"garden://{NOTES}")
             await client.subscribe_resource("garden://history/ada/parts/critic/profile")
-            # Of these it is not to hear: another's, and what it has not subscribed to.
+            # It is not to receive another user's changes, nor those it has not subscribed to.
             plant(garden.session("ben"), "users/ben/notes.md")
             plant(ada, "users/ada/parts/critic/notes.md")
             ada.fs.append(NOTES, "First.")
@@ -82,7 +81,7 @@ def test_a_subscriber_is_told_of_what_others_change(older: Connect, ada: Session
     asyncio.run(converse())
 
 
-def test_a_conversation_that_is_begun_twice_is_one(lines: Lines, ada: Session) -> None:
+def test_a_conversation_begun_twice_is_one(lines: Lines, ada: Session) -> None:
     plant(ada, NOTES, CRITIC)
     lines.ask("resources/subscribe", {"uri": f"garden://{NOTES}"})
     lines.tell("notifications/initialized")
@@ -94,9 +93,7 @@ def test_a_conversation_that_is_begun_twice_is_one(lines: Lines, ada: Session) -
     assert lines.next()["params"] == {"uri": f"garden://{CRITIC}"}
 
 
-def test_a_garden_that_could_not_be_opened_once_has_its_subscribers_later(
-    folder: Path, database: str
-) -> None:
+def test_a_garden_opened_at_a_later_attempt_serves_subscribers(folder: Path, database: str) -> None:
     (folder / "home").write_text("No folder.")
     env = environment(folder / "home", {"GARDEN_DATABASE_URL": database})
     with Lines(server_command(), env) as lines:
@@ -111,12 +108,14 @@ def test_a_garden_that_could_not_be_opened_once_has_its_subscribers_later(
         assert updated["params"] == {"uri": f"garden://{NOTES}"}
 
 
-def test_who_has_seen_the_list_is_told_when_it_changes(older: Connect, ada: Session) -> None:
+def test_a_client_that_listed_the_resources_is_told_when_the_list_changes(
+    service: Service, ada: Session
+) -> None:
     plant(ada, NOTES)
 
     async def converse() -> None:
         news = News()
-        async with older(message_handler=news.hear) as client:
+        async with over_http(service, OLDER)(message_handler=news.receive) as client:
             await client.list_resources()
             ada.fs.append(NOTES, "This changes no list.")
             plant(ada, CRITIC)
@@ -126,12 +125,16 @@ def test_who_has_seen_the_list_is_told_when_it_changes(older: Connect, ada: Sess
     asyncio.run(converse())
 
 
-def test_ones_own_changes_are_news_as_well(older: Connect, ada: Session) -> None:
+def test_a_client_receives_its_own_changes_too(service: Service, ada: Session) -> None:
     plant(ada, NOTES)
 
     async def converse() -> None:
         news = News()
-        async with older(message_handler=news.hear) as client:
+        async with over_http(service, OLDER)(message_handler=news.receive) as client:
+            for uri in ("garden://users/ben/notes.md", "file:///etc/passwd"):
+                with pytest.raises(MCPError) as refused:
+                    await client.subscribe_resource(uri)
+                assert refused.value.code == -32602
             await client.subscribe_resource(f"garden://{NOTES}")
             await client.call_tool("fs_append", {"path": NOTES, "text": "By myself."})
             assert await news.next() == f"garden://{NOTES}"
@@ -139,24 +142,13 @@ def test_ones_own_changes_are_news_as_well(older: Connect, ada: Session) -> None
     asyncio.run(converse())
 
 
-@pytest.mark.parametrize("uri", ["garden://users/ben/notes.md", "file:///etc/passwd"])
-def test_nobody_subscribes_to_what_is_not_theirs(older: Connect, uri: str) -> None:
-    async def converse() -> None:
-        async with older() as client:
-            with pytest.raises(MCPError) as refused:
-                await client.subscribe_resource(uri)
-            assert refused.value.code == -32602
-
-    asyncio.run(converse())
-
-
-def test_a_stream_brings_what_it_asked_for_and_nothing_else(
-    newer: Connect, ada: Session, garden: Garden
+def test_a_stream_brings_the_requested_changes_and_no_others(
+    connect: Callable[[str], Connect], ada: Session, garden: Garden
 ) -> None:
     plant(ada, NOTES)
 
     async def converse() -> None:
-        async with newer() as client:
+        async with connect(NEWER)() as client:
             wanted = [f"garden://{NOTES}", "garden://users/ben/notes.md"]
             listening = client.listen(resources_list_changed=True, resource_subscriptions=wanted)
             async with listening as stream, asyncio.timeout(SECONDS_MAX):
@@ -170,11 +162,11 @@ def test_a_stream_brings_what_it_asked_for_and_nothing_else(
     asyncio.run(converse())
 
 
-def test_a_stream_that_was_closed_leaves_nothing_behind(newer: Connect, ada: Session) -> None:
+def test_a_closed_stream_leaves_nothing_behind(service: Service, ada: Session) -> None:
     plant(ada, NOTES)
 
     async def converse() -> None:
-        async with newer() as client:
+        async with over_http(service, NEWER)() as client:
             for number in range(3):
                 async with (
                     client.listen(resource_subscriptions=[f"garden://{NOTES}"]) as stream,

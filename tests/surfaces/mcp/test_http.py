@@ -1,7 +1,8 @@
-"""The way in over HTTP: sessions that belong to somebody, bounds, and what no server should fall for."""
+"""The protocol over HTTP: sessions and their owners, bounds, and hostile requests."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import product
 
 import httpx2
 import pytest
@@ -23,15 +24,15 @@ def http(service: Service) -> Iterator[httpx2.Client]:
         yield client
 
 
-def opened(http: httpx2.Client, who: str = "ada.agent") -> dict[str, str]:
-    """Open a session; gives the headers that its requests bear."""
+def open_session(http: httpx2.Client, who: str = "ada.agent") -> dict[str, str]:
+    """Open a session; returns the headers of its requests."""
     answer = http.post("", json=GREETING, headers={"authorization": f"Bearer {who}"})
     assert answer.status_code == 200, answer.text
     return {"authorization": f"Bearer {who}", "mcp-session-id": answer.headers["mcp-session-id"]}
 
 
-def test_a_session_is_there_for_whoever_opened_it_and_for_nobody_else(http: httpx2.Client) -> None:
-    session = opened(http)
+def test_a_session_exists_only_for_the_caller_who_opened_it(http: httpx2.Client) -> None:
+    session = open_session(http)
     assert http.post("", json=PING, headers=session).status_code == 200
     for other in ("ben.agent", "ada.reviewer"):
         stolen = {**session, "authorization": f"Bearer {other}"}
@@ -41,22 +42,22 @@ def test_a_session_is_there_for_whoever_opened_it_and_for_nobody_else(http: http
     assert http.post("", json=PING, headers=session).status_code == 200
 
 
-def test_a_session_that_was_ended_is_gone(http: httpx2.Client) -> None:
-    session = opened(http)
+def test_an_ended_session_is_gone(http: httpx2.Client) -> None:
+    session = open_session(http)
     assert http.delete("", headers=session).status_code == 200
     assert http.post("", json=PING, headers=session).status_code == 404
 
 
-def test_no_more_sessions_are_opened_than_there_is_room_for(garden: Garden) -> None:
+def test_the_number_of_sessions_is_bounded(garden: Garden) -> None:
     with (
         served(garden, sessions_max=2) as service,
         httpx2.Client(base_url=service.url, headers=ACCEPTED, timeout=60) as http,
     ):
-        first, _ = opened(http), opened(http)
+        first, _ = open_session(http), open_session(http)
         assert http.post("", json=GREETING, headers=ADA).status_code == 503
         assert http.post("", json=PING, headers=first).status_code == 200
         http.delete("", headers=first)
-        opened(http)
+        open_session(http)
 
 
 @pytest.fixture
@@ -69,11 +70,11 @@ def narrow(garden: Garden) -> Iterator[httpx2.Client]:
         yield client
 
 
-def test_whoever_opens_too_many_sessions_loses_older_ones(narrow: httpx2.Client) -> None:
+def test_a_caller_with_too_many_sessions_loses_older_ones(narrow: httpx2.Client) -> None:
     def live(session: dict[str, str]) -> bool:
         return narrow.post("", json=PING, headers=session).status_code == 200
 
-    others, sessions = opened(narrow, "ben.agent"), [opened(narrow), opened(narrow)]
+    others, sessions = open_session(narrow, "ben.agent"), [open_session(narrow), open_session(narrow)]
     for _ in range(5):
         # For a moment after its answer a session counts as one in use.
         until(lambda: narrow.post("", json=GREETING, headers=ADA).status_code == 200)
@@ -81,8 +82,8 @@ def test_whoever_opens_too_many_sessions_loses_older_ones(narrow: httpx2.Client)
     assert not any(map(live, sessions))
 
 
-def test_sessions_that_are_in_use_are_kept_and_one_more_is_refused(narrow: httpx2.Client) -> None:
-    sessions = [opened(narrow), opened(narrow)]
+def test_sessions_in_use_are_kept_and_one_more_is_refused(narrow: httpx2.Client) -> None:
+    sessions = [open_session(narrow), open_session(narrow)]
     with ExitStack() as streams:
         for each in sessions:
             assert streams.enter_context(narrow.stream("GET", "", headers=each)).status_code == 200
@@ -90,13 +91,13 @@ def test_sessions_that_are_in_use_are_kept_and_one_more_is_refused(narrow: httpx
         assert answer.status_code == 429
         assert "sessions of this caller are in use" in answer.json()["error"]["message"]
         assert answer.json()["error"]["data"]["code"] == "rate_limited"
-        opened(narrow, "ben.agent")
+        open_session(narrow, "ben.agent")
         assert narrow.delete("", headers=sessions[0]).status_code == 200
-        opened(narrow)
+        open_session(narrow)
 
 
-def test_an_end_that_was_refused_makes_no_room(narrow: httpx2.Client) -> None:
-    sessions = [opened(narrow), opened(narrow)]
+def test_a_refused_end_makes_no_room(narrow: httpx2.Client) -> None:
+    sessions = [open_session(narrow), open_session(narrow)]
     with ExitStack() as streams:
         for each in sessions:
             streams.enter_context(narrow.stream("GET", "", headers=each))
@@ -106,16 +107,15 @@ def test_an_end_that_was_refused_makes_no_room(narrow: httpx2.Client) -> None:
         assert narrow.post("", json=GREETING, headers=ADA).status_code == 429
 
 
-def test_a_page_from_elsewhere_is_not_answered(http: httpx2.Client) -> None:
+def test_a_web_page_of_another_origin_is_refused(http: httpx2.Client) -> None:
     for origin in ("http://evil.example", "null", "http://127.0.0.1:1", "http://["):
         headers = {"authorization": "Bearer ada.agent", "origin": origin}
         assert http.post("", json=GREETING, headers=headers).status_code == 403, origin
 
 
-@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28", "1999-01-01"])
-def test_a_body_that_is_no_message_is_refused(http: httpx2.Client, version: str) -> None:
-    session = opened(http)
-    for body in BODIES:
+def test_a_body_without_a_message_is_refused(http: httpx2.Client) -> None:
+    session = open_session(http)
+    for version, body in product(("2025-11-25", "2026-07-28", "1999-01-01"), BODIES):
         answer = http.post("", content=body, headers={**session, "mcp-protocol-version": version})
         assert 400 <= answer.status_code < 500, (body[:20], answer.text)
         assert "Traceback" not in answer.text
@@ -123,8 +123,8 @@ def test_a_body_that_is_no_message_is_refused(http: httpx2.Client, version: str)
 
 
 @pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28"])
-def test_several_messages_in_one_body_are_refused_in_words(http: httpx2.Client, version: str) -> None:
-    headers = {**opened(http), "mcp-protocol-version": version}
+def test_several_messages_in_one_body_are_refused_with_a_reason(http: httpx2.Client, version: str) -> None:
+    headers = {**open_session(http), "mcp-protocol-version": version}
     answer = http.post("", json=[PING, PING], headers=headers)
     assert answer.status_code == 400
     error = {"code": -32600, "message": "Send one message at a time: this protocol has no batches."}
@@ -136,7 +136,7 @@ BODIES = (
 )  # fmt: skip
 
 
-def test_a_body_that_is_too_large_is_refused(http: httpx2.Client) -> None:
-    session = opened(http)
+def test_a_body_over_the_limit_is_refused(http: httpx2.Client) -> None:
+    session = open_session(http)
     assert http.post("", content=b" " * (5 * 1024 * 1024), headers=session).status_code == 413
     assert http.post("", json=PING, headers=session).status_code == 200

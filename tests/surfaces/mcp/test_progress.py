@@ -1,9 +1,10 @@
-"""Long calls over the protocol: progress, and giving up."""
+"""Long calls over the protocol: progress and cancellation."""
 
 import asyncio
 from contextlib import ExitStack, suppress
 
 import pytest
+from mcp import Client
 
 from garden.access.threads import THREADS
 from garden.application import Garden
@@ -14,15 +15,15 @@ from garden.session import Session
 from tests.support.gardens import NOTES, plant
 from tests.support.mcp_lines import Lines
 from tests.support.planted import opened
-from tests.surfaces.mcp.conftest import NEWER, OLDER, Connect, over_http, over_stdio
+from tests.surfaces.mcp.conftest import NEWER, OLDER, Connect, Converse, over_http, over_stdio
 
 SECONDS_MAX = 60
 
 
-def test_a_search_reports_its_progress_to_who_asks_for_it(connect: Connect, ada: Session) -> None:
+def test_a_search_reports_its_progress_on_request(converse: Converse, ada: Session) -> None:
     plant(ada, *(f"users/ada/parts/p{number}/notes.md" for number in range(10)))
 
-    async def converse() -> None:
+    async def scene(client: Client) -> None:
         steps: list[tuple[float, float | None, str | None]] = []
         reported = asyncio.Event()
 
@@ -30,17 +31,17 @@ def test_a_search_reports_its_progress_to_who_asks_for_it(connect: Connect, ada:
             steps.append((progress, total, message))
             reported.set()
 
-        async with connect() as client, asyncio.timeout(SECONDS_MAX):
+        async with asyncio.timeout(SECONDS_MAX):
             search = {"root": "users/ada", "pattern": "x"}
             assert not (await client.call_tool("fs_search", search, progress_callback=report)).is_error
             await reported.wait()
-        # Those that follow each other too fast are left out, the first is not.
+        # Steps that follow too soon are dropped, but never the first.
         assert steps[0] == (1, 10, "users/ada/parts/p1/notes.md")
 
-    asyncio.run(converse())
+    converse(scene)
 
 
-def test_a_progress_token_may_be_nought(lines: Lines, ada: Session) -> None:
+def test_a_progress_token_may_be_zero(lines: Lines, ada: Session) -> None:
     plant(ada, *(f"users/ada/parts/p{number}/notes.md" for number in range(3)))
     search = {"name": "fs_search", "arguments": {"root": "users/ada", "pattern": "x"}}
     lines.ask("tools/call", {**search, "_meta": {"progressToken": 0}})
@@ -56,7 +57,7 @@ def connected(request: pytest.FixtureRequest, ready_home: Home) -> Connect:
     return over_http(request.getfixturevalue("service"), mode)
 
 
-def test_a_write_that_has_begun_is_finished_though_its_caller_gave_up(
+def test_a_begun_write_is_finished_after_its_caller_cancels(
     connected: Connect, ready_home: Home, ada: Session, database: str
 ) -> None:
     plant(ada, NOTES)
@@ -70,7 +71,7 @@ def test_a_write_that_has_begun_is_finished_though_its_caller_gave_up(
                 call.cancel()
                 with suppress(asyncio.CancelledError):
                     await call
-                # Nobody else has to wait for it.
+                # Other calls do not wait for it.
                 assert not (await client.call_tool("fs_hash", {"path": NOTES})).is_error
             while "Begun." not in str((await client.call_tool("fs_read", {"path": NOTES})).content):
                 pass
@@ -78,15 +79,13 @@ def test_a_write_that_has_begun_is_finished_though_its_caller_gave_up(
     asyncio.run(converse())
 
 
-def test_a_call_that_is_given_up_before_its_turn_never_has_one(
-    lines: Lines, garden: Garden, ada: Session
-) -> None:
+def test_a_call_cancelled_before_its_turn_is_never_run(lines: Lines, garden: Garden, ada: Session) -> None:
     blocked = [f"users/ada/parts/p{number}/notes.md" for number in range(THREADS)]
     plant(ada, NOTES, *blocked)
     with ExitStack() as held:
         hold(garden, held, *blocked)
         waiting = [append(lines, path, "Late.") for path in blocked]
-        # Every thread has its call by now, or will have before it has this one.
+        # Every thread takes one of the blocked calls before this one.
         given_up = append(lines, NOTES, "Never.")
         lines.tell("notifications/cancelled", {"requestId": given_up})
         lines.ask("ping")
@@ -102,13 +101,13 @@ def append(lines: Lines, path: str, text: str) -> int:
 
 
 def hold(garden: Garden, held: ExitStack, *paths: str) -> None:
-    """Keep the locks of documents, so that whoever writes to them has to wait."""
+    """Hold the locks of documents, so that their writers wait."""
     for path in paths:
         held.enter_context(garden.services.store.document(Caller("ada", "holder"), path))
 
 
 def wait_for_a_waiter(database: str) -> None:
-    """Wait until somebody waits for a document's lock; other databases of the server have locks as well."""
+    """Wait until a writer waits for a document's lock in this database."""
     here = "(select oid from pg_database where datname = current_database())"
     question = f"select 1 from pg_locks where locktype = 'advisory' and not granted and database = {here}"
     with connection(database) as watching:

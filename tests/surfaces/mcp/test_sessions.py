@@ -1,4 +1,4 @@
-"""Whose sessions are open, and which of them has to go for one more."""
+"""The count of open sessions, and the choice of the one to end for one more."""
 
 import pytest
 
@@ -10,18 +10,18 @@ ADA, BEN = Caller("ada", "companion"), Caller("ben", "companion")
 NEVER = 3600.0
 
 
-def opened(sessions: Sessions, owner: Caller, *names: str) -> None:
+def open_all(sessions: Sessions, owner: Caller, *names: str) -> None:
     for name in names:
-        with sessions.count_opening(owner) as opened:
-            opened(name)
+        with sessions.count_opening(owner) as name_session:
+            name_session(name)
 
 
-def test_the_session_that_was_not_used_for_longest_is_in_the_way() -> None:
+def test_the_session_not_used_for_longest_is_to_end() -> None:
     sessions = Sessions(3, NEVER)
-    opened(sessions, ADA, "first", "second")
+    open_all(sessions, ADA, "first", "second")
     assert sessions.find_one_to_end(ADA) is None
-    opened(sessions, ADA, "third")
-    opened(sessions, BEN, "other")
+    open_all(sessions, ADA, "third")
+    open_all(sessions, BEN, "other")
     with sessions.keep_in_use("first", ADA), sessions.keep_in_use("second", BEN):
         pass
     assert sessions.find_one_to_end(ADA) == "second"
@@ -29,9 +29,9 @@ def test_the_session_that_was_not_used_for_longest_is_in_the_way() -> None:
     assert sessions.find_one_to_end(ADA) is None
 
 
-def test_a_session_in_use_or_being_opened_is_not_in_the_way() -> None:
+def test_a_session_in_use_or_being_opened_is_not_to_end() -> None:
     sessions = Sessions(2, NEVER)
-    opened(sessions, ADA, "first")
+    open_all(sessions, ADA, "first")
     with sessions.count_opening(ADA):
         assert sessions.find_one_to_end(ADA) == "first"
         with sessions.keep_in_use("first", ADA), pytest.raises(TooManyCallsError):
@@ -40,9 +40,9 @@ def test_a_session_in_use_or_being_opened_is_not_in_the_way() -> None:
     assert sessions.find_one_to_end(ADA) is None
 
 
-def test_what_was_silent_for_too_long_counts_no_more() -> None:
+def test_a_session_silent_for_too_long_is_not_counted() -> None:
     sessions = Sessions(2, idle_seconds_max=0)
-    opened(sessions, ADA, "first")
+    open_all(sessions, ADA, "first")
     with sessions.count_opening(ADA) as second:
         second("second")
         assert sessions.find_one_to_end(ADA) is None

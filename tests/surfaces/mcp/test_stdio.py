@@ -1,10 +1,11 @@
-"""The way in over stdio: nothing but protocol on stdout, whatever comes in, and nothing lost at the end."""
+"""The protocol over stdio: only protocol on stdout, any input, and no answer lost at the end."""
 
 import json
 import os
 import signal
 import socket
 import subprocess
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,18 @@ import pytest
 
 from garden.application import Garden
 from garden.home.folder import Home
+from garden.home.settings import Settings
+from garden.serving_stdio import serve_stdio
 from garden.session import Session
 from garden.surfaces.mcp.messages import LINE_BYTES_MAX
+from garden.writing.callers import InvalidCallerError
+from tests.support.databases import TestServer
+from tests.support.folders import run_folder
 from tests.support.gardens import NOTES, plant
 from tests.support.mcp_lines import INITIALIZE, Lines
-from tests.support.planted import put_database
+from tests.support.planted import opened, put_database
 from tests.support.processes import command, environment
+from tests.support.served import home_of_its_own
 from tests.surfaces.mcp.conftest import server_command
 from tests.surfaces.mcp.test_progress import append, hold, wait_for_a_waiter
 
@@ -30,9 +37,11 @@ def test_a_client_is_greeted_and_told_the_tools_while_the_database_does_not_answ
             assert server.greet()["result"]["serverInfo"]["name"] == "memory-garden"
             assert len(server.ask("tools/list")["result"]["tools"]) == 20
             assert server.ask("prompts/list")["result"]["prompts"]
+            # Refuses the connection that the server is still waiting for.
+            silent.close()
 
 
-def test_a_garden_that_can_t_be_opened_is_an_answer_and_tried_again(home: Home) -> None:
+def test_a_garden_that_can_t_be_opened_is_an_answer_and_is_tried_again(home: Home) -> None:
     put_database(home, "postgresql://ada@127.0.0.1:1/garden")
     with Lines(server_command(), environment(home.path)) as server:
         server.greet()
@@ -45,7 +54,7 @@ def test_a_garden_that_can_t_be_opened_is_an_answer_and_tried_again(home: Home) 
         assert refused["error"]["data"]["code"] == "unavailable"
 
 
-def test_what_a_client_is_told_of_a_home_that_can_t_be_made_names_no_place_on_the_host(folder: Path) -> None:
+def test_the_error_of_a_home_that_can_t_be_made_names_no_place_on_the_host(folder: Path) -> None:
     (folder / "file").write_text("No folder.")
     with Lines(server_command(), environment(folder / "file" / "home")) as server:
         server.greet()
@@ -55,18 +64,18 @@ def test_what_a_client_is_told_of_a_home_that_can_t_be_made_names_no_place_on_th
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--user", "A B"], "can't be a user's id"),
-        (["--user", "ada", "--role", "king"], "There is no role"),
-        (["--user", "ada", "--actor", ""], "can't be an actor's name"),
-    ],
+    ("user", "actor", "role"), [("A B", "me", "agent"), ("ada", "", "agent"), ("ada", "me", "king")]
 )
-def test_who_can_t_be_a_caller_is_told_so_before_anything_is_asked(
-    home: Home, words: list[str], said: str
+def test_an_impossible_caller_is_refused_before_the_conversation(
+    home: Home, user: str, actor: str, role: str
 ) -> None:
+    with pytest.raises(InvalidCallerError):
+        serve_stdio(Settings(home=home.path), user, actor=actor, role=role)
+
+
+def test_a_refused_start_is_an_error_on_stderr_alone(home: Home) -> None:
     with subprocess.Popen(
-        command("mcp", *words), env=environment(home.path), stdin=subprocess.PIPE,
+        command("mcp", "--user", "A B"), env=environment(home.path), stdin=subprocess.PIPE,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as server:  # fmt: skip
         # Its input stays open and empty meanwhile.
@@ -74,7 +83,7 @@ def test_who_can_t_be_a_caller_is_told_so_before_anything_is_asked(
         assert server.stdout is not None
         assert server.stderr is not None
         assert server.stdout.read() == ""
-        assert said in server.stderr.read()
+        assert "user's id" in server.stderr.read()
 
 
 NO_MESSAGES: tuple[tuple[bytes, int, Any], ...] = (
@@ -92,7 +101,21 @@ NO_MESSAGES: tuple[tuple[bytes, int, Any], ...] = (
 )
 
 
-def test_a_line_that_is_no_message_is_refused_and_the_conversation_goes_on(lines: Lines) -> None:
+@pytest.fixture(scope="module")
+def shared_lines(server: TestServer) -> Iterator[Lines]:
+    """A greeted server for all tests that leave it as it was; Ada has notes, and a large document."""
+    with home_of_its_own(server, run_folder()) as home, opened(home) as garden:
+        session = garden.session("ada")
+        plant(session, NOTES, LARGE)
+        for number in range(6):
+            session.fs.append(LARGE, f"{number} " + "word " * 30_000)
+        with Lines(server_command(), environment(home.path)) as lines:
+            lines.greet()
+            yield lines
+
+
+def test_a_line_that_is_no_message_is_refused_and_the_conversation_goes_on(shared_lines: Lines) -> None:
+    lines = shared_lines
     for line, code, request_id in NO_MESSAGES:
         lines.put(line)
         refused = lines.next()
@@ -102,15 +125,17 @@ def test_a_line_that_is_no_message_is_refused_and_the_conversation_goes_on(lines
 
 
 HALF = "\ud83d"
+LARGE = "users/ada/parts/large/notes.md"
 
 
-def test_half_a_surrogate_pair_reaches_the_tool_that_refuses_it(lines: Lines, ada: Session) -> None:
-    plant(ada, NOTES)
+def test_half_a_surrogate_pair_reaches_the_tool_that_refuses_it(shared_lines: Lines) -> None:
+    lines = shared_lines
     refused = lines.call("fs_append", path=NOTES, text=f"a {HALF}")
     assert refused["structuredContent"]["error"]["code"] == "not_text"
 
 
-def test_what_is_said_about_half_a_surrogate_pair_bears_the_requests_id(lines: Lines) -> None:
+def test_the_refusal_of_half_a_surrogate_pair_has_the_requests_id(shared_lines: Lines) -> None:
+    lines = shared_lines
     assert lines.call(HALF)["structuredContent"]["error"]["code"] == "unknown_tool"
     assert lines.call("fs_read", path=HALF)["isError"]
     assert lines.ask(HALF)["error"]["code"] == -32601
@@ -121,7 +146,8 @@ def test_what_is_said_about_half_a_surrogate_pair_bears_the_requests_id(lines: L
     assert lines.next()["error"]["code"] == -32600
 
 
-def test_messages_of_wrong_shapes_are_refused_one_by_one(lines: Lines) -> None:
+def test_messages_of_wrong_shapes_are_refused_one_by_one(shared_lines: Lines) -> None:
+    lines = shared_lines
     wrong: list[tuple[str, Any]] = [
         ("tools/call", None),
         ("tools/call", {"name": 7}),
@@ -140,20 +166,19 @@ def test_messages_of_wrong_shapes_are_refused_one_by_one(lines: Lines) -> None:
     assert lines.ask("ping")["result"] == {}
 
 
-def test_empty_lines_and_other_line_ends_are_taken(lines: Lines) -> None:
+def test_empty_lines_and_other_line_ends_are_accepted(shared_lines: Lines) -> None:
+    lines = shared_lines
     lines.put(b"\n\r\n   ")
     lines.put(b'{"jsonrpc":"2.0","id":"a","method":"ping"}\r')
     assert lines.next() == {"jsonrpc": "2.0", "id": "a", "result": {}}
 
 
-def test_a_large_answer_reaches_a_slow_reader_whole(lines: Lines, ada: Session) -> None:
-    plant(ada, NOTES)
-    for number in range(6):
-        ada.fs.append(NOTES, f"{number} " + "word " * 30_000)
-    asked = [lines.send("tools/call", {"name": "fs_read", "arguments": {"path": NOTES}}) for _ in range(5)]
-    text = ada.fs.read(NOTES).result
+def test_a_large_answer_reaches_a_slow_reader_whole(shared_lines: Lines) -> None:
+    lines, request = shared_lines, {"name": "fs_read", "arguments": {"path": LARGE}}
+    asked = [lines.send("tools/call", request) for _ in range(5)]
     for each in asked:
-        assert lines.answer_to(each)["result"]["structuredContent"]["result"] == text
+        text = lines.answer_to(each)["result"]["structuredContent"]["result"]
+        assert text.count("word") == 6 * 30_000
 
 
 def test_requests_from_a_file_are_answered_into_a_file(ready_home: Home, folder: Path) -> None:
@@ -174,7 +199,7 @@ def test_requests_from_a_file_are_answered_into_a_file(ready_home: Home, folder:
     assert answers[1]["result"]["structuredContent"]["ok"]
 
 
-def test_an_input_with_nothing_in_it_ends_the_server(ready_home: Home) -> None:
+def test_an_empty_input_ends_the_server(ready_home: Home) -> None:
     done = subprocess.run(
         server_command(),
         env=environment(ready_home.path),
@@ -185,7 +210,7 @@ def test_an_input_with_nothing_in_it_ends_the_server(ready_home: Home) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_nothing_but_protocol_reaches_stdout_whoever_prints() -> None:
+def test_only_protocol_reaches_stdout_even_if_a_child_prints() -> None:
     program = (
         "import os, subprocess, sys\n"
         "from garden.surfaces.mcp.stdio_streams import claim_descriptors\n"
@@ -221,7 +246,7 @@ def test_a_write_under_way_at_the_end_is_finished_and_answered(
     assert "At the last moment." in str(ada.fs.read(NOTES).result)
 
 
-def test_a_client_that_went_away_ends_the_server(ready_home: Home) -> None:
+def test_a_client_that_leaves_ends_the_server(ready_home: Home) -> None:
     with Lines(server_command(), environment(ready_home.path)) as server:
         server.greet()
         assert server.process.stdout is not None
