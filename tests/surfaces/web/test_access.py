@@ -1,8 +1,7 @@
-"""Who may call what: the matrix of routes, tokens and users, and where the service listens."""
+"""Who may call what: every route with every kind of token, and the addresses that the service listens on."""
 
 import json
 import re
-import subprocess
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -12,12 +11,16 @@ import httpx2
 import pytest
 
 from garden.access.tokens import Issued, Tokens
+from garden.application import Garden
+from garden.events.records import Caller
 from garden.events.tokens import TokenStore
 from garden.home.folder import Home
+from garden.serving import Address, NotServedError, serve
 from garden.surfaces.web.server import CannotListenError, listen
 from garden.tools.registry import REGISTRY
-from tests.support.processes import garden
+from tests.support.processes import garden as run_garden
 from tests.support.served import Person, Service, served
+from tests.surfaces.cli.conftest import Command
 from tests.surfaces.web.test_events import following, until
 from tests.surfaces.web.test_robustness import LISTENING, newer
 from tests.surfaces.web.test_tools import example_for, refused
@@ -34,8 +37,8 @@ OPEN = ["/healthz", "/readyz", "/openapi.json", "/metrics"]
 
 
 @pytest.fixture
-def nobody(service: Service) -> Iterator[httpx2.Client]:
-    """A client that has no token."""
+def stranger(service: Service) -> Iterator[httpx2.Client]:
+    """A client without a token."""
     with service.client(None) as client:
         yield client
 
@@ -45,16 +48,16 @@ def address(person: Person, route: str) -> str:
     return route.format(event=event, notes=person.notes)
 
 
-def test_no_route_is_left_out_here(nobody: httpx2.Client) -> None:
-    described = nobody.get("/openapi.json").json()["paths"]
+def test_every_route_is_tried_here(stranger: httpx2.Client) -> None:
+    described = stranger.get("/openapi.json").json()["paths"]
     known = {re.sub(r"\{\w+\}", "{}", path) for path in described}
     named = {"notes": "{}", "event": "{}"}
     tried = {route.format(**named).partition("?")[0] for _, route in ROUTES} | {"/v1/tools/{}"} | set(OPEN)
     assert known <= tried
 
 
-def made_yesterday(service: Service, person: Person) -> Issued:
-    """Make a token that was good for an hour, a day ago."""
+def make_expired_token(service: Service, person: Person) -> Issued:
+    """Make a token that expired a day ago."""
     yesterday = datetime.now(UTC) - timedelta(days=1)
     tokens = Tokens(TokenStore(service.garden.pools["readers"]), now=lambda: yesterday)
     until = yesterday + timedelta(hours=1)
@@ -62,12 +65,12 @@ def made_yesterday(service: Service, person: Person) -> Issued:
 
 
 @pytest.mark.parametrize(("method", "route"), ROUTES)
-def test_without_a_live_token_nothing_is_answered(
-    service: Service, nobody: httpx2.Client, ada: Person, method: str, route: str
+def test_without_a_live_token_no_route_answers(
+    service: Service, stranger: httpx2.Client, ada: Person, method: str, route: str
 ) -> None:
     there = address(ada, route)
     made = service.garden.tokens
-    expired = made_yesterday(service, ada).secret
+    expired = make_expired_token(service, ada).secret
     revoked = made.create(ada.user_id, role="agent", actor="companion", expires_at=None)
     made.revoke(revoked.token.token_id)
     almost = ada.secret[:-1] + ("A" if ada.secret[-1] != "A" else "B")
@@ -77,15 +80,15 @@ def test_without_a_live_token_nothing_is_answered(
         f"Bearer {'x' * 2000}",
     ):  # fmt: skip
         headers = {} if header is None else {"Authorization": header}
-        answer = nobody.request(method, there, headers=headers)
+        answer = stranger.request(method, there, headers=headers)
         refused(answer, 401, "permission_denied")
         assert answer.headers["www-authenticate"].startswith("Bearer")
         assert ada.secret not in answer.text
 
 
 @pytest.mark.parametrize("path", OPEN)
-def test_how_the_service_is_may_be_asked_by_whoever_reaches_it(nobody: httpx2.Client, path: str) -> None:
-    assert nobody.get(path).status_code == 200
+def test_the_state_of_the_service_is_open_to_all(stranger: httpx2.Client, path: str) -> None:
+    assert stranger.get(path).status_code == 200
 
 
 @pytest.mark.parametrize("tool", REGISTRY)
@@ -110,7 +113,7 @@ def test_no_route_shows_another_users_data(ada: Person, ben: Person, route: str)
     assert "beehive" not in answer.text
 
 
-def test_lists_and_queries_hold_only_the_callers_own(ada: Person, ben: Person) -> None:
+def test_lists_and_queries_hold_only_the_callers_own_data(ada: Person, ben: Person) -> None:
     ben.ok("fs.append", path=ben.notes, text="the secret of the beehive", rationale="beehive")
     for route in (
         "/v1/documents",
@@ -125,7 +128,7 @@ def test_lists_and_queries_hold_only_the_callers_own(ada: Person, ben: Person) -
     refused(ada.client.get(f"/v1/events?path={ben.notes}"), 403, "path_not_allowed")
 
 
-def test_another_users_place_in_a_stream_shows_nothing_of_theirs(ada: Person, ben: Person) -> None:
+def test_another_users_position_in_a_stream_is_refused(ada: Person, ben: Person) -> None:
     with following(ben) as entries:
         told = ben.ok("fs.append", path=ben.notes, text="the secret of the beehive")["meta"]["eventId"]
         position = until(entries, told)[-1]["id"]
@@ -134,7 +137,7 @@ def test_another_users_place_in_a_stream_shows_nothing_of_theirs(ada: Person, be
     refused(answer, 400, "invalid_input")
 
 
-def test_a_revoked_token_is_refused_soon(service: Service, ada: Person) -> None:
+def test_a_revoked_token_is_soon_refused(service: Service, ada: Person) -> None:
     ada.ok("tools.list")
     service.garden.tokens.revoke(ada.token.token_id)
     for _ in range(10_000):
@@ -144,22 +147,10 @@ def test_a_revoked_token_is_refused_soon(service: Service, ada: Person) -> None:
 
 
 REVOKED_SECONDS = 2
-"""After this time, the documentation says, nobody hears anything by a token that was revoked."""
+"""The documented time after which no stream shows anything to a revoked token."""
 
 
-def test_a_stream_that_is_open_tells_nothing_of_what_happens_after_its_token_was_revoked(
-    service: Service, ada: Person
-) -> None:
-    with service.person(user_id=ada.user_id) as other, following(ada) as entries:
-        next(entries)
-        until(entries, other.ok("fs.append", path=ada.notes, text="before")["meta"]["eventId"])
-        service.garden.tokens.revoke(ada.token.token_id)
-        time.sleep(REVOKED_SECONDS)
-        other.ok("fs.append", path=ada.notes, text="after")
-        assert list(entries) == []
-
-
-def test_what_listens_below_mcp_is_told_nothing_of_what_happens_after_its_token_was_revoked(
+def test_open_streams_show_nothing_that_happens_after_their_token_was_revoked(
     service: Service, ada: Person
 ) -> None:
     listening = json.loads(json.dumps(LISTENING))
@@ -167,18 +158,21 @@ def test_what_listens_below_mcp_is_told_nothing_of_what_happens_after_its_token_
     request = {**newer(ada), "json": listening}
     with (
         service.person(user_id=ada.user_id) as other,
+        following(ada) as entries,
         ada.client.stream(url="/mcp", **request) as answer,
     ):
+        next(entries)
         lines = answer.iter_lines()
-        other.ok("fs.append", path=ada.notes, text="before")
+        until(entries, other.ok("fs.append", path=ada.notes, text="before")["meta"]["eventId"])
         assert any("resources/updated" in line for line in lines)
         service.garden.tokens.revoke(ada.token.token_id)
         time.sleep(REVOKED_SECONDS)
         other.ok("fs.append", path=ada.notes, text="after")
-        told: list[str] = []
+        assert list(entries) == []
+        late: list[str] = []
         with pytest.raises((httpx2.RemoteProtocolError, httpx2.ReadError)):
-            told.extend(lines)
-        assert "updated" not in str(told)
+            late.extend(lines)
+        assert "updated" not in str(late)
 
 
 def test_roles_hold_over_http(service: Service, ada: Person) -> None:
@@ -195,12 +189,12 @@ def test_roles_hold_over_http(service: Service, ada: Person) -> None:
 
 @pytest.fixture
 def open_to_one(ready_home: Home) -> Iterator[Service]:
-    """A service that was started for one user."""
-    with served(ready_home, "--user", "ada") as service:
+    """A service for one user, on another loopback address than the default."""
+    with served(ready_home, "--user", "ada", "--host", "127.0.0.2") as service:
         yield service
 
 
-def test_the_one_user_needs_no_token_and_web_pages_get_nothing(open_to_one: Service) -> None:
+def test_the_one_user_needs_no_token_and_web_pages_are_refused(open_to_one: Service) -> None:
     with open_to_one.client(None) as client:
         port = open_to_one.address[1]
         planted = client.post("/v1/tools/md.plant", json={"path": "users/ada/notes.md"})
@@ -208,7 +202,7 @@ def test_the_one_user_needs_no_token_and_web_pages_get_nothing(open_to_one: Serv
         refused(
             client.post("/v1/tools/md.plant", json={"path": "users/ben/notes.md"}), 403, "path_not_allowed"
         )
-        for host in ("127.0.0.1", "localhost", "[::1]", f"LocalHost:{port}"):
+        for host in ("127.0.0.1", "127.0.0.2", "localhost", "[::1]", f"LocalHost:{port}"):
             assert client.get("/v1/tools", headers={"Host": host}).status_code == 200
         for host in ("garden.example", f"garden.example:{port}", "127.0.0.1.garden.example", "", "[", "[::1"):
             for path in ("/v1/tools", "/healthz", "/metrics", "/mcp"):
@@ -217,84 +211,64 @@ def test_the_one_user_needs_no_token_and_web_pages_get_nothing(open_to_one: Serv
             answer = client.post("/v1/tools/tools.list", headers={"Origin": origin})
             refused(answer, 403, "permission_denied")
         for site in ("cross-site", "same-site"):
-            # So a browser marks what it gets for a page's pictures and scripts, which have no origin.
+            # A browser marks requests for a page's pictures and scripts like this; they have no origin.
             for path in ("/v1/documents/users/ada/notes.md", "/v1/events/stream", "/healthz"):
                 refused(client.get(path, headers={"Sec-Fetch-Site": site}), 403, "permission_denied")
         for site in ("none", "same-origin"):
             assert client.get("/v1/tools", headers={"Sec-Fetch-Site": site}).status_code == 200
-        own = {"Origin": f"http://127.0.0.1:{port}"}
+        own = {"Origin": f"http://127.0.0.2:{port}"}
         assert client.post("/v1/tools/tools.list", headers=own).status_code == 200
 
 
-def test_the_one_user_is_served_on_whatever_address_is_this_machines_alone(ready_home: Home) -> None:
-    with (
-        served(ready_home, "--user", "ada", "--host", "127.0.0.2") as service,
-        service.client(None) as client,
-    ):
-        assert client.get("/v1/tools").status_code == 200
-        assert client.get("/v1/tools", headers={"Host": "127.0.0.1.garden.example"}).status_code == 403
-
-
-def refused_start(home: Home, *words: str) -> subprocess.CompletedProcess[str]:
-    done = garden("serve", "--port", "0", *words, home=home.path)
-    assert done.returncode == 1, done
-    assert done.stdout == ""
-    assert "hint:" in done.stderr
-    return done
-
-
 @pytest.mark.parametrize("host", [EVERYWHERE, "::", "192.0.2.1", "garden.example"])
-def test_without_tokens_nothing_is_served_to_other_machines(ready_home: Home, host: str) -> None:
-    assert "--user" in refused_start(ready_home, "--host", host, "--user", "ada").stderr
-    assert "garden token create" in refused_start(ready_home, "--host", host).stderr
+def test_without_tokens_no_other_machine_is_served(garden: Garden, host: str) -> None:
+    for caller, hint in ((Caller("ada", "companion"), "--user"), (None, "garden token create")):
+        with pytest.raises(NotServedError) as refusal:
+            serve(garden, Address(host, 0), caller, lambda _url, _can_be_called: None)
+        assert hint in refusal.value.hint
 
 
-def test_other_machines_are_served_as_soon_as_there_is_a_token(ready_home: Home) -> None:
-    with (
-        served(ready_home) as service,
-        service.person("agent") as ada,
-        service.person("maintainer") as operator,
-    ):
-        service.stop()
-        with served(ready_home, "--host", EVERYWHERE) as wide:
-            there = f"http://127.0.0.1:{wide.address[1]}"
-            assert httpx2.get(f"{there}/healthz").status_code == 200
-            refused(httpx2.get(f"{there}/metrics"), 401, "permission_denied")
-            for person, status in ((ada, 403), (operator, 200)):
-                headers = {"Authorization": f"Bearer {person.secret}"}
-                assert httpx2.get(f"{there}/metrics", headers=headers).status_code == status
+def test_a_refused_start_is_an_error_of_the_command(ready_home: Home) -> None:
+    done = run_garden("serve", "--port", "0", "--host", "192.0.2.1", home=ready_home.path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "hint:  Make one with 'garden token create'" in done.stderr
 
 
-def test_a_service_that_nobody_can_call_says_how_to_make_a_token(ready_home: Home) -> None:
-    with served(ready_home) as service:
-        service.stop()
-    assert "garden token create" in (ready_home.path / "serve.log").read_text()
+def test_other_machines_are_served_once_a_token_exists(ready_home: Home, garden: Garden) -> None:
+    agent, maintainer = (
+        garden.tokens.create("ada", role=role, actor="companion", expires_at=None).secret
+        for role in ("agent", "maintainer")
+    )
+    with served(ready_home, "--host", EVERYWHERE) as wide:
+        there = f"http://127.0.0.1:{wide.address[1]}"
+        assert httpx2.get(f"{there}/healthz").status_code == 200
+        refused(httpx2.get(f"{there}/metrics"), 401, "permission_denied")
+        for secret, status in ((agent, 403), (maintainer, 200)):
+            headers = {"Authorization": f"Bearer {secret}"}
+            assert httpx2.get(f"{there}/metrics", headers=headers).status_code == status
 
 
-def test_a_port_that_is_taken_is_said_to_be(ready_home: Home) -> None:
-    with served(ready_home, "--user", "ada") as service:
-        done = garden("serve", "--port", str(service.address[1]), "--user", "ada", home=ready_home.path)
-    assert done.returncode == 1
-    assert "The service can't listen on 127.0.0.1 port" in done.stderr
-    assert ": Address already in use.\n" in done.stderr
+def test_a_taken_port_is_an_error_that_names_it() -> None:
+    with listen("127.0.0.1", 0) as listener:
+        port = listener.getsockname()[1]
+        with pytest.raises(CannotListenError) as refusal:
+            listen("127.0.0.1", port)
+    assert refusal.value.message == (
+        f"The service can't listen on 127.0.0.1 port {port}: Address already in use."
+    )
+    assert "--port" in refusal.value.hint
+    assert "--host" not in refusal.value.hint
 
 
 @pytest.mark.parametrize("host", ["nonsense.invalid", "192.0.2.1"])
-def test_where_the_host_is_to_blame_the_hint_is_about_the_host(host: str) -> None:
+def test_the_error_of_an_impossible_host_has_a_hint_about_the_host(host: str) -> None:
     with pytest.raises(CannotListenError) as refusal:
         listen(host, 0)
     assert "--host" in refusal.value.hint
     assert "--port" not in refusal.value.hint
 
 
-@pytest.mark.parametrize("option", [("--role", "reviewer"), ("--actor", "ben")])
-def test_who_acts_is_not_said_where_tokens_say_it(ready_home: Home, option: tuple[str, str]) -> None:
-    done = garden("serve", "--port", "0", "--host", "192.0.2.1", *option, home=ready_home.path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "go with --user" in done.stderr
-
-
-def test_nothing_of_a_token_or_a_document_gets_into_the_log(ready_home: Home) -> None:
+def test_neither_a_token_nor_a_document_gets_into_the_log(ready_home: Home) -> None:
     with served(ready_home, env={"GARDEN_LOG_LEVEL": "debug"}) as service, service.person() as person:
         person.ok("md.plant", path=person.notes)
         person.ok("fs.append", path=person.notes, text="the secret of the beehive")
@@ -302,7 +276,18 @@ def test_nothing_of_a_token_or_a_document_gets_into_the_log(ready_home: Home) ->
         person.client.get("/v1/documents/" + person.notes, params={"lines": "beehive"})
         service.stop()
     log = Path(ready_home.path / "serve.log").read_text()
+    # No token existed when the service started.
+    assert "garden token create" in log
     assert "look-for-me" in log
     assert person.secret not in log
     assert person.secret.rpartition(".")[2] not in log
     assert "beehive" not in log
+
+
+@pytest.mark.parametrize("option", [("--role", "reviewer"), ("--actor", "ben")])
+def test_a_role_or_an_actor_without_a_user_is_refused(
+    home: Home, monkeypatch: pytest.MonkeyPatch, option: tuple[str, str]
+) -> None:
+    done = Command(home.path, monkeypatch)("serve", "--port", "0", "--host", "192.0.2.1", *option)
+    assert (done.code, done.out) == (2, "")
+    assert "go with --user" in done.err

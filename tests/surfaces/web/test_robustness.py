@@ -1,4 +1,4 @@
-"""What no well-meaning client sends: the malformed, the huge, the slow, and too much of everything."""
+"""Malformed, huge and slow requests, and too many of them."""
 
 import json
 import socket
@@ -26,22 +26,22 @@ STRICT = {
     "GARDEN_SERVE_CONNECTIONS": "20", "GARDEN_SERVE_THREADS": "1", "GARDEN_SERVE_WAITING_CALLS": "2",
     "GARDEN_SERVE_STREAMS": "3", "GARDEN_SERVE_STREAM_SECONDS": "1",
 }  # fmt: skip
-# For those who are to be turned away for another reason than that they were slow.
+# For tests of limits other than time.
 PATIENT = {**STRICT, "GARDEN_SERVE_BODY_SECONDS": "30", "GARDEN_SERVE_IDLE_SECONDS": "30"}
 
 
 @pytest.fixture(scope="module")
 def strict(server: TestServer) -> Iterator[Service]:
-    """A service that takes little and waits shortly."""
+    """A service with small limits and short waits."""
     root = run_folder()
     with home_of_its_own(server, root) as home, served(home, env=STRICT) as service:
-        # It could close a connection that was kept at the very moment at which the next request is sent.
+        # The service closes idle connections; a kept one could close just as the next request is sent.
         yield replace(service, connections_kept=0)
 
 
 @pytest.fixture(scope="module")
 def patient(server: TestServer) -> Iterator[Service]:
-    """A service that takes little, and waits longer than any test."""
+    """A service with small limits that waits longer than any test."""
     root = run_folder()
     with home_of_its_own(server, root) as home, served(home, env=PATIENT) as service:
         yield replace(service, connections_kept=0)
@@ -74,7 +74,7 @@ def everything(connection: socket.socket) -> bytes:
     return received
 
 
-def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_sent(strict: Service, ada: Person) -> None:
+def test_a_body_declared_too_large_is_refused_before_it_is_sent(strict: Service, ada: Person) -> None:
     with strict.connected() as connection:
         connection.sendall(head(ada, "Content-Length: 100001", "Expect: 100-continue"))
         status, body = head_and_body(everything(connection))
@@ -95,7 +95,7 @@ def test_a_body_without_a_length_is_cut_off_where_it_becomes_too_large(strict: S
     ada.ok("tools.list")
 
 
-def test_a_body_up_to_the_limit_is_taken(cyd: Person) -> None:
+def test_a_body_up_to_the_limit_is_accepted(cyd: Person) -> None:
     padded = b"{}" + b" " * 99_998
     answer = cyd.client.post(
         "/v1/tools/tools.list", content=padded, headers={"Content-Type": "application/json"}
@@ -117,18 +117,21 @@ def test_a_body_that_trickles_in_is_not_waited_for(strict: Service, ada: Person)
     assert (status, json.loads(body)["error"]["code"]) == (408, "invalid_input")
 
 
-@pytest.mark.parametrize(
-    "begun", [b"", b"POST /v1/tools", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", b"\r\n\r\n"]
-)
-def test_a_head_that_does_not_come_is_not_waited_for(strict: Service, begun: bytes) -> None:
-    with strict.connected() as connection:
-        connection.sendall(begun)
-        answer = everything(connection)
-    assert answer == b"" or head_and_body(answer)[0] == 408
+BEGUN = (b"", b"POST /v1/tools", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", b"\r\n\r\n")
 
 
-def turned_away(answer: bytes, status: int, code: str) -> str:
-    """Check what is answered below the application; gives the request's id."""
+def test_an_unfinished_head_is_not_waited_for(strict: Service) -> None:
+    with ExitStack() as stack:
+        connections = [stack.enter_context(strict.connected()) for _ in BEGUN]
+        for connection, begun in zip(connections, BEGUN, strict=True):
+            connection.sendall(begun)
+        for connection in connections:
+            answer = everything(connection)
+            assert answer == b"" or head_and_body(answer)[0] == 408
+
+
+def check_refusal(answer: bytes, status: int, code: str) -> str:
+    """Check an answer given below the application; returns the request's id."""
     lines, _, body = answer.decode().partition("\r\n\r\n")
     headers = dict(line.lower().split(": ", 1) for line in lines.splitlines()[1:])
     assert lines.startswith(f"HTTP/1.1 {status} ")
@@ -141,19 +144,22 @@ def turned_away(answer: bytes, status: int, code: str) -> str:
     return headers["x-request-id"]
 
 
-def test_what_never_reaches_the_application_is_answered_as_a_problem_too(strict: Service) -> None:
+def test_a_request_that_never_reaches_the_application_is_answered_as_a_problem(strict: Service) -> None:
     never_ending = b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"X-Long: %b\r\n" % (b"x" * 60_000) * 2
     ids = set()
-    for sent, status, code in (
+    refusals = (
         (GARBAGE["a name with a blank"], 400, "invalid_input"),
         (GARBAGE["a chunk of no size"], 400, "invalid_input"),
         (never_ending[: 64 * 1024 + 1], 431, "too_large"),
         (b"GET /healthz HTTP/1.1\r\n", 408, "invalid_input"),
         (b"", 408, "invalid_input"),
-    ):
-        with strict.connected() as connection:
+    )
+    with ExitStack() as stack:
+        connections = [stack.enter_context(strict.connected()) for _ in refusals]
+        for connection, (sent, _, _) in zip(connections, refusals, strict=True):
             connection.sendall(sent)
-            ids.add(turned_away(everything(connection), status, code))
+        for connection, (_, status, code) in zip(connections, refusals, strict=True):
+            ids.add(check_refusal(everything(connection), status, code))
     assert len(ids) == 5
 
 
@@ -237,7 +243,7 @@ GARBAGE = {
 
 
 @pytest.mark.parametrize("garbage", GARBAGE.values(), ids=list(GARBAGE))
-def test_garbage_harms_nobody(strict: Service, ada: Person, garbage: bytes) -> None:
+def test_garbage_harms_no_other_request(strict: Service, ada: Person, garbage: bytes) -> None:
     with strict.connected() as connection:
         connection.sendall(garbage)
         answer = everything(connection)
@@ -270,8 +276,8 @@ def test_a_client_that_leaves_in_the_middle_changes_nothing_or_everything(
     assert ada.ok("fs.read", path=ada.notes)["result"].count("said and gone") == 1
 
 
-def test_more_calls_than_may_wait_are_told_to_come_back(patient: Service, cyd: Person) -> None:
-    """One call is carried out, two wait; whoever comes in addition is refused, and nobody else."""
+def test_more_calls_than_may_wait_are_refused(patient: Service, cyd: Person) -> None:
+    """One call runs and two wait; every further one is refused."""
     answers: list[httpx2.Response] = []
 
     def call(number: int) -> None:
@@ -292,18 +298,18 @@ def test_more_calls_than_may_wait_are_told_to_come_back(patient: Service, cyd: P
     assert [answer.status_code for answer in answers[9:]] == [200] * 3
 
 
-def test_more_connections_than_there_may_be_are_turned_away(patient: Service, cyd: Person) -> None:
+def test_the_number_of_connections_is_bounded(patient: Service, cyd: Person) -> None:
     connections = [patient.connected() for _ in range(30)]
     try:
-        turned_away(everything(connections[-1]), 503, "unavailable")
+        check_refusal(everything(connections[-1]), 503, "unavailable")
     finally:
         for each in connections:
             each.close()
-    # As soon as they are seen to be gone there is room again.
+    # There is room again once the service has noticed their end.
     until(lambda: cyd.call("tools.list").status_code == 200)
 
 
-def test_more_streams_than_there_may_be_are_told_to_come_back(cyd: Person) -> None:
+def test_the_number_of_streams_is_bounded(cyd: Person) -> None:
     with following(cyd) as one, following(cyd) as two, following(cyd) as three:
         for entries in (one, two, three):
             next(entries)
@@ -311,14 +317,12 @@ def test_more_streams_than_there_may_be_are_told_to_come_back(cyd: Person) -> No
         refused(answer, 503, "unavailable")
 
 
-def test_a_stream_that_has_nothing_to_tell_says_that_it_is_there(ada: Person) -> None:
+def test_a_stream_without_news_shows_a_sign_of_life(ada: Person) -> None:
     with ada.client.stream("GET", "/v1/events/stream") as answer:
         assert any(line == ": still here" for line in answer.iter_lines())
 
 
-def test_a_request_that_asks_for_another_protocol_leaves_no_words_of_the_server_in_the_log(
-    strict: Service, ada: Person
-) -> None:
+def test_a_request_for_another_protocol_leaves_nothing_in_the_log(strict: Service, ada: Person) -> None:
     with strict.connected() as connection:
         connection.sendall(head(ada, "Connection: Upgrade", "Upgrade: websocket", "Content-Length: 0"))
         assert connection.recv(65536).startswith(b"HTTP/1.1 200")
@@ -349,7 +353,7 @@ LISTENING: dict[str, Any] = {
 
 
 def _older(ada: Person) -> dict[str, Any]:
-    """Open a session; gives the request that listens in it."""
+    """Open a session; returns the request that listens in it."""
     greeting = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE}
     answer = ada.client.post("/mcp", json=greeting, headers=SPOKEN)
     session = {**SPOKEN, "mcp-session-id": answer.headers["mcp-session-id"]}
@@ -362,20 +366,18 @@ def newer(_ada: Person) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("listening", [_older, newer])
-def test_who_listens_below_mcp_is_cut_off_when_the_token_is_revoked(
+def test_an_mcp_stream_is_cut_when_its_token_is_revoked(
     strict: Service, ada: Person, listening: Callable[[Person], dict[str, Any]]
 ) -> None:
     with ada.client.stream(url="/mcp", **listening(ada)) as answer:
         assert answer.status_code == 200
         strict.garden.tokens.revoke(ada.token.token_id, ada.user_id)
         with pytest.raises((httpx2.RemoteProtocolError, httpx2.ReadError)):
-            # Without end it says every 15 seconds that it is still there.
+            # Without end it sends a sign of life every 15 seconds.
             list(islice(answer.iter_lines(), 12))
 
 
-def test_one_user_who_keeps_large_bodies_in_hand_does_not_keep_the_others_from_sending(
-    patient: Service, cyd: Person
-) -> None:
+def test_one_users_large_bodies_leave_room_for_others(patient: Service, cyd: Person) -> None:
     large = {**LISTENING, "params": {**LISTENING["params"], "more": "x" * 99_000}}
     request = {**newer(cyd), "json": large}
     with ExitStack() as streams:
