@@ -1,3 +1,4 @@
+import os
 import pickle
 import re
 from dataclasses import FrozenInstanceError, replace
@@ -86,7 +87,8 @@ stems = st.one_of(
     st.builds("{}/{}".format, ids, st.sampled_from(["overview", "notes"])),
     st.builds("{}/{}/{}/{}".format, ids, groups, ids, st.sampled_from(["profile", "notes"])),
 )
-# However long the machine takes: speed is not what is asked for here.
+EXAMPLES = 10_000 if os.environ.get("GARDEN_HYPOTHESIS") == "nightly" else 300
+# No test is timed.
 any_time = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 legal = st.one_of(
     folders.map("users/{}".format),
@@ -291,7 +293,7 @@ def test_every_documented_form_is_a_path_that_renders_to_itself(text: str) -> No
     assert str(GardenPath(text)) == text
 
 
-@settings(any_time, max_examples=1000)
+@settings(any_time, max_examples=EXAMPLES)
 @given(st.one_of(st.text(), st.text(st.characters(exclude_categories=()), max_size=300), near_legal))
 def test_any_other_text_is_refused_and_nothing_else_is_raised(text: str) -> None:
     try:
@@ -303,7 +305,7 @@ def test_any_other_text_is_refused_and_nothing_else_is_raised(text: str) -> None
         assert documented(text)
 
 
-@settings(any_time, max_examples=1000)
+@settings(any_time, max_examples=EXAMPLES)
 @given(legal, st.data())
 def test_a_path_with_one_character_changed_is_a_documented_form_or_refused(
     text: str, data: st.DataObject

@@ -24,7 +24,7 @@ from tests.support.swapper import until_begun
 from tests.support.waiting import DEADLINE_SECONDS
 
 # `GARDEN_TEST_SWAPS` asks for more operations.
-OPERATIONS = int(os.environ.get("GARDEN_TEST_SWAPS", "20000"))
+OPERATIONS = int(os.environ.get("GARDEN_TEST_SWAPS", "8000"))
 SWAPPED = [
     *("users", "users/ada", "users/ada/parts", "users/ada/parts/critic", str(PROFILE), str(NOTES)),
     *("history", "history/ada", "history/ada/parts/critic/profile", str(COPY)),

@@ -5,6 +5,7 @@ import socket
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -18,12 +19,19 @@ from garden.home.embedded.account import Account, choose_account
 from garden.home.embedded.errors import EmbeddedPostgresError
 from garden.home.folder import Home, ensure_home
 from tests.support.gardens import NOTES, ok, plant
+from tests.support.prepared_home import copy_prepared_home
 from tests.support.processes import garden, spawn_garden
 from tests.support.waiting import until
 
 AS_ROOT = os.geteuid() == 0
 # Any account that is neither ours nor the server's will do; this one is nobody's on every system.
 STRANGER = Account("nobody", 65534, 65534)
+
+
+@pytest.fixture
+def home(folder: Path) -> Home:
+    """A home whose database folder exists; tests of the first start make a home of their own."""
+    return copy_prepared_home(folder / "home")
 
 
 def ask(url: str, question: bytes = b"select 1") -> object:
@@ -160,8 +168,6 @@ def test_an_open_garden_leaves_a_server_alone_that_was_stopped(home: Home) -> No
 )
 def test_a_pid_file_that_misleads_does_not_keep_it_from_starting(home: Home, content: str) -> None:
     embedded = EmbeddedPostgres(home)
-    embedded.ensure_running()
-    embedded.stop()
     # Postgres ignores processes of other accounts by itself, so the other process has to be of the server's.
     other = subprocess.Popen(
         ["sleep", "600"], **choose_account(home.state / "postgres").subprocess_arguments()
@@ -174,7 +180,8 @@ def test_a_pid_file_that_misleads_does_not_keep_it_from_starting(home: Home, con
         other.wait()
 
 
-def test_strays_of_a_killed_first_start_are_removed(home: Home) -> None:
+def test_strays_of_a_killed_first_start_are_removed(folder: Path) -> None:
+    home = ensure_home(folder / "home")
     stray = home.state / "postgres.new-0123"
     stray.mkdir()
     (stray / "PG_VERSION").write_text("18\n")
@@ -315,14 +322,16 @@ def test_a_server_whose_socket_is_gone_is_replaced(home: Home) -> None:
     assert postmaster(home).pid != pid
 
 
-@pytest.mark.parametrize("name", ["com,ma", 'dq"', "gärten", "a\\b", "$(x)`y`", "it's"])
-def test_a_home_with_an_unusual_name_works(folder: Path, name: str) -> None:
-    assert ask(EmbeddedPostgres(ensure_home(folder / name)).ensure_running()) == 1
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [("a\\b $(x)`y` it's", ensure_home), ("com,ma", copy_prepared_home), ('dq" gärten', copy_prepared_home)],
+    ids=["shell", "comma", "beyond a socket"],
+)
+def test_a_home_with_an_unusual_name_works(folder: Path, name: str, make: Callable[[Path], Home]) -> None:
+    assert ask(EmbeddedPostgres(make(folder / name)).ensure_running()) == 1
 
 
 def test_a_database_folder_of_another_version_is_refused_with_both_numbers(home: Home) -> None:
-    EmbeddedPostgres(home).ensure_running()
-    EmbeddedPostgres(home).stop()
     (home.state / "postgres/PG_VERSION").write_text("14\n")
     with pytest.raises(EmbeddedPostgresError, match="made by PostgreSQL 14; installed is 18") as refusal:
         EmbeddedPostgres(home).ensure_running()
@@ -330,8 +339,6 @@ def test_a_database_folder_of_another_version_is_refused_with_both_numbers(home:
 
 
 def test_a_server_that_can_not_start_says_why_and_what_to_do(home: Home) -> None:
-    EmbeddedPostgres(home).ensure_running()
-    EmbeddedPostgres(home).stop()
     with (home.state / "postgres/postgresql.conf").open("a") as configuration:
         configuration.write("shared_buffers = 'plenty'\n")
     with pytest.raises(EmbeddedPostgresError, match="invalid value for parameter") as refusal:
@@ -339,7 +346,8 @@ def test_a_server_that_can_not_start_says_why_and_what_to_do(home: Home) -> None
     assert "server.log" in refusal.value.hint
 
 
-def test_a_missing_wheel_is_named(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_wheel_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = ensure_home(folder / "home")
     monkeypatch.setattr("garden.home.embedded.programs._WHEEL", "no_such_wheel")
     with pytest.raises(EmbeddedPostgresError, match="is not installed") as refusal:
         EmbeddedPostgres(home).ensure_running()

@@ -56,9 +56,17 @@ class Crowd:
         self._process.stdin.flush()
         return [Done(**each) for each in json.loads(self._process.stdout.readline())]
 
+    def at(self, home: Path) -> "Crowd":
+        """The same process, for jobs in another home."""
+        return Crowd(self._process, home)
+
     def call(self, *calls: Asked, dies_before: int | None = None) -> Done:
         """Have one job done."""
         return self.run([Job(calls, dies_before)])[0]
+
+
+def _is_no_setting(name: str) -> bool:
+    return name.startswith("GARDEN_TEST_") or not name.startswith("GARDEN_")
 
 
 @contextmanager
@@ -66,6 +74,8 @@ def crowd_in(home: Path) -> Iterator[Crowd]:
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.support.crowd"],
         cwd=REPOSITORY,
+        # The settings come from the home alone, also in a process that several tests share.
+        env={name: value for name, value in os.environ.items() if _is_no_setting(name)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

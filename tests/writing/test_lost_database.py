@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -14,9 +15,9 @@ from garden.files.errors import SyncFailedError
 from garden.files.garden_files import GardenFiles
 from garden.files.prepared_file import PreparedFile
 from garden.home.embedded import EmbeddedPostgres
-from garden.home.folder import Home
 from tests.support.crowd import Asked
 from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, opened, patching, plant
+from tests.support.prepared_home import copy_prepared_home
 from tests.support.promises import broken_promises, text_of, told
 
 Step = Callable[..., Any]
@@ -28,9 +29,9 @@ CUT = (
 
 
 @pytest.fixture
-def own_server(home: Home) -> EmbeddedPostgres:
+def own_server(folder: Path) -> EmbeddedPostgres:
     """A server that only this test uses, and may stop."""
-    server = EmbeddedPostgres(home)
+    server = EmbeddedPostgres(copy_prepared_home(folder / "home"))
     server.ensure_running()
     return server
 
@@ -61,11 +62,15 @@ def once(
     return stepping
 
 
-@pytest.mark.parametrize("immediately", [True, False], ids=["crash", "shutdown"])
 @pytest.mark.parametrize(
-    ("owner", "step"),
-    [(LockedStream, "begin"), (PreparedFile, "put"), (LockedStream, "finish")],
-    ids=["before begin", "before replace", "before finish"],
+    ("owner", "step", "immediately"),
+    [
+        (LockedStream, "begin", True),
+        (PreparedFile, "put", True),
+        (LockedStream, "finish", True),
+        (LockedStream, "finish", False),
+    ],
+    ids=["crash before begin", "crash before replace", "crash before finish", "shutdown before finish"],
 )
 def test_a_write_that_loses_the_database_is_unavailable_and_can_be_sent_again(
     own_server: EmbeddedPostgres,
@@ -266,7 +271,7 @@ def test_what_was_acknowledged_survives_a_crash_of_the_server(
     own_server: EmbeddedPostgres, own_garden: Garden
 ) -> None:
     """The last commit of a write does not wait for the disk; what is lost of it is made again."""
-    for number in range(4):
+    for number in range(2):
         asked = patching(PROFILE, "concerns v1", f"said {number};", idempotencyKey=str(number))
         answer = ok(ada(own_garden).call(*asked))
         own_server.stop(immediately=True)

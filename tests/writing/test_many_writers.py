@@ -1,4 +1,4 @@
-"""Many write at once, from threads and from processes: nothing is lost, and nothing is doubled."""
+"""Many writers at once, in threads and in processes: no edit is lost, and none is doubled."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from garden.application import Garden
-from tests.support.crowd import Asked, Job, crowd_in
+from tests.support.crowd import Asked, Crowd, Job
 from tests.support.planted import (
     NOTES,
     PROFILE,
@@ -37,15 +37,15 @@ def by_threads(garden: Garden, calls: Sequence[Asked]) -> list[dict[str, Any]]:
         return list(threads.map(call, calls))
 
 
-def by_processes(garden: Garden, calls: Sequence[Asked]) -> list[dict[str, Any]]:
-    with crowd_in(garden.home.path) as crowd:
-        return [done.envelopes[0] for done in crowd.run([Job([each]) for each in calls])]
+@pytest.fixture(params=["threads", "processes"])
+def at_once(request: pytest.FixtureRequest, crowd: Crowd) -> AtOnce:
+    """A way to make calls at the same moment."""
 
+    def by_processes(garden: Garden, calls: Sequence[Asked]) -> list[dict[str, Any]]:
+        jobs = [Job([each]) for each in calls]
+        return [done.envelopes[0] for done in crowd.at(garden.home.path).run(jobs)]
 
-@pytest.fixture(params=[by_threads, by_processes], ids=["threads", "processes"])
-def at_once(request: pytest.FixtureRequest) -> AtOnce:
-    chosen: AtOnce = request.param
-    return chosen
+    return by_threads if request.param == "threads" else by_processes
 
 
 @pytest.mark.parametrize("path", [NOTES, PROFILE])

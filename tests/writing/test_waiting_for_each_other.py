@@ -12,7 +12,7 @@ from garden.events.idempotency import InProgressError
 from garden.events.pool import Pool, PoolBusyError, PooledConnection
 from garden.events.store import EventStore
 from tests.support.accounts import account_on
-from tests.support.crowd import Asked, Job, crowd_in
+from tests.support.crowd import Asked, Crowd, Job
 from tests.support.planted import NOTES, PROFILE, ada, anchors_of, code_of, ok, patching, plant
 from tests.support.promises import broken_promises, text_of, told
 from tests.support.waiting import until
@@ -153,13 +153,12 @@ def test_patches_snapshots_moves_and_words_at_once_from_forty_threads(garden: Ga
     assert_nothing_was_lost(garden, calls, envelopes)
 
 
-def test_patches_snapshots_moves_and_words_at_once_from_eight_processes(garden: Garden) -> None:
+def test_patches_snapshots_moves_and_words_at_once_from_eight_processes(garden: Garden, crowd: Crowd) -> None:
     for path in (NOTES, PROFILE):
         plant(ada(garden), path)
     begin_notes(garden, "a")
     jobs = [Job(mixed_calls(number) + mixed_calls(number + 8)) for number in range(8)]
-    with crowd_in(garden.home.path) as crowd:
-        done = crowd.run(jobs)
+    done = crowd.at(garden.home.path).run(jobs)
     calls = [call for job in jobs for call in job.calls]
     assert_nothing_was_lost(garden, calls, [each for one in done for each in one.envelopes])
 
