@@ -35,7 +35,7 @@ format: .venv/ready ## Format and fix what can be fixed mechanically
 	$(PY) -m ruff check --fix .
 
 .PHONY: soak
-soak: .venv/ready ## The long versions of the tests that race and tamper (five minutes)
+soak: .venv/ready ## Run the long versions of the tests that race and tamper (ten minutes)
 	@GARDEN_TEST_KILLS=12 GARDEN_TEST_RESTARTS=25 GARDEN_TEST_KEYS=500 GARDEN_TEST_READS=50000 \
 		GARDEN_TEST_SWAPS=100000 GARDEN_TEST_TOOL_SWAPS=5000 GARDEN_TEST_REQUESTS=10000 \
 		GARDEN_HYPOTHESIS=nightly \
@@ -45,23 +45,31 @@ soak: .venv/ready ## The long versions of the tests that race and tamper (five m
 		tests/files/test_swapped_links.py tests/tools/test_swapped_links.py \
 		tests/tools/test_bad_requests.py tests/writing $(ARGS)
 
-N ?= 300
+N ?= 60
+OUTAGES ?= 3
+BAD_LINES ?= 1
+POWER ?= --shallow --every 6
+TRACED ?= patch plant move
+SAMPLE ?= 60
 .PHONY: crash
-crash: .venv/ready ## Kill, cut off, black out and starve whatever writes (N=300 kills; needs strace)
+crash: .venv/ready ## Kill processes, stop the database, cut the power, fail system calls (five minutes; needs strace)
 	@$(PY) -m tests.crash.killing --kills $(N)
-	@$(PY) -m tests.crash.outages --outages 12 --seasons 3
-	@$(PY) -m tests.crash.power --shallow
+	@$(PY) -m tests.crash.killing --prove
+	@$(PY) -m tests.crash.outages --outages $(OUTAGES) --seasons $(BAD_LINES)
+	@$(PY) -m tests.crash.power $(POWER)
 	@$(PY) -m tests.crash.power --prove
-	@$(PY) -m tests.crash.power --trace
+	@$(PY) -m tests.crash.power --trace $(TRACED)
 	@$(PY) -m tests.crash.faults --prove
-	@$(PY) -m tests.crash.faults --sample 8 --seed $(N)
+	@$(PY) -m tests.crash.faults --sample $(SAMPLE) --seed $(N)
 
 .PHONY: nightly
-nightly: .venv/ready ## Test each property of grammar and lint with a hundred thousand examples
+nightly: .venv/ready ## Run every long campaign: 100,000 examples per property, 300 kills, every eighth fault (hours)
 	@GARDEN_HYPOTHESIS=nightly $(PY) -m pytest -n $(WORKERS) --dist worksteal tests/grammar tests/lint $(ARGS)
+	@GARDEN_TEST_CRASH=full $(PY) -m pytest -n $(WORKERS) --dist worksteal tests/crash
+	@$(MAKE) crash N=300 OUTAGES=12 BAD_LINES=3 POWER=--shallow TRACED= SAMPLE=8
 
 .PHONY: conformance
-conformance: .venv/ready ## Put the protocol's own suite and inspector to the MCP server
+conformance: .venv/ready ## Test the MCP server with the protocol's own suite and inspector
 	@$(PY) -m tests.surfaces.mcp.real_clients
 
 .PHONY: package

@@ -47,6 +47,7 @@ from tests.crash.traced_processes import TracedProcesses, traced_processes_of
 from tests.crash.trial_checks import Seen, hashes_of, texts_before, wrong_with
 from tests.support.crowd import REPOSITORY
 from tests.support.databases import TestServer
+from tests.support.folders import PREFIX, fast_place
 from tests.support.planted import opened, put_database
 
 NOTHING = "no fault"
@@ -296,7 +297,7 @@ def run_operation(root: Path, name: str, selection: Selection) -> TrialCounts:
 @contextmanager
 def ground() -> Iterator[Path]:
     """Yield a folder; a guardian removes it and stops its server when this process ends."""
-    root = Path(tempfile.mkdtemp(prefix="garden-faults-"))
+    root = Path(tempfile.mkdtemp(prefix=f"{PREFIX}faults-", dir=fast_place()))
     root.chmod(0o711)
     guardian = subprocess.Popen(
         [sys.executable, "-m", "tests.support.guardian", root],

@@ -51,7 +51,7 @@ def main() -> int:
     words.add_argument("--prove", action="store_true", help="remove each fsync in turn")
     words.add_argument("--trace", action="store_true", help="compare with strace")
     words.add_argument("--shallow", action="store_true", help="skip power failures during recovery")
-    words.add_argument("--every", type=int, default=1, help="try every n-th state of a recovery")
+    words.add_argument("--every", type=int, default=1, help="try every n-th state")
     asked = words.parse_args()
     unknown = set(asked.operations) - set(OPERATIONS)
     if unknown:
@@ -92,7 +92,8 @@ def tried(harness: Harness, name: str, *, every: int, shallow: bool) -> Sum:
     result = Sum()
     for scenario in [Scenario(OPERATIONS[name])] if shallow else harness.scenarios(OPERATIONS[name]):
         alone = scenario.first is None
-        result.add(harness.tried(scenario, every=1 if alone else every, all_recoveries=alone))
+        stride = every if shallow or not alone else 1
+        result.add(harness.tried(scenario, every=stride, all_recoveries=alone and stride == 1))
     return result
 
 

@@ -12,12 +12,13 @@ from garden.application import Garden
 from garden.home.folder import ensure_home
 from tests.crash.power.processes import REPOSITORY
 from tests.support.databases import TestServer
+from tests.support.folders import fast_place
 from tests.support.planted import opened, put_database
 
 
 @contextmanager
 def temporary_garden() -> Iterator[Garden]:
-    root = Path(tempfile.mkdtemp(prefix="garden-power-"))
+    root = Path(tempfile.mkdtemp(prefix="garden-power-", dir=fast_place()))
     # As root, the server's own account has to pass through.
     root.chmod(0o711)
     guardian = subprocess.Popen(
