@@ -48,7 +48,7 @@ soak: .venv/ready ## Run the long versions of the tests that race and tamper (te
 N ?= 60
 OUTAGES ?= 3
 BAD_LINES ?= 1
-POWER ?= --shallow --every 6
+POWER ?= --shallow --every 2
 TRACED ?= patch plant move
 SAMPLE ?= 60
 .PHONY: crash
