@@ -1,5 +1,4 @@
-"""What happened: the account of every change.
+"""The event log: event records, integrity keys, saga states and the Postgres store behind them.
 
-Event records, integrity keys, saga states and the Postgres store behind them. The only package that imports
-psycopg; it knows nothing about files.
+The only package that imports psycopg. It knows nothing about files.
 """

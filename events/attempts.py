@@ -1,4 +1,4 @@
-"""Attempts at sagas that were begun and not ended: what is due, was tried how often, is given up."""
+"""Attempts to settle stalled sagas: which are due, how often each was tried, which are given up."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ from garden.events.pool import Pool
 from garden.events.rows import Row
 
 ATTEMPTS_MAX = 10
-# What one attempt may take before somebody else tries as well; no harm comes of it, but no good either.
+# After this time another process may try as well, which does no harm and no good.
 PAUSE_SECONDS = 5
-# How many times as long it may grow while the disk or the database is in trouble.
+# The pause grows up to this many times while the disk or the database is in trouble.
 _PAUSE_GROWTH_MAX = 60
-# Clocks of two hosts may differ by this much without a time lying ahead.
+# The clocks of two hosts may differ by this much.
 _CLOCK_SLACK = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A saga that is due, as it was claimed; `attempts` counts this one."""
+    """A claimed saga; `attempts` includes this attempt."""
 
     user_id: str
     path: str
@@ -36,7 +36,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A saga that recovery could not bring to its end so far, or has given up for a person to look at."""
+    """A saga that could not be settled so far, or is quarantined until a person looks at it."""
 
     user_id: str
     path: str
@@ -48,7 +48,7 @@ class Trouble:
 
 
 class Attempts:
-    """The account of what recovery has tried, over all users."""
+    """The attempts to settle sagas, over all users."""
 
     def __init__(self, pool: Pool, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._pool = pool
@@ -62,14 +62,14 @@ class Attempts:
         user_id: str | None = None,
         attempts_max: int = ATTEMPTS_MAX,
         pause_seconds: float = PAUSE_SECONDS,
-        but_for: Sequence[UUID] = (),
+        excluded: Sequence[UUID] = (),
     ) -> list[Attempt]:
-        """Take some sagas that are due, and count the attempt before it is made.
+        """Claim due sagas, and count the attempt before it is made.
 
-        Those that were never tried come many at once, and after them those of which no attempt counts. Any
-        other comes alone, so that what it does is put down to no other. One that was tried a moment ago is
-        not due again; the moment grows for as long as the disk or the database is in trouble. One that was
-        tried too often is not to be tried any more: it comes back as quarantined, once.
+        New sagas come in batches, and after them those without a counted attempt. Any other saga comes alone,
+        so that a crash of the worker is put down to it. A saga that was just tried is not due for a pause,
+        which grows while the disk or the database is in trouble. After too many attempts a saga comes back
+        once more, as quarantined, and never again.
         """
         now = self._now()
         values = {
@@ -81,48 +81,48 @@ class Attempts:
             "attempts_max": attempts_max,
             "pause": timedelta(seconds=pause_seconds),
             "pause_max": timedelta(seconds=pause_seconds * _PAUSE_GROWTH_MAX),
-            "but_for": list(but_for),
+            "excluded": list(excluded),
         }
         return [_attempt(row) for row in self._ask("claim", values)]
 
-    def ended(self, attempts: Sequence[Attempt]) -> None:
-        """Forget what came to its end."""
-        self._tell("ended", attempts)
+    def forget(self, attempts: Sequence[Attempt]) -> None:
+        """Delete the attempts at settled sagas."""
+        self._update("forget", attempts)
 
-    def busy(self, attempts: Sequence[Attempt]) -> None:
-        """Take back the count of those whose document somebody alive was holding."""
-        self._tell("busy", attempts)
+    def uncount(self, attempts: Sequence[Attempt]) -> None:
+        """Take back the count of attempts that found another process holding the document."""
+        self._update("uncount", attempts)
 
-    def failed(self, attempts: Sequence[tuple[Attempt, Mapping[str, Any]]]) -> None:
-        """Note what each attempt met."""
-        self._tell_errors("failed", attempts)
+    def note_errors(self, attempts: Sequence[tuple[Attempt, Mapping[str, Any]]]) -> None:
+        """Record the error of each attempt."""
+        self._update_errors("note_errors", attempts)
 
-    def put_off(self, attempts: Sequence[tuple[Attempt, Mapping[str, Any]]]) -> None:
-        """Note what kept each attempt from its end, and take back its count: that passes by itself."""
-        self._tell_errors("put_off", attempts)
+    def postpone(self, attempts: Sequence[tuple[Attempt, Mapping[str, Any]]]) -> None:
+        """Record the error of each attempt and take back its count: such an error passes by itself."""
+        self._update_errors("postpone", attempts)
 
     def troubles(self, user_id: str | None = None) -> list[Trouble]:
-        """List what was given up, or put off, and why."""
+        """List the quarantined and the postponed sagas, with their errors."""
         return [Trouble(**row) for row in self._ask("troubles", {"user_id": user_id})]
 
     def release(self, user_id: str | None = None) -> None:
-        """Let what was given up be tried again, from the first attempt."""
+        """Let quarantined sagas be tried again, with a new count."""
         self._ask("release", {"user_id": user_id})
 
     def forget_outdated(self) -> int:
-        """Forget attempts at what a later write has ended; returns how many they were."""
-        return len(self._ask("outdated", {}))
+        """Delete the attempts at sagas that a later write has settled; returns their number."""
+        return len(self._ask("forget_outdated", {}))
 
     def counts(self) -> tuple[int, int]:
-        """Count the sagas that are open, and those that were given up."""
+        """Count the open sagas and the quarantined ones."""
         row = self._ask("counts", {})[0]
         return row["stalled"], row["quarantined"]
 
-    def _tell_errors(self, name: str, attempts: Sequence[tuple[Attempt, Mapping[str, Any]]]) -> None:
+    def _update_errors(self, name: str, attempts: Sequence[tuple[Attempt, Mapping[str, Any]]]) -> None:
         errors = [Jsonb(dict(error)) for _, error in attempts]
-        self._tell(name, [attempt for attempt, _ in attempts], errors=errors)
+        self._update(name, [attempt for attempt, _ in attempts], errors=errors)
 
-    def _tell(self, name: str, attempts: Sequence[Attempt], **more: Any) -> None:
+    def _update(self, name: str, attempts: Sequence[Attempt], **more: Any) -> None:
         if attempts:
             values = {
                 "user_ids": [each.user_id for each in attempts],

@@ -1,4 +1,4 @@
-"""Connections to the database, and what the database says of itself."""
+"""Single connections to the database, and facts about the server."""
 
 import logging
 import re
@@ -26,14 +26,14 @@ _HOST_PATH = re.compile(r'"/(?:[^"]*/)?([^"/]*)"')
 
 
 class DatabaseUnavailableError(GardenError):
-    """The database can't be reached, or broke the connection off."""
+    """The database can't be reached, or closed the connection."""
 
     code = "unavailable"
 
 
 @dataclass(frozen=True)
 class ServerFacts:
-    """What a server says of itself."""
+    """Version, clock and extensions of a server."""
 
     version_number: int
     version: str
@@ -49,11 +49,11 @@ class ServerFacts:
 
 @contextmanager
 def connection(url: str, **options: Any) -> Iterator[Connection]:
-    """Open one connection in autocommit mode; whatever cuts it off becomes `unavailable`.
+    """Open one connection in autocommit mode; a lost connection is reported as `unavailable`.
 
-    For those who run the service, not for its callers: the message says why in the database's own words.
+    For operators, not for callers of tools: the message quotes the database.
     """
-    _check_understood(url)
+    _check_url(url)
     options = {"connect_timeout": CONNECT_SECONDS_MAX, "application_name": "memory-garden", **options}
     try:
         with psycopg.connect(url, autocommit=True, **options) as opened:
@@ -65,8 +65,8 @@ def connection(url: str, **options: Any) -> Iterator[Connection]:
         ) from None
 
 
-def _check_understood(url: str) -> None:
-    """Refuse an address that is misunderstood; what would be said of it otherwise may quote its password."""
+def _check_url(url: str) -> None:
+    """Refuse an address that psycopg would misread: its own error message may quote the password."""
     try:
         parts = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
@@ -74,41 +74,41 @@ def _check_understood(url: str) -> None:
     port = str(parts.get("port") or "").replace(",", "")
     if "@" in str(parts.get("host") or "") or (port and not port.isdigit()):
         raise DatabaseUnavailableError(
-            "GARDEN_DATABASE_URL can't be understood.",
+            "GARDEN_DATABASE_URL is not a valid address.",
             hint="It reads postgresql://user:password@host:port/database; in a password, % is written %25, "
             "/ is written %2F, and @ is written %40.",
         )
 
 
 Log = Callable[[str], None]
-"""Is told in the database's own words why it is away."""
+"""Takes the reason, in the database's words, why it is away."""
 
 
 def log_why(reason: str) -> None:
-    """Log why the database is away; to standard error where nobody has said where logs go."""
+    """Log why the database is away; to standard error where logging is not set up."""
     logging.getLogger("garden.database").warning("the database is not available: %s", reason)
 
 
 class SeldomLog:
-    """Logs why the database is away once in a while, however many calls it befalls."""
+    """Logs why the database is away at most every ten seconds, however many calls fail."""
 
     def __init__(self) -> None:
-        self._told, self._told_at = "", 0.0
+        self._logged, self._logged_at = "", 0.0
 
     def __call__(self, reason: str) -> None:
-        """Log it, unless it was told just before."""
+        """Log the reason, unless it was logged just before."""
         now = time.monotonic()
-        if reason != self._told or now - self._told_at >= _SILENT_SECONDS:
-            self._told, self._told_at = reason, now
+        if reason != self._logged or now - self._logged_at >= _SILENT_SECONDS:
+            self._logged, self._logged_at = reason, now
             log_why(reason)
 
 
 def unavailable(error: Exception, log: Log = log_why) -> DatabaseUnavailableError:
-    """Say to whoever calls that the database can't be used now; why, which names the host, is for the log."""
+    """Log the reason, which names the host, and give the caller an error without it."""
     log(_first_line(error))
     return DatabaseUnavailableError(
         "The database is not available.",
-        hint="Try again in a moment; where that doesn't help, tell the operator: the log says why.",
+        hint="Try again in a moment; if that does not help, tell the operator: the log says why.",
     )
 
 
@@ -123,5 +123,5 @@ def server_facts(opened: Connection) -> ServerFacts:
 
 def _first_line(error: Exception) -> str:
     line = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-    # Whoever may run a command need not know where everything lies on the host.
+    # A user who may run commands need not know the paths of the host.
     return _HOST_PATH.sub(r'"\1"', line)

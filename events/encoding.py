@@ -1,7 +1,7 @@
-"""One byte string for one value: what seals and fingerprints are computed over.
+"""The byte string of a value, for seals and fingerprints.
 
-A value comes back from the database in other clothes (a number that has lost its exponent, a time in another
-zone, an object with its keys reordered), and still has to give the same bytes.
+The database returns equal values in other forms (a number without its exponent, a time in another zone, an
+object with reordered keys). Equal values give the same bytes.
 """
 
 import json
@@ -12,12 +12,12 @@ from typing import Any
 from uuid import UUID
 
 _ENCODER = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False)
-# These are their own plain form, and most of all values. Exact types: a subclass has a form of its own.
+# Most values are of these types and stay as they are. A subclass does not: it has a plain form.
 _PLAIN = frozenset({str, int, bool, type(None)})
 
 
 def encode(value: object) -> bytes:
-    """Write a value as JSON in the one form that its equals have too."""
+    """Encode a value as JSON in a form that all equal values share."""
     return _ENCODER.encode(_plain(value)).encode()
 
 
@@ -38,7 +38,7 @@ def _plain(value: object) -> Any:
         case str():
             return str(value)
         case float():
-            # The shortest form of a float is what the database gets; as a whole number it comes back exact.
+            # The database gets the shortest form of a float; a whole number comes back exact.
             return int(Decimal(repr(value))) if value.is_integer() else value
         case Mapping():
             return _plain_mapping(value)

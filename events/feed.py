@@ -1,4 +1,4 @@
-"""What was settled, in an order that can be resumed, and the notices that there is more of it."""
+"""The feed of settled events, in an order that a reader can resume, and notices of new entries."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ from garden.grammar.errors import GardenError
 
 BATCH_ENTRIES_DEFAULT = 100
 BATCH_ENTRIES_MAX = 500
-# A listener only ever waits: without these it would wait forever on a connection that has died unnoticed.
+# A listener only waits; without these options it would wait for ever on a dead connection.
 _LISTENING: dict[str, Any] = {
     "application_name": "memory-garden-feed",
     "keepalives_idle": 15,
@@ -26,14 +26,14 @@ _POSITION = re.compile(r"(0|[1-9][0-9]{0,17})-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{
 
 
 class InvalidPositionError(GardenError):
-    """A position that no batch of this database gave, or a batch of no possible size."""
+    """A position that this database never gave, or an impossible batch size."""
 
     code = "invalid_input"
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place in one user's feed: everything up to it is known."""
+    """A place in one user's feed; the reader knows everything up to it."""
 
     number: int
     event_id: UUID
@@ -43,7 +43,7 @@ class Position:
 
     @classmethod
     def parse(cls, text: str) -> "Position":
-        """Read a position that a batch or an entry gave."""
+        """Parse the position of a batch or an entry."""
         match = _POSITION.fullmatch(text)
         if match is None:
             raise InvalidPositionError(
@@ -58,7 +58,7 @@ BEGINNING = Position(0, UUID(int=0))
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something settled: an event `committed` or `failed`, or `annotated` later."""
+    """An event that was `committed`, `failed`, or `annotated` later."""
 
     event_id: UUID
     path: str | None
@@ -68,7 +68,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What comes next in a feed, and the position to go on from; not complete where there is more already."""
+    """The next entries of a feed and the position after them; incomplete while more entries wait."""
 
     entries: tuple[Entry, ...]
     position: str
@@ -76,16 +76,15 @@ class Batch:
 
 
 class FeedReader:
-    """The feeds, each as its user's reader sees it."""
+    """Reads feeds, each with its user's rights."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     def since(self, user_id: str, position: str | None, limit: int = BATCH_ENTRIES_DEFAULT) -> Batch:
-        """Read what was settled after a position, or from the feed's beginning.
+        """Read the entries after a position, or from the beginning of the feed.
 
-        What was given once is durable, is never given again after its position, and nothing ever appears
-        before it.
+        Entries are durable, come once, and never appear before a position that was given.
         """
         if not 1 <= limit <= BATCH_ENTRIES_MAX:
             raise InvalidPositionError(
@@ -93,7 +92,7 @@ class FeedReader:
                 hint="Ask for the next with the batch's position.",
             )
         after = BEGINNING if position is None else Position.parse(position)
-        # One more than wanted, to know whether there is more, and the one where the last batch ended.
+        # One entry more than asked for shows whether there are more; the known one proves the position.
         known = int(after != BEGINNING)
         rows = self._fetch(user_id, "since", {"position": after.number, "limit": known + limit + 1})
         if known and (not rows or _position(rows[0]) != after):
@@ -106,41 +105,41 @@ class FeedReader:
         return Batch(entries, reached, complete=known + len(entries) == len(rows))
 
     def now(self, user_id: str) -> str:
-        """Give the position after all that was settled so far, for who wants only what comes."""
+        """Read the position after the newest entry."""
         rows = self._fetch(user_id, "newest", {})
         return str(_position(rows[0]) if rows else BEGINNING)
 
     def _fetch(self, user_id: str, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         rows = self._pool.read(lambda pooled: _fetch_as_reader(pooled, user_id, name, values))
-        # The last step of a saga doesn't wait for the disk. A crash could take it back and give its number to
-        # another event, behind the back of a reader who has passed it: so a reader waits for the disk.
+        # The last step of a saga does not wait for the disk. A crash could undo it and give its number to
+        # another event, which a reader past that number would miss; so the reader waits for the disk.
         if rows and not rows[-1]["is_durable"]:
             self._pool.read(lambda pooled: pooled.execute(statements("feed")["flush"], prepare=True))
         return rows
 
 
 class Notices:
-    """A connection that is told whose feed has grown."""
+    """A connection that receives the names of users whose feed has grown."""
 
     def __init__(self, opened: Connection) -> None:
         self._opened = opened
 
     def fileno(self) -> int:
-        """Give what can be waited on; it is readable when there may be notices."""
+        """The descriptor to wait on; it is readable when notices may have arrived."""
         return self._opened.fileno()
 
     def received(self) -> set[str]:
-        """Name the users of whom there were notices, without waiting for more."""
+        """Name the users with new notices, without waiting for more."""
         return {notice.payload for notice in self._opened.notifies(timeout=0)}
 
     def check(self) -> None:
-        """Find out whether the connection is still alive; it is unavailable if not."""
+        """Raise `unavailable` if the connection is dead."""
         self._opened.execute(statements("queries")["check"])
 
 
 @contextmanager
 def listen(url: str) -> Iterator[Notices]:
-    """Listen for notices on a connection of its own, until it is left or lost."""
+    """Listen for notices on a new connection."""
     with connection(url, **_LISTENING) as opened, translate_errors():
         opened.execute(statements("feed")["listen"])
         yield Notices(opened)

@@ -1,4 +1,4 @@
-"""One effect for one request, however often it is sent."""
+"""Request identities: a request has one effect, however often it is sent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ class IdempotencyConflictError(GardenError):
 
 
 class InProgressError(GardenError):
-    """The same request, or another one that stands in its way, is not done yet."""
+    """The same request, or one that it has to wait for, is still running."""
 
     code = "in_progress"
 
 
 class InvalidKeyError(GardenError):
-    """An idempotency key that can't be one."""
+    """A malformed idempotency key."""
 
     code = "invalid_input"
 
 
 @dataclass(frozen=True, slots=True)
 class RequestIdentity:
-    """What was asked for: the key it goes by, and a fingerprint that tells it from other requests."""
+    """The key of a request, and a fingerprint of its contents."""
 
     key: str
     fingerprint: bytes
@@ -42,7 +42,7 @@ class RequestIdentity:
 
 @dataclass(frozen=True, slots=True)
 class EarlierRequest:
-    """An earlier request of the same key; without a response it has not come to its end."""
+    """An earlier request of the same key; it has no response until it is committed."""
 
     event_id: UUID
     response: Mapping[str, Any] | None
@@ -57,7 +57,7 @@ def identify_request(
     key: str | None = None,
     tool_call_id: str | None = None,
 ) -> RequestIdentity:
-    """Identify a request: by the caller's key, else by who asks for what, and in which tool call."""
+    """Identify a request by the caller's key, else by user, tool, payload and tool call."""
     fingerprint = sha256(encode([tool, entity, payload])).digest()
     if key is None:
         scope = sha256(encode([user_id, tool, entity, payload, tool_call_id])).hexdigest()
@@ -71,7 +71,7 @@ def identify_request(
 
 
 def earlier_request(asked: RequestIdentity, row: Mapping[str, Any]) -> EarlierRequest | None:
-    """Judge what is remembered under a request's key."""
+    """The earlier request in a row, if any; a conflict if it differs from this one."""
     if row["fingerprint"] is None:
         return None
     if bytes(row["fingerprint"]) != asked.fingerprint:

@@ -1,4 +1,4 @@
-"""Event ids: UUIDs of version 7, which sort by the time they were made."""
+"""Event ids: UUIDs of version 7, which sort by creation time."""
 
 import secrets
 from datetime import UTC, datetime, timedelta
@@ -12,12 +12,12 @@ _STEPS_PER_MICROSECOND = 4
 
 
 def uuid7(at: datetime) -> UUID:
-    """Make an id whose order among others is that of their times, to the microsecond."""
+    """Make an id that sorts by its time, to the microsecond."""
     return UUID(int=earliest_uuid7(at).int | secrets.randbits(_RANDOM_BITS))
 
 
 def earliest_uuid7(at: datetime) -> UUID:
-    """Give the id that sorts before every other one of that time."""
+    """The id that sorts before every other id of that time."""
     milliseconds, microseconds = divmod((at - _EPOCH) // _MICROSECOND, 1000)
     return UUID(
         int=milliseconds << 80 | 7 << 76 | (microseconds * _STEPS_PER_MICROSECOND) << 64 | 2 << _RANDOM_BITS

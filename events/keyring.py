@@ -18,7 +18,7 @@ _ENTRY = re.compile(r"([1-9][0-9]{0,8}):([A-Za-z0-9_=-]+)")
 
 
 class KeyringError(GardenError):
-    """The integrity keys can't be understood. No part of a key ever stands in the message."""
+    """The integrity keys are malformed. The message never contains part of a key."""
 
     code = "invalid_input"
 
@@ -32,7 +32,7 @@ class Seal:
 
 
 class Keyring:
-    """Keys by version; shows their versions, never their bytes, when printed."""
+    """Keys by version; printing it shows versions, never bytes."""
 
     def __init__(self, keys: Mapping[int, bytes]) -> None:
         if not keys:
@@ -63,24 +63,24 @@ class Keyring:
 
     @property
     def versions(self) -> tuple[int, ...]:
-        """The versions there are, lowest first; the last one signs."""
+        """The versions, lowest first; the last one signs."""
         return tuple(self._keys)
 
     def with_new_key(self) -> "Keyring":
-        """Give a keyring with one fresh key more, which signs from now on."""
+        """A keyring with one more key, which signs from now on."""
         return Keyring({**self._keys, self.versions[-1] + 1: secrets.token_bytes(KEY_BYTES)})
 
     def seal(self, purpose: str, *values: object) -> Seal:
-        """Sign values for one purpose with the newest key; a seal for one purpose is none for another."""
+        """Sign values with the newest key; the seal is valid for this purpose only."""
         version = self.versions[-1]
         return Seal(self._mac(version, purpose, values), version)
 
     def has(self, version: int) -> bool:
-        """Whether the key of that version is here."""
+        """Whether the keyring has the key of that version."""
         return version in self._keys
 
     def holds(self, seal: Seal, purpose: str, *values: object) -> bool:
-        """Whether the seal was made over these values for this purpose, compared in constant time."""
+        """Whether the seal covers these values for this purpose, compared in constant time."""
         if seal.version not in self._keys:
             return False
         return constant_time.bytes_eq(self._mac(seal.version, purpose, values), bytes(seal.mac or b""))

@@ -1,7 +1,7 @@
-"""Bringing a database to the schema this version works with: numbered SQL files, forward only.
+"""Migrations of the database to this version's schema: numbered SQL files, forward only.
 
-Each file runs in a transaction with the row that records it, under a lock that ends with it: any number of
-processes may start on an empty database at once, and any of them may be killed.
+Each file runs in one transaction with the row that records it, under a lock: any number of processes may
+start on an empty database at once, and any of them may be killed.
 """
 
 import hashlib
@@ -25,12 +25,12 @@ AnyConnection = psycopg.Connection[Any]
 
 _SQL = "migrations"
 _FILE_NAME = re.compile(r"([0-9]{4})_([a-z0-9_]+)\.sql")
-# Any number will do, as long as every version of the program uses the same one.
+# An arbitrary number, the same in every version of the program.
 _LOCK_KEY = 0x6761_7264_656E
 
 
 class MigrationError(GardenError):
-    """The database and the migration files don't fit together."""
+    """The database does not fit the migration files, or a migration failed."""
 
     code = "unavailable"
 
@@ -45,13 +45,13 @@ class Migration:
 
     @property
     def checksum(self) -> str:
-        """The content's hash, the same whatever line ends a checkout gave it."""
+        """The hash of the file, the same for every kind of line ends."""
         return "sha256:" + hashlib.sha256(self.sql.replace("\r\n", "\n").encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class MigrationStatus:
-    """Where one migration stands in one database; without a time it is still to be applied."""
+    """When a migration was applied to a database; None if it is still missing."""
 
     version: int
     name: str
@@ -60,13 +60,13 @@ class MigrationStatus:
 
 @cache
 def shipped_migrations() -> tuple[Migration, ...]:
-    """Read the migrations that came with this version."""
+    """Read the migrations of this version."""
     files = (entry for entry in resources.files("garden.migrations").iterdir() if entry.name.endswith(".sql"))
     return parse_migrations((file.name, file.read_text("utf-8")) for file in files)
 
 
 def parse_migrations(files: Iterable[tuple[str, str]]) -> tuple[Migration, ...]:
-    """Make migrations of file names and contents; the numbers run from 1 without a gap."""
+    """Make migrations of file names and contents; their numbers start at 1 and have no gap."""
     migrations = []
     for expected, (file_name, sql) in enumerate(sorted(files), start=1):
         match = _FILE_NAME.fullmatch(file_name)
@@ -80,21 +80,21 @@ def parse_migrations(files: Iterable[tuple[str, str]]) -> tuple[Migration, ...]:
 
 
 def status(connection: AnyConnection, migrations: Sequence[Migration] | None = None) -> list[MigrationStatus]:
-    """Compare a database with the migration files, and refuse one that doesn't fit to them."""
+    """Compare a database with the migration files; refuse one that does not fit them."""
     migrations = shipped_migrations() if migrations is None else migrations
     _refuse_unknown(applied := _applied(connection), migrations)
     return [MigrationStatus(each.version, each.name, _applied_at(each, applied)) for each in migrations]
 
 
 def migrate(connection: Connection, migrations: Sequence[Migration] | None = None) -> list[MigrationStatus]:
-    """Apply what is missing; returns what this call applied. Two cheap queries where nothing is missing."""
+    """Apply the missing migrations and return them; costs two cheap queries if there are none."""
     migrations = shipped_migrations() if migrations is None else migrations
     mine: set[int] = set()
     while pending(connection, migrations):
-        with _explained("The migrations"), connection.transaction():
+        with _explain_errors("The migrations"), connection.transaction():
             connection.execute(statements(_SQL)["lock"], [_LOCK_KEY])
             connection.execute(statements(_SQL)["prepare"])
-            # Whoever held the lock before may have applied some of it, or all.
+            # Another process may have applied them while this one waited for the lock.
             for migration in pending(connection, migrations)[:1]:
                 _apply(connection, migration)
                 mine.add(migration.version)
@@ -102,21 +102,21 @@ def migrate(connection: Connection, migrations: Sequence[Migration] | None = Non
 
 
 def pending(connection: AnyConnection, migrations: Sequence[Migration] | None = None) -> list[Migration]:
-    """Give what is still to be applied, and refuse a database that doesn't fit to the migration files."""
+    """List the missing migrations; refuse a database that does not fit the files."""
     migrations = shipped_migrations() if migrations is None else migrations
-    stands = status(connection, migrations)
-    return [each for each, at in zip(migrations, stands, strict=True) if at.applied_at is None]
+    statuses = status(connection, migrations)
+    return [each for each, at in zip(migrations, statuses, strict=True) if at.applied_at is None]
 
 
 def _apply(connection: Connection, migration: Migration) -> None:
-    with _explained(f"Migration {migration.version:04d}_{migration.name}"):
+    with _explain_errors(f"Migration {migration.version:04d}_{migration.name}"):
         connection.execute(migration.sql.encode())
         values = (migration.version, migration.name, migration.checksum)
         connection.execute(statements(_SQL)["record"], values)
 
 
 @contextmanager
-def _explained(what: str) -> Iterator[None]:
+def _explain_errors(what: str) -> Iterator[None]:
     try:
         yield
     except psycopg.OperationalError:

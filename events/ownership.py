@@ -1,4 +1,4 @@
-"""Whose account a database keeps: that of the first home that asked, and of no other."""
+"""The home that a database belongs to: the first one that claimed it."""
 
 from typing import ClassVar
 from uuid import UUID
@@ -9,20 +9,20 @@ from garden.grammar.errors import GardenError
 
 
 class AnotherHomesDatabaseError(GardenError):
-    """The database keeps the account of another home."""
+    """The database belongs to another home."""
 
     code: ClassVar[str] = "unavailable"
 
 
 def claim(connection: Connection, home_id: UUID) -> None:
-    """Make a database this home's, or refuse because it is another's; one query where it is ours already."""
+    """Claim a database for this home, or refuse if another home has it; one query if this home has it."""
     sql = statements("ownership")
-    if (whose := connection.execute(sql["whose"]).fetchone()) is None:
+    if (owner := connection.execute(sql["owner"]).fetchone()) is None:
         connection.execute(sql["claim"], {"id": home_id})
-        whose = connection.execute(sql["whose"]).fetchone()
-    if whose is None or whose[0] != home_id:
+        owner = connection.execute(sql["owner"]).fetchone()
+    if owner is None or owner[0] != home_id:
         raise AnotherHomesDatabaseError(
-            "This database keeps the account of another garden home.",
+            "This database belongs to another garden home.",
             hint="Name a database of this home's own in GARDEN_DATABASE_URL. If the other home is gone for "
             f"good and its gardens are here now, let an administrator set garden.home.id to {home_id}.",
         )

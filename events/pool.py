@@ -1,4 +1,4 @@
-"""Connections kept open between calls, each harmless until a transaction says for whom it acts."""
+"""Connections kept open between calls; none can read or write before a transaction names its user."""
 
 import threading
 from collections import deque
@@ -30,13 +30,13 @@ Result = TypeVar("Result")
 
 
 class NotRecordableError(GardenError):
-    """What was to be recorded is not of the form that the account accepts."""
+    """A value that the event log does not accept."""
 
     code = "invalid_input"
 
 
 class PoolBusyError(GardenError):
-    """Every connection is in use; the database itself is well, so there is no point in connecting anew."""
+    """Every connection is in use; the database itself is well, so connecting again does not help."""
 
     code = "unavailable"
 
@@ -45,7 +45,7 @@ PooledConnection = psycopg.Connection[DictRow]
 
 
 class _Waiting(psycopg.Connection[DictRow]):
-    """A connection for which it is a trouble of the database's when the system can't wait for an answer."""
+    """A connection that reports a failed wait for an answer as an error of the database."""
 
     def wait(self, *words: Any, **named: Any) -> Any:
         try:
@@ -57,9 +57,9 @@ class _Waiting(psycopg.Connection[DictRow]):
 class Pool:
     """A bounded number of connections to one database, kept open between calls.
 
-    Without threads of its own: a connection is made in the call that needs it, so that a call tells at once
-    that the database is away, and finds it again the moment it is back. `revive` is asked then to bring it
-    back, and says whether it did.
+    It has no threads: the call that needs a connection makes it, so a call fails at once while the database
+    is away and works again as soon as it is back. `revive` tries to start the database and returns whether it
+    did.
     """
 
     lock_seconds: float = LOCK_SECONDS_MAX
@@ -79,8 +79,8 @@ class Pool:
             "statement_timeout": f"{statement_seconds * 1000:.0f}",
             "idle_in_transaction_session_timeout": f"{statement_seconds * 2000:.0f}",
             "client_connection_check_interval": "1000",
-            # A host that lost its power says no farewell. The server has to find out, for until then it keeps
-            # the locks of whoever wrote there; by itself it would ask after two hours.
+            # A host that lost its power does not close its connections. The server keeps their locks until it
+            # notices, which would take two hours without these settings.
             "tcp_keepalives_idle": "15",
             "tcp_keepalives_interval": "5",
             "tcp_keepalives_count": "3",
@@ -96,7 +96,7 @@ class Pool:
         self._guard = threading.Lock()
         self._in_use = 0
         self._log = SeldomLog()
-        # The one used last is taken first: it is the likeliest to be alive.
+        # The one used last is taken first: it is most likely alive.
         self._idle: deque[PooledConnection] = deque()
 
     def __enter__(self) -> "Pool":
@@ -107,12 +107,12 @@ class Pool:
 
     @property
     def in_use(self) -> int:
-        """How many connections are lent now."""
+        """The number of connections in use."""
         return self._in_use
 
     @contextmanager
     def connection(self) -> Iterator[PooledConnection]:
-        """Lend a connection; one on which anything went wrong is closed, and its locks go with it."""
+        """Lend a connection; after any error it is closed, and its locks go with it."""
         connection = self.take()
         try:
             with translate_errors():
@@ -124,7 +124,7 @@ class Pool:
             self.give_back(connection)
 
     def read(self, work: Callable[[PooledConnection], Result]) -> Result:
-        """Do what may be done twice, and do it again where a restart of the server had cut the connection."""
+        """Do repeatable work, and repeat it once if a restart of the server has cut the connection."""
         try:
             with self.connection() as connection:
                 return work(connection)
@@ -134,7 +134,7 @@ class Pool:
             return work(connection)
 
     def take(self) -> PooledConnection:
-        """Lend a connection that is to be given back."""
+        """Lend a connection until `give_back`."""
         if not self._places.acquire(timeout=self._wait_seconds):
             raise PoolBusyError(
                 "Every connection to the database has been in use for too long.",
@@ -153,13 +153,13 @@ class Pool:
             raise
 
     def give_back(self, connection: PooledConnection) -> None:
-        """Take a connection back, unless something went wrong on it."""
+        """Take a connection back, and keep it unless it is closed."""
         if not connection.closed:
             self._idle.append(connection)
         self._release()
 
     def drop_idle_connections(self) -> None:
-        """Close what is not in use: after a restart of the server it is dead, and soon made anew."""
+        """Close the idle connections: after a restart of the server they are dead."""
         with suppress(IndexError):
             while True:
                 self._idle.pop().close()
@@ -174,13 +174,13 @@ class Pool:
 
     def _connect(self) -> PooledConnection:
         try:
-            return self._connected()
+            return self._open()
         except psycopg.OperationalError:
             if self._revive is None or not self._revive():
                 raise
-        return self._connected()
+        return self._open()
 
-    def _connected(self) -> PooledConnection:
+    def _open(self) -> PooledConnection:
         try:
             return _Waiting.connect(
                 self._url,
@@ -198,7 +198,7 @@ class Pool:
 
 @contextmanager
 def translate_errors(log: Log = log_why) -> Iterator[None]:
-    """Turn the database's troubles into errors that say what to do."""
+    """Turn errors of the database into errors that say what to do."""
     try:
         yield
     except errors.LockNotAvailable:

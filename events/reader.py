@@ -1,4 +1,4 @@
-"""The read side of the account: what happened, newest first, and what a document said at any time."""
+"""The readers' side of the event log: events, newest first, and the text of any version."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,35 +19,35 @@ from garden.grammar.splice import apply_splice
 PAGE_EVENTS_DEFAULT = 50
 PAGE_EVENTS_MAX = 500
 _BATCH_ROWS = 500
-# An id's time is its row's, but the clocks of two hosts may differ; the search in ids is wider by this.
 _PAGING = {"limit", "cursor"}
+# An id carries the time of its row, but the clocks of two hosts may differ; a search by id is wider by this.
 _CLOCK_SLACK = timedelta(minutes=5)
 
 
 class InvalidQueryError(GardenError):
-    """A query that can't be answered as it was asked."""
+    """A malformed query."""
 
     code = "invalid_input"
 
 
 class VersionNotFoundError(GardenError):
-    """The document never had that version, as far as the account goes."""
+    """The event log has no such version of the document."""
 
     code = "not_found"
 
 
 class DocumentUnknownError(VersionNotFoundError):
-    """The account holds no version of the document at all."""
+    """The event log has no version of the document at all."""
 
     def __init__(self, path: str) -> None:
         super().__init__(
-            f"There is no document {path} in the account.", hint="fs.list shows which documents there are."
+            f"There is no document {path} in the event log.", hint="fs.list shows which documents there are."
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """Which events are wanted; what is not given does not narrow the search."""
+    """The filters of a search; None does not narrow it."""
 
     path: str | None = None
     section_anchor: str | None = None
@@ -67,48 +67,48 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some events, newest first, and where the next page begins; without a cursor there is none."""
+    """Events, newest first, and the cursor of the next page, if there is one."""
 
     events: tuple[Event, ...]
     cursor: str | None
 
 
 class EventReader:
-    """The account, as one user's reader sees it."""
+    """Reads the event log, each user's with that user's rights."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     def check_reachable(self) -> None:
-        """Make sure that the database answers."""
+        """Raise `unavailable` if the database does not answer."""
         self._pool.read(lambda connection: connection.execute(statements("queries")["check"]))
 
     def query(self, user_id: str, query: Query) -> Page:
-        """Find events, newest first; a page's cursor asks for the next one, whatever is added meanwhile."""
+        """Find events, newest first; new events do not disturb the pages after a cursor."""
         name, values = _statement_for(query)
         rows = self._fetch(user_id, name, {**values, "limit": values["limit"] + 1})
         events = tuple(event_of(row) for row in rows[: query.limit])
         return Page(events, str(events[-1].event_id) if len(rows) > query.limit else None)
 
     def event(self, user_id: str, event_id: UUID) -> Event | None:
-        """Find one event."""
+        """Read one event."""
         rows = self._fetch(user_id, "event", {"event_id": event_id})
         return event_of(rows[0]) if rows else None
 
     def annotations(self, user_id: str, event_ids: Sequence[UUID]) -> list[Annotation]:
-        """Find what was said later about some events, oldest first."""
+        """Read the annotations of some events, oldest first."""
         return [
             annotation_of(row)
             for row in self._fetch(user_id, "annotations_of", {"event_ids": list(event_ids)})
         ]
 
     def head(self, user_id: str, path: str) -> Head | None:
-        """Read what a document is believed to be."""
+        """Read a document's head."""
         rows = self._fetch(user_id, "head", {"path": path})
         return head_of(rows[0]) if rows else None
 
     def text_at(self, user_id: str, path: str, version: int) -> str:
-        """Rebuild a document's text at one version from its events alone."""
+        """Rebuild a document's text at one version from its events."""
         with self.snapshot(user_id) as snapshot:
             text, reached = "", 0
             for row in snapshot.rows("splices", {"path": path, "version": version}):
@@ -125,8 +125,8 @@ class EventReader:
 
     @contextmanager
     def snapshot(self, user_id: str) -> Iterator["ReaderSnapshot"]:
-        """Look at one user's account as it is at this moment, for as long as it takes."""
-        # What follows can't be begun again half-way, so the connection is tried before.
+        """Read one user's rows as they are at this moment."""
+        # Reads in the snapshot can't be retried, so the connection is tried first.
         self.check_reachable()
         with self._pool.connection() as connection, connection.transaction():
             connection.execute(statements("queries")["freeze"])
@@ -138,7 +138,7 @@ class EventReader:
 
 
 class ReaderSnapshot:
-    """One user's account at one moment."""
+    """One user's rows at one moment."""
 
     def __init__(self, connection: PooledConnection, user_id: str) -> None:
         self.user_id = user_id
@@ -151,7 +151,7 @@ class ReaderSnapshot:
         ).fetchall()
 
     def rows(self, name: str, values: Mapping[str, Any]) -> Iterator[Row]:
-        """Read a long result in the order of its sequence, a batch at a time."""
+        """Read a long result in the order of its sequence, in batches."""
         after = 0
         while True:
             batch = self.fetch(name, {**values, "after": after, "limit": _BATCH_ROWS})
@@ -164,7 +164,7 @@ class ReaderSnapshot:
 def _fetch_as(
     connection: PooledConnection, user_id: str, name: str, values: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Run one query for one user, in one round trip, as a reader who may do nothing else."""
+    """Run one query with one user's rights to read, in one round trip."""
     sql = statements("queries")
     with connection.pipeline():
         connection.execute(sql["act_as_reader"], {"user_id": user_id}, prepare=True)
@@ -189,7 +189,9 @@ def _values(query: Query) -> dict[str, Any]:
             hint="Ask for the next with the cursor.",
         )
     if query.status is not None and query.status not in set(Status):
-        raise InvalidQueryError(f"'{query.status}' is no status.", hint=f"There are: {', '.join(Status)}.")
+        raise InvalidQueryError(
+            f"'{query.status}' is not a status.", hint=f"Use one of: {', '.join(Status)}."
+        )
     given = asdict(query)
     return {
         **given,
@@ -201,7 +203,7 @@ def _values(query: Query) -> dict[str, Any]:
 
 
 def _id_at(time: datetime | None, slack: timedelta) -> UUID | None:
-    """Give the first id of about that time; none where no id can have it, for then the time is enough."""
+    """The first id of about that time; None if no id can have it, since the time itself is compared too."""
     try:
         return earliest_uuid7(time + slack) if time else None
     except (OverflowError, ValueError):
@@ -215,5 +217,5 @@ def _cursor(text: str | None) -> UUID | None:
         return UUID(text)
     except ValueError:
         raise InvalidQueryError(
-            "The cursor is not one that a page gave.", hint="Use the last page's cursor unchanged, or none."
+            "The cursor does not come from a page.", hint="Use the last page's cursor unchanged, or none."
         ) from None

@@ -1,8 +1,8 @@
-"""The database roles, for where an administrator has to prepare them."""
+"""The database roles, where an administrator has to create them."""
 
 from garden.events.statements import statements
 
 
 def preparation(login: str) -> str:
-    """Give the SQL that an administrator runs once, so that this login may do its work."""
+    """The SQL that an administrator runs once for this login."""
     return statements("roles")["prepare"].decode().replace("{login}", '"' + login.replace('"', '""') + '"')

@@ -1,4 +1,4 @@
-"""The states of a saga, and the ways between them; the database enforces the same ones."""
+"""The states of a saga and the transitions between them. The database enforces the same ones."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from garden.grammar.errors import GardenError
 
 
 class Status(StrEnum):
-    """Where one change stands."""
+    """The state of a saga."""
 
     PENDING = "pending"
     WRITTEN = "written"
@@ -25,14 +25,15 @@ TRANSITIONS = frozenset(
 
 
 class StaleStateError(GardenError):
-    """A change is no longer in the state it was believed to be in: somebody else was faster."""
+    """Another process has moved the saga on in the meantime."""
 
     code = "in_progress"
 
 
 def check_transition(old: Status, new: Status) -> None:
-    """Refuse a step that no saga takes."""
+    """Refuse a transition that no saga makes."""
     if (old, new) not in TRANSITIONS:
         raise StaleStateError(
-            f"No way leads from {old} to {new}.", hint="Read the event again; somebody else has moved it on."
+            f"An event does not go from {old} to {new}.",
+            hint="Read the event again; another process has moved it on.",
         )

@@ -1,4 +1,4 @@
-"""A document's stream of events, or the user's journal, while its lock is held."""
+"""A document's stream of events, or the user's journal, under its lock."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -41,18 +41,18 @@ _TICK = timedelta(microseconds=1)
 
 
 class AnswerLostError(DatabaseUnavailableError):
-    """Something was to be recorded, and whether it was could not be learnt."""
+    """The connection was lost before the database said whether a statement was recorded."""
 
 
 class EventName(NamedTuple):
-    """An event's id and the time that it carries."""
+    """An event's id and time."""
 
     event_id: UUID
     at: datetime
 
 
 class LockedStream:
-    """What stands in the account of one stream, and the steps that may follow, each one round trip."""
+    """The head of one stream, and the steps that may follow, each in one round trip."""
 
     def __init__(
         self,
@@ -79,43 +79,43 @@ class LockedStream:
         self._now = now
 
     def is_dated_by_clock(self, event: Event) -> bool:
-        """Whether an event's times are those of a clock, and of one that was not ahead of today's.
+        """Whether an event's times come from a clock that was not ahead of this one.
 
-        Where the clock is behind what a stream holds, its times only count on from there, tick by tick.
+        While the clock is behind the last time of a stream, new events only count on from there by ticks.
         """
         began, ended = event.created_at, event.committed_at
         return ended is not None and ended - began != _TICK and ended <= self._now()
 
     def next_name(self) -> EventName:
-        """Name the next event before it is made, for texts that speak of it."""
+        """Choose the next event's id and time, for texts that mention it."""
         at = self._moment()
         return EventName(uuid7(at), at)
 
     def begin(self, statement: Statement, change: DocumentChange, name: EventName | None = None) -> Event:
-        """Record durably what is about to happen: enough to finish or to undo it without this process."""
+        """Record a change durably before it happens: enough for another process to finish or undo it."""
         self._require_nothing_open()
         event = self._next_event(statement, change, Status.PENDING, name=name)
         self._add(event, self._extended(event, open_event_id=event.event_id), response=None, lock=None)
         return event
 
     def mark_written(self, event: Event) -> Event:
-        """Say that the file holds the intended text."""
-        written = self._moved(event, Status.WRITTEN)
+        """Record that the file holds the intended text."""
+        written = self._moved_to(event, Status.WRITTEN)
         self._send("mark_written", _moving(written, event.status), f"Event {event.event_id}")
         return written
 
     def commit(self, event: Event, response: Mapping[str, Any], *, keep: bool = False) -> Event:
-        """Seal a change that was marked as written and answer its request; give the lock back, or keep it."""
-        return self._end(event, None, self._moved(event, Status.COMMITTED), response, keep=keep)
+        """Commit a written change and answer its request; release the lock unless `keep`."""
+        return self._end(event, None, self._moved_to(event, Status.COMMITTED), response, keep=keep)
 
     def finish(self, event: Event, response: Mapping[str, Any], *, keep: bool = False) -> Event:
-        """Mark a change as written, and commit it."""
-        written = self._moved(event, Status.WRITTEN)
-        return self._end(event, written, self._moved(written, Status.COMMITTED), response, keep=keep)
+        """Mark a change as written and commit it, in one round trip."""
+        written = self._moved_to(event, Status.WRITTEN)
+        return self._end(event, written, self._moved_to(written, Status.COMMITTED), response, keep=keep)
 
     def fail(self, event: Event, error: Mapping[str, Any], *, keep: bool = False) -> Event:
-        """Say that a change did not happen, and why; its request may be sent again."""
-        return self._end(event, None, self._moved(event, Status.FAILED, error), None, keep=keep)
+        """Record that a change did not happen, and why; its request may be sent again."""
+        return self._end(event, None, self._moved_to(event, Status.FAILED, error), None, keep=keep)
 
     def record(
         self,
@@ -125,10 +125,10 @@ class LockedStream:
         name: EventName | None = None,
         by: Caller | None = None,
     ) -> Event:
-        """Record what has already happened, committed at once: something said, or an edit from outside.
+        """Record an event that is committed at once: a statement, or the adopted change of an outside edit.
 
-        Something said ends the stream's use, and the lock goes back with it; a change adopted from outside is
-        followed by the one that found it. `by` names who did it, where that is not the caller.
+        A statement is the last step and releases the lock; after an adopted change the caller's own edit
+        follows. `by` names the actor if that is not the caller.
         """
         if change is not None:
             self._require_nothing_open()
@@ -137,12 +137,12 @@ class LockedStream:
         if change is not None:
             self._add(event, head, None, None)
             return event
-        with _saying_what_is_known():
+        with _report_lost_answer():
             self._add(event, head, {"eventId": str(event.event_id)}, self._lock)
         return event
 
     def annotate(self, event_id: UUID, statement: Statement) -> Annotation:
-        """Add what is said about an event that stands to the user's journal, and give the lock back."""
+        """Add an annotation of an event to the user's journal, and release the lock."""
         at = self._moment()
         plain = Annotation(
             annotation_id=uuid7(at),
@@ -166,13 +166,13 @@ class LockedStream:
             **self._request_values(at, {"eventId": str(event_id)}),
             "lock": self._lock,
         }
-        with _saying_what_is_known():
+        with _report_lost_answer():
             self._send("add_annotation", values, f"Event {event_id}")
         self._lock = None
         return annotation
 
     def find_write_by_caller(self, path: str) -> UUID | None:
-        """Find the newest write of a document that the caller's ids name; a round trip where it has any."""
+        """Find the newest write of a document with the caller's correlation ids; one round trip."""
         ids = {
             "tool_call_id": self.caller.tool_call_id,
             "transaction_id": self.caller.transaction_id,
@@ -183,7 +183,7 @@ class LockedStream:
         values = {"user_id": self.caller.user_id, "path": path, **ids}
         with self.connection.pipeline():
             self.connection.execute(statements("store")["act_for"], values)
-            # Planned anew each time: which index leads to the write depends on which ids there are.
+            # Planned anew each time: the index to use depends on the ids given.
             found = self.connection.execute(
                 statements("store")["find_write_by_caller"], values, prepare=False
             )
@@ -191,9 +191,9 @@ class LockedStream:
         return row["event_id"] if row else None
 
     def rebuild_head(self, head: Head) -> None:
-        """Put a head that was made from the stream's events in the place of one that does not fit them."""
+        """Replace a head that does not fit the stream's events."""
         row = self._sealed_row(head)
-        with translate_errors(), _refusing_races("The head"), self.connection.pipeline():
+        with translate_errors(), _report_conflict("The head"), self.connection.pipeline():
             self.connection.execute(statements("store")["act_for"], row)
             self.connection.execute(statements("store")["put_head"], row)
         self.head = head
@@ -217,11 +217,11 @@ class LockedStream:
 
     @property
     def holds_lock(self) -> bool:
-        """Whether the lock has not been given back yet."""
+        """Whether the lock has not been released yet."""
         return self._lock is not None
 
     def release(self) -> None:
-        """Give the lock back, unless the last step has done so."""
+        """Release the lock, unless the last step has done so."""
         if self._lock is not None:
             self._send("unlock", {"lock": self._lock})
             self._lock = None
@@ -284,7 +284,7 @@ class LockedStream:
             sequence=self.head.tail_sequence + 1,
             statement=statement,
             caller=by or self.caller,
-            # The request belongs to the edit that was asked for, not to the one it found and adopted.
+            # The request belongs to the caller's edit, not to the outside edit adopted before it.
             idempotency_key=None if adopts or self.request is None else self.request.key,
             created_at=at,
             status=status,
@@ -305,7 +305,7 @@ class LockedStream:
             "line_hash": line_seal(change.sealed_text, self._keys),
         }
 
-    def _moved(self, event: Event, status: Status, error: Mapping[str, Any] | None = None) -> Event:
+    def _moved_to(self, event: Event, status: Status, error: Mapping[str, Any] | None = None) -> Event:
         check_transition(event.status, status)
         at = self._moment()
         match status:
@@ -318,7 +318,7 @@ class LockedStream:
         return seal_state(moved, self._keys)
 
     def _moment(self) -> datetime:
-        """The time, but never before what the stream already holds, so that ids sort as sequences do."""
+        """The time, but after the stream's last event, so that ids sort as sequences do."""
         last = self.head.updated_at
         return self._now() if last is None else max(self._now(), last + _TICK)
 
@@ -350,7 +350,7 @@ class LockedStream:
     def _require_nothing_open(self) -> None:
         if self.head.open_event_id is not None:
             raise StaleStateError(
-                f"Event {self.head.open_event_id} was begun and has not come to its end.",
+                f"Event {self.head.open_event_id} is not finished yet.",
                 hint="Finish it, or let it fail, before the next change of this document.",
             )
 
@@ -359,7 +359,7 @@ class LockedStream:
             raise StaleStateError(
                 "The document's lock has been given back.", hint="Open the document again for the next step."
             )
-        with translate_errors(), _refusing_races(what):
+        with translate_errors(), _report_conflict(what):
             self.connection.execute(statements("store")[name], values, prepare=True)
 
 
@@ -378,7 +378,7 @@ def _written_state(event: Event | None) -> dict[str, Any]:
 
 
 def _advanced(head: Head, event: Event) -> Head:
-    """Move a head on to what a committed event has left; one that changes nothing leaves it where it is."""
+    """The head after a committed event; a statement does not move it."""
     if event.document_version is None:
         return head
     return replace(
@@ -392,8 +392,8 @@ def _advanced(head: Head, event: Event) -> Head:
 
 
 @contextmanager
-def _saying_what_is_known() -> Iterator[None]:
-    """Tell a caller that something said may have been recorded, where the database can't be asked."""
+def _report_lost_answer() -> Iterator[None]:
+    """Turn a lost connection into an error that says the statement may have been recorded."""
     try:
         yield
     except DatabaseUnavailableError:
@@ -404,18 +404,18 @@ def _saying_what_is_known() -> Iterator[None]:
 
 
 @contextmanager
-def _refusing_races(what: str) -> Iterator[None]:
-    """Turn what the database refuses because somebody else was faster into errors that say so."""
+def _report_conflict(what: str) -> Iterator[None]:
+    """Turn conflicts with another process into errors that say so."""
     try:
         yield
     except errors.SerializationFailure:
         raise StaleStateError(
-            f"{what} is no longer as it was: somebody else has moved it on.", hint="Read the event again."
+            f"{what} is no longer as it was: another process has moved it on.", hint="Read the event again."
         ) from None
     except errors.UniqueViolation as violation:
         if violation.diag.constraint_name == "idempotency_records_pkey":
             raise InProgressError(
-                "A request with the same idempotency key is being carried out.",
+                "A request with the same idempotency key is still running.",
                 hint="Send it again in a moment to have its answer.",
             ) from None
         raise StaleStateError(

@@ -1,4 +1,4 @@
-"""Access tokens as the database keeps them: never the secret, only its hash."""
+"""Access tokens in the database: the hash of each secret, never the secret."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from garden.events.statements import statements
 
 
 class TokenStatus(StrEnum):
-    """What a token is good for."""
+    """Whether a token is accepted."""
 
     LIVE = "live"
     EXPIRED = "expired"
@@ -20,7 +20,7 @@ class TokenStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """What is known of a token; nobody can call with it."""
+    """A token without its secret."""
 
     token_id: str
     user_id: str
@@ -31,7 +31,7 @@ class Token:
     revoked_at: datetime | None = None
 
     def status(self, now: datetime) -> TokenStatus:
-        """Say what the token is good for at this time."""
+        """Whether the token is accepted at this time."""
         if self.revoked_at is not None:
             return TokenStatus.REVOKED
         is_over = self.expires_at is not None and self.expires_at <= now
@@ -40,26 +40,26 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class StoredToken:
-    """The token that a caller claims to have, and the hash that its secret must have."""
+    """A token and the hash of its secret."""
 
     token: Token
     secret_hash: bytes = field(repr=False)
 
 
 class TokenStore:
-    """The table of tokens: looked up for the user they name, made and revoked by the maintainer."""
+    """The table of tokens: the service looks them up, the maintainer makes and revokes them."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     def find(self, user_id: str, token_id: str) -> StoredToken | None:
-        """Look a token up, acting for the user whom it names; one round trip."""
+        """Look a token up with the rights of the user it names; one round trip."""
         values = {"user_id": user_id, "token_id": token_id}
-        rows = self._pool.read(_asking("act_for", "find", values))
+        rows = self._pool.read(_query("act_for", "find", values))
         return StoredToken(_token(rows[0]), rows[0]["secret_hash"]) if rows else None
 
     def add(self, token: Token, secret_hash: bytes) -> None:
-        """Keep a new token."""
+        """Store a new token."""
         values = {
             "user_id": token.user_id,
             "token_id": token.token_id,
@@ -70,32 +70,32 @@ class TokenStore:
             "expires_at": token.expires_at,
         }
         sql = statements("tokens")
-        # Not begun again where the connection breaks: it may have been kept already.
+        # Not retried after a lost connection: the token may have been stored already.
         with self._pool.connection() as connection, connection.pipeline():
             connection.execute(sql["act_as_maintainer_for"], values)
             connection.execute(sql["add"], values)
 
     def revoke(self, user_id: str, token_id: str, now: datetime) -> None:
-        """Revoke a token for good; one that is revoked already stays so since when it was."""
+        """Revoke a token for good; an earlier revocation keeps its time."""
         values = {"user_id": user_id, "token_id": token_id, "now": now}
-        self._pool.read(_asking("act_as_maintainer_for", "revoke", values))
+        self._pool.read(_query("act_as_maintainer_for", "revoke", values))
 
     def all(self) -> list[Token]:
-        """List everybody's tokens, each user's oldest first."""
-        return [_token(row) for row in self._pool.read(_asking("act_as_maintainer", "all", {}))]
+        """List the tokens of all users, each user's oldest first."""
+        return [_token(row) for row in self._pool.read(_query("act_as_maintainer", "all", {}))]
 
     def of_user(self, user_id: str) -> list[Token]:
         """List one user's tokens, the oldest first."""
-        rows = self._pool.read(_asking("act_as_maintainer_for", "of_user", {"user_id": user_id}))
+        rows = self._pool.read(_query("act_as_maintainer_for", "of_user", {"user_id": user_id}))
         return [_token(row) for row in rows]
 
     def is_any_live(self, now: datetime) -> bool:
-        """Whether there is a token that somebody can call with."""
-        [row] = self._pool.read(_asking("act_as_maintainer", "live", {"now": now}))
+        """Whether any token is live."""
+        [row] = self._pool.read(_query("act_as_maintainer", "live", {"now": now}))
         return bool(row["is_any"])
 
 
-def _asking(
+def _query(
     identity: str, name: str, values: Mapping[str, Any]
 ) -> Callable[[PooledConnection], list[dict[str, Any]]]:
     def ask(connection: PooledConnection) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
-"""Turns: of those who want one stream's lock, most wait here, where they hold no connection.
+"""Turns: most threads that want the lock of one stream wait here, without a connection.
 
-Otherwise those who wait for one document would hold every connection there is, and keep others from theirs.
+Otherwise the threads that wait for one document could hold every connection and block all other documents.
 """
 
 import threading
@@ -10,20 +10,20 @@ from dataclasses import dataclass, field
 
 from garden.events.idempotency import InProgressError
 
-# The holder, the next one, who is to have the lock without a pause, and one to spare.
+# The holder, the next one, which takes the lock without a pause, and one to spare.
 _AT_A_STREAM_MAX = 3
 
 
 @dataclass
 class _Queue:
-    """Who is at a stream, or waits to be."""
+    """The threads at a stream and those that wait for a place."""
 
     places: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(_AT_A_STREAM_MAX))
     members: int = 0
 
 
 class Turns:
-    """Lets only a few threads of this process come to a stream at once."""
+    """Lets a few threads of this process work at a stream at once."""
 
     def __init__(self, seconds_max: float) -> None:
         self._seconds_max = seconds_max
@@ -32,7 +32,7 @@ class Turns:
 
     @contextmanager
     def turn(self, stream: int) -> Iterator[None]:
-        """Wait until there is a place at the stream."""
+        """Wait for a place at the stream."""
         with self._guard:
             queue = self._queues.setdefault(stream, _Queue())
             queue.members += 1
@@ -52,7 +52,7 @@ class Turns:
                     del self._queues[stream]
 
     def members(self, stream: int) -> int:
-        """Count who is at a stream or waits to be."""
+        """Count the threads at a stream and those that wait for a place."""
         with self._guard:
             queue = self._queues.get(stream)
             return queue.members if queue else 0

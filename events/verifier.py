@@ -1,4 +1,4 @@
-"""Whether the account is what was written: every chain from its first event to the head."""
+"""Verifies the event log: every chain, from its first event to the head."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from garden.grammar.splice import apply_splice
 
 @dataclass(frozen=True, slots=True)
 class ChainFault:
-    """The first thing in a stream that is not as it was written; `of_head` where its events are."""
+    """The first fault of a stream; `of_head` if its events verify and only the head does not."""
 
     stream: str
     event_id: UUID | None
@@ -32,19 +32,19 @@ class ChainFault:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a check of one user's account found."""
+    """The result of verifying one user's events."""
 
     events: int
     faults: tuple[ChainFault, ...]
 
     @property
     def holds(self) -> bool:
-        """Whether nothing was found."""
+        """Whether everything verifies."""
         return not self.faults
 
 
 class _FaultFoundError(Exception):
-    """Ends the check of a stream at its first fault."""
+    """Stops the check of a stream at its first fault."""
 
     def __init__(self, message: str, row: Row | None, *, of_head: bool = False) -> None:
         super().__init__(message)
@@ -55,7 +55,7 @@ class _FaultFoundError(Exception):
 
 @dataclass(slots=True)
 class Tail:
-    """Where the check of a stream has come to."""
+    """The state of a stream's check after some events."""
 
     sequence: int = 0
     chain: bytes = NO_CHAIN
@@ -67,31 +67,31 @@ class Tail:
 
     @property
     def head_event_id(self) -> UUID | None:
-        """The event that left the text as it is."""
+        """The event that made the current text."""
         return self.head_row["event_id"] if self.head_row else None
 
 
 class Verifier:
-    """Checks one user's account after another."""
+    """Verifies the events of one user after another."""
 
     def __init__(self, reader: EventReader, keys: Callable[[], Keyring]) -> None:
         self._reader = reader
         self._keys = keys
 
     def check_user(self, user_id: str) -> Verdict:
-        """Check every stream of a user; the first fault of each is named."""
+        """Check every stream of a user and report the first fault of each."""
         try:
-            return self._checked(user_id)
+            return self._check_streams(user_id)
         except NotRecordableError:
             fault = ChainFault(
                 f"users/{user_id}", None, None, "it holds a value that can't have been recorded"
             )
             return Verdict(0, (fault,))
 
-    def _checked(self, user_id: str) -> Verdict:
+    def _check_streams(self, user_id: str) -> Verdict:
         checked, faults = 0, []
         with self._reader.snapshot(user_id) as snapshot:
-            # Keys are read after the moment is fixed: a key is in place before anything is sealed with it.
+            # The keys are read after the snapshot: a key is stored before anything is sealed with it.
             keys = self._keys()
             heads = {row["path"]: row for row in snapshot.fetch("heads", {})}
             for stream in (row["path"] for row in snapshot.fetch("streams", {})):
@@ -101,7 +101,7 @@ class Verifier:
         return Verdict(checked, tuple(faults))
 
     def follow_stream(self, user_id: str, stream: str) -> Tail | ChainFault:
-        """Follow the events of one stream to their end, whatever its head says."""
+        """Check the events of one stream to their end, without its head."""
         with self._reader.snapshot(user_id) as snapshot:
             keys = self._keys()
             tail = Tail()
@@ -196,11 +196,11 @@ def _check_head(head: Row | None, tail: Tail, keys: Keyring) -> None:
 
 
 def sealed_text(text: str, edit: Mapping[str, Any] | None) -> str:
-    """Give what a line hash covers: the section that was edited, where the event says it stands, else all."""
+    """The content under a line hash: the edited section, if the event names its place, else all."""
     start, end = (edit or {}).get("sealed", (0, len(text)))
     return canonical(text[start:end])
 
 
 def raw_hash(text: str) -> str:
-    """Hash a text's bytes as they are in its file."""
+    """The hash of a text's bytes in its file."""
     return f"sha256:{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"

@@ -1,4 +1,4 @@
-"""Events as callers see them."""
+"""Events on the wire."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,7 +14,7 @@ View = TypeVar("View", bound=Wire)
 
 
 class SpliceView(Wire):
-    """The change: so many bytes into the old text, take out, put in."""
+    """A change: the offset in bytes, the text removed and the text inserted."""
 
     offset: int
     removed: str
@@ -22,7 +22,7 @@ class SpliceView(Wire):
 
 
 class AnnotationView(Wire):
-    """What was said about an event later."""
+    """A later note about an event."""
 
     type: str
     op: str
@@ -82,7 +82,7 @@ def event_views(reader: EventReader, user_id: str, events: Sequence[Event]) -> t
 
 
 def event_view(event: Event, annotations: tuple[AnnotationView, ...]) -> EventView:
-    """An event as it travels."""
+    """An event on the wire."""
     splice = event.splice
     return _view(
         EventView,
@@ -96,7 +96,7 @@ def event_view(event: Event, annotations: tuple[AnnotationView, ...]) -> EventVi
 
 
 def _view(view: type[View], row: Row, **shown: Any) -> View:
-    """Fill a view from a row's columns of the same names, and from what is shown in another form."""
+    """Fill a view from the columns of the same names; `shown` holds the fields of another form."""
     columns = {name: row[name] for name in view.model_fields if name in row}
     empty = {name: None for name, value in columns.items() if value == {}}
     return view(**{**columns, **empty, **shown})

@@ -14,82 +14,83 @@ TARGET = REPOSITORY / "docs" / "events.md"
 HEAD = """\
 # Events
 
-Made from the migrations and the code by `make docs`. The account of a garden stands in the schema `garden`
-of its Postgres. `events.query` gives the events of one user as JSON objects; the column "on the wire" says
-under which name. The [reviewer's first steps](start/reviewer.md) show how to read them with SQL.
+Made from the migrations and the code by `make docs`. The event log of a garden is in the schema `garden` of
+its Postgres. `events.query` returns the events of one user as JSON objects; the column "on the wire" gives
+the name of each field. The [reviewer's first steps](start/reviewer.md) show how to read them with SQL.
 
-## How a change is told
+## How an event records a change
 
-An event of a document holds the change as one **splice**: so many bytes into the old text, take these bytes
-out, put those in. Applied in the order of `sequence`, from an empty text, the splices of a document's
-events whose status is `committed` give the document byte for byte; the first one puts the whole text in.
-Beside the splice stands the edit as it was asked for.
+An event of a document holds the change as one **splice**: an offset in bytes into the old text, the bytes
+removed and the bytes inserted. Applied to an empty text in the order of `sequence`, the splices of a
+document's `committed` events give the document byte for byte; the first one inserts the whole text. The event
+also holds the edit that the caller asked for.
 
-What is said without a change (`events.log`) stands in the user's **journal**, a chain of its own: such an
+A statement without a change (`events.log`) is recorded in the user's **journal**, a chain of its own: such an
 event may name a `path` too, but has no `documentVersion` and no splice.
 
-Nothing of an event ever changes but its state, and no row can be removed: the database's own triggers
-refuse both, and the chain of seals shows it where somebody went around them.
+Only the state of an event ever changes, and no row can be removed: triggers of the database refuse both, and
+the chain of seals shows it if someone got past them.
 
-| `status` | what it means |
+| `status` | meaning |
 |---|---|
 | `pending` | planned and recorded; the file may or may not have been written |
-| `written` | the file has been replaced, and the end is not recorded yet |
-| `committed` | done: the file says it, and so does the account |
-| `failed` | it did not happen, or was undone by an edit from outside; `error` says why |
+| `written` | the file has been replaced; the commit is not recorded yet |
+| `committed` | done: the file and the event log agree |
+| `failed` | it did not happen, or an edit from outside undid it; `error` says why |
 
 """
 TABLES: Mapping[str, str] = {
-    "events": "An event is one change of one document, or something said in the user's journal.",
-    "event_annotations": "An annotation is what was said later about an event that stands: `events.log` with "
-    "the correlation ids of a write. It is sealed into the journal's chain.",
-    "documents": "The heads: what the account believes each document to be. The row with an empty path is "
-    "the end of the journal's chain.",
+    "events": "An event is one change of one document, or a statement in the user's journal.",
+    "event_annotations": "An annotation is a later note about an event: `events.log` with the correlation "
+    "ids of a write. It is sealed into the journal's chain.",
+    "documents": "The heads: the version and hashes that the event log believes each document to have. The "
+    "row with an empty path is the end of the journal's chain.",
 }
 _COMMON = {
-    "user_id": "Whose garden it is.",
-    "type": "What it is: `profile_update`, `observation`, `external_edit`, ...",
-    "op": "What was done: `replace_section`, `append_item`, `note`, ...",
-    "rationale": "Why, in the caller's words.",
-    "evidence_refs": "What it rests on, as the caller names it.",
-    "actor": "Who did it: the name the session was opened with; `external` where a file was edited outside.",
-    "role": "In which role: `agent`, `reviewer` or `maintainer`.",
+    "user_id": "The user whose garden it is.",
+    "type": "The kind of event: `profile_update`, `observation`, `external_edit`, ...",
+    "op": "The operation: `replace_section`, `append_item`, `note`, ...",
+    "rationale": "The reason, in the caller's words.",
+    "evidence_refs": "The evidence, as the caller names it.",
+    "actor": "The actor: the name the session was opened with; `external` for an edit from outside.",
+    "role": "The actor's role: `agent`, `reviewer` or `maintainer`.",
     "tool_call_id": "The agent's own id of the call.",
-    "transaction_id": "The agent's own id of what belongs together.",
+    "transaction_id": "The agent's own id of a group of calls.",
     "agent_action_id": "The agent's own id of the action.",
     "created_at": "When it was recorded.",
-    "chain_hash": "A seal over all of the row that never changes and over the chain hash before it.",
+    "chain_hash": "A seal over the columns that never change and over the chain hash before it.",
     "integrity_salt_version": "The version of the key that sealed it.",
 }
 MEANINGS: Mapping[str, Mapping[str, str]] = {
     "events": {
         **_COMMON,
         "event_id": "Its id, a UUID of version 7: ids sort by time.",
-        "stream": "The chain it belongs to: the document's path, or empty for the journal.",
-        "sequence": "Its place in that chain, from 1 on, without gaps.",
+        "stream": "Its chain: the document's path, or empty for the journal.",
+        "sequence": "Its place in that chain, from 1, without gaps.",
         "tool": "The tool that was called.",
-        "path": "The document it is about.",
-        "entity": "What the document is about: a part, a relationship, or the user.",
+        "path": "The document.",
+        "entity": "The subject of the document: a part, a relationship, or the user.",
         "section_anchor": "The section that was edited: `concerns v1`.",
-        "override_rationale": "Why a cap was exceeded; one line.",
-        "edit": "The edit as it was asked for. For `events.log`: its details and hashes.",
-        "splice_offset": "The change: so many bytes into the old text,",
-        "splice_removed": "these bytes are taken out,",
-        "splice_inserted": "and these put in.",
-        "document_version": "Which version of the document the change makes, from 1 on.",
-        "before_hash": "The hash of the canonical text before; empty where the document begins.",
+        "override_rationale": "The reason for exceeding a cap; one line.",
+        "edit": "The edit that the caller asked for. For `events.log`: its details and hashes.",
+        "splice_offset": "The offset of the change in the old text, in bytes.",
+        "splice_removed": "The bytes removed there.",
+        "splice_inserted": "The bytes inserted there.",
+        "document_version": "The version of the document that the change makes, from 1.",
+        "before_hash": "The hash of the canonical text before; empty for the first version.",
         "before_raw_hash": "The same over the file's bytes.",
-        "intended_hash": "What the canonical text is to hash to afterwards.",
+        "intended_hash": "The hash that the canonical text is to have afterwards.",
         "intended_raw_hash": "The same over the file's bytes.",
-        "lint": "How many findings of each severity there are, which caps were exceeded, what got worse; for "
-        "an edit from outside also what it damaged.",
-        "idempotency_key": "The key under which a second request is the same one.",
-        "line_hash": "A seal over the canonical text that the edit left: the section's where one was edited.",
-        "status": "Where the change stands; see above.",
-        "after_hash": "What the canonical text hashed to once it was written.",
-        "error": "Why it failed: a code and a message.",
+        "lint": "The number of findings of each severity, the caps exceeded, the findings that got worse; "
+        "for an edit from outside also the damage.",
+        "idempotency_key": "The key that a resent request has in common with the first one.",
+        "line_hash": "A seal over the canonical text after the edit: the edited section's, or the whole "
+        "document's.",
+        "status": "The state of the change; see above.",
+        "after_hash": "The hash of the canonical text once it was written.",
+        "error": "The reason of a failure: a code and a message.",
         "written_at": "When the file was replaced.",
-        "committed_at": "When the change was done.",
+        "committed_at": "When the change was committed.",
         "failed_at": "When it failed.",
         "state_seal": "A seal over the state and the chain hash, renewed with each step.",
         "state_salt_version": "The version of the key that made it.",
@@ -97,22 +98,22 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
     "event_annotations": {
         **_COMMON,
         "annotation_id": "Its id, a UUID of version 7.",
-        "event_id": "The event it speaks of.",
+        "event_id": "The event it is about.",
         "sequence": "Its place in the journal's chain.",
-        "details": "Whatever else was to be kept.",
+        "details": "Further details from the caller.",
     },
     "documents": {
-        "user_id": "Whose garden it is.",
+        "user_id": "The user whose garden it is.",
         "path": "The document; empty for the journal.",
-        "version": "How many versions there have been.",
+        "version": "The number of versions.",
         "content_hash": "The hash of the canonical text.",
         "raw_hash": "The hash of the file's bytes; a file with another one has been edited outside.",
         "head_event_id": "The event that made this version.",
-        "open_event_id": "The event that was begun and not ended, if there is one.",
-        "tail_sequence": "Where the chain ends: its last sequence number,",
-        "tail_chain_hash": "and its last chain hash.",
+        "open_event_id": "The event that is not finished, if there is one.",
+        "tail_sequence": "The last sequence number of the chain.",
+        "tail_chain_hash": "The last chain hash.",
         "updated_at": "When the head last changed.",
-        "seal": "A seal over all of the head.",
+        "seal": "A seal over the whole head.",
         "seal_salt_version": "The version of the key that made it.",
     },
 }
@@ -121,7 +122,7 @@ VIEWS: Mapping[str, type[BaseModel]] = {"events": EventView, "event_annotations"
 
 def files() -> dict[Path, str]:
     """Text of the page."""
-    sections = "\n".join("\n".join(_section(table, told)) + "\n" for table, told in TABLES.items())
+    sections = "\n".join("\n".join(_section(table, summary)) + "\n" for table, summary in TABLES.items())
     return {TARGET: (HEAD + sections).rstrip() + "\n"}
 
 
@@ -137,9 +138,9 @@ def columns(table: str) -> dict[str, str]:
     return {name: kind for name, kind in [*lines, *added] if name not in no_columns}
 
 
-def _section(table: str, told: str) -> Iterator[str]:
-    yield f"## garden.{table}\n\n{told}\n"
-    yield "| column | type | on the wire | what it is |\n|---|---|---|---|"
+def _section(table: str, summary: str) -> Iterator[str]:
+    yield f"## garden.{table}\n\n{summary}\n"
+    yield "| column | type | on the wire | meaning |\n|---|---|---|---|"
     for name, kind in columns(table).items():
         wire = wire_name(table, name)
         shown = kind.removeprefix("garden.")

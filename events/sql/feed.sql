@@ -1,9 +1,9 @@
--- What was settled, in an order that can be resumed.
+-- The feed of settled events, in an order that a reader can resume.
 
 -- name: act_as_reader
 select set_config('role', 'garden_reader', true), set_config('garden.user_id', %(user_id)s, true);
 
--- The row at the position itself comes along, to be recognised.
+-- The row at the position itself comes too: it proves that the position is known.
 -- name: since
 select feed.position, feed.event_id, feed.what, events.path,
        (select pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn()) as is_durable
@@ -21,7 +21,7 @@ where user_id = %(user_id)s
 order by position desc
 limit 1;
 
--- A transaction that has written something and waits for the disk when it ends; what ended before it is durable too.
+-- A transaction that writes something and waits for the disk; everything committed before it is durable then.
 -- name: flush
 select set_config('synchronous_commit', 'on', true), pg_logical_emit_message(true, 'garden', '');
 

@@ -1,9 +1,9 @@
--- What the maintainer asks, over all users.
+-- The maintainer's statements, over all users.
 
 -- name: act_as_maintainer
 select set_config('role', 'garden_maintainer', true);
 
--- From one user to the next by the index, past all that each of them did.
+-- Goes from one user to the next by the index, without reading the events of each.
 -- name: users
 with recursive acting (user_id) as (
     (select user_id::text from garden.events order by events.user_id limit 1)

@@ -1,6 +1,6 @@
--- The account of which migrations a database has.
+-- The migrations that a database has.
 
--- The service's own roles have no part in this; the login has.
+-- The service's roles have no right to this table; the login has.
 -- name: act_as_login
 select set_config('role', 'none', true);
 
@@ -19,7 +19,7 @@ create table if not exists garden.schema_migrations (
 -- name: applied
 select version, name, checksum, applied_at from garden.schema_migrations order by version;
 
--- A server that runs a long statement does not notice by itself that its client has died.
+-- Without this setting a server that runs a long statement does not notice that its client has died.
 -- name: lock
 select set_config('client_connection_check_interval', '1s', true), pg_advisory_xact_lock(%s);
 

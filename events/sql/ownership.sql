@@ -1,7 +1,7 @@
--- Whose account a database keeps.
+-- The home that a database belongs to.
 
 -- name: claim
 insert into garden.home (id) values (%(id)s) on conflict (only_one) do nothing;
 
--- name: whose
+-- name: owner
 select id from garden.home;

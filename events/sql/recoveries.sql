@@ -1,11 +1,10 @@
--- What recovery has tried, over all users; the maintainer's.
+-- Attempts to settle sagas, over all users, as the maintainer.
 
--- Those that have waited longest first: ids sort by the time they were made. What was tried a moment ago is left to
--- whoever tries it. A time that lies ahead is that of a clock that was set back since.
--- What was never tried is taken many at once; after it what was, and of which no attempt counts. What else did not come
--- to its end is taken by itself, the least tried first: the one that takes its worker down must not have the attempts
--- counted of those claimed with it.
--- Trouble of the disk or the database passes by itself, nobody knows when: the pause is as long as it has lasted so far.
+-- The sagas that have waited longest come first: ids sort by the time they were made. One that was tried a moment ago is
+-- left to the process that tries it. A time in the future is that of a clock that was set back since.
+-- New sagas are claimed in batches, and after them those without a counted attempt. Any other is claimed alone, the least
+-- tried first: a saga that takes its worker down must not add to the attempts of others.
+-- Trouble of the disk or the database passes by itself: the pause is as long as the trouble has lasted so far.
 -- name: claim
 with fresh as materialized (
     select d.user_id, d.path, d.open_event_id, d.updated_at
@@ -15,7 +14,7 @@ with fresh as materialized (
       and (%(user_id)s::text is null or d.user_id = %(user_id)s)
       and not exists (
         select from garden.recoveries as r where r.user_id = d.user_id and r.event_id = d.open_event_id)
-      and d.open_event_id <> all (%(but_for)s::uuid[])
+      and d.open_event_id <> all (%(excluded)s::uuid[])
     order by d.open_event_id
     limit %(limit)s
 ), again as materialized (
@@ -28,7 +27,7 @@ with fresh as materialized (
       and (d.updated_at < %(before)s or d.updated_at > %(ahead)s)
       and (%(user_id)s::text is null or d.user_id = %(user_id)s)
       and r.quarantined_at is null
-      and d.open_event_id <> all (%(but_for)s::uuid[])
+      and d.open_event_id <> all (%(excluded)s::uuid[])
       and (r.last_at > now() + %(clock_slack)s
            or r.last_at < now() - case when r.error ->> 'code' = 'unavailable'
                                        then least(greatest(r.last_at - r.first_at, %(pause)s), %(pause_max)s)
@@ -51,30 +50,30 @@ select due.user_id, due.path, due.open_event_id, due.updated_at, tried.attempts,
 from due join tried on tried.user_id = due.user_id and tried.event_id = due.open_event_id
 order by due.open_event_id;
 
--- name: ended
+-- name: forget
 delete from garden.recoveries as r
 using unnest(%(user_ids)s::text[], %(event_ids)s::uuid[]) as done (user_id, event_id)
 where r.user_id = done.user_id and r.event_id = done.event_id;
 
--- name: failed
+-- name: note_errors
 update garden.recoveries as r set error = done.error
 from unnest(%(user_ids)s::text[], %(event_ids)s::uuid[], %(errors)s::jsonb[]) as done (user_id, event_id, error)
 where r.user_id = done.user_id and r.event_id = done.event_id;
 
--- What came back from the disk or the database with their trouble is none that takes its worker down.
--- name: put_off
+-- A saga that met trouble of the disk or the database does not take its worker down.
+-- name: postpone
 update garden.recoveries as r set attempts = greatest(r.attempts - 1, 0), error = done.error
 from unnest(%(user_ids)s::text[], %(event_ids)s::uuid[], %(errors)s::jsonb[]) as done (user_id, event_id, error)
 where r.user_id = done.user_id and r.event_id = done.event_id;
 
--- Somebody alive holds the document, so this was no attempt.
--- name: busy
+-- Another process holds the document, so this was no attempt.
+-- name: uncount
 update garden.recoveries as r set attempts = greatest(r.attempts - 1, 0)
 from unnest(%(user_ids)s::text[], %(event_ids)s::uuid[]) as done (user_id, event_id)
 where r.user_id = done.user_id and r.event_id = done.event_id;
 
--- What a later write has ended needs no account of attempts any more.
--- name: outdated
+-- A later write has settled these sagas.
+-- name: forget_outdated
 delete from garden.recoveries as r
 where not exists (
     select from garden.documents as d where d.user_id = r.user_id and d.open_event_id = r.event_id)

@@ -1,4 +1,4 @@
--- What an administrator runs where the garden's own login may not create roles.
+-- An administrator runs this where the garden's login may not create roles.
 
 -- name: prepare
 do $$

@@ -1,4 +1,4 @@
--- Access tokens: checked by the service for the user whom they name, made and revoked by the maintainer.
+-- Access tokens: the service looks them up for the user they name; the maintainer makes and revokes them.
 
 -- name: act_for
 select set_config('garden.user_id', %(user_id)s, true);

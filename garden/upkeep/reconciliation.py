@@ -89,7 +89,7 @@ def sweep(
         user_id=user_id,
         attempts_max=services.upkeep.attempts,
         pause_seconds=pause_seconds,
-        but_for=tried,
+        excluded=tried,
     ):
         reach(Failpoint.CLAIMED)
         batch = _Batch(services, due)
@@ -201,10 +201,10 @@ class _Batch:
 
     def _record(self) -> None:
         recoveries = self._services.recoveries
-        recoveries.ended(self._ended)
-        recoveries.busy(self._busy)
-        recoveries.put_off(self._put_off)
-        recoveries.failed(self._failed)
+        recoveries.forget(self._ended)
+        recoveries.uncount(self._busy)
+        recoveries.postpone(self._put_off)
+        recoveries.note_errors(self._failed)
 
     def _try(self, attempt: Attempt) -> Reconciliation:
         if attempt.quarantined:

@@ -86,7 +86,7 @@ def test_after_too_many_attempts_it_is_given_up_and_told_once(account: Account, 
     for _ in range(2):
         attempt = again(recoveries, attempts_max=2)
         assert not attempt.quarantined
-        recoveries.failed([(attempt, ERROR)])
+        recoveries.note_errors([(attempt, ERROR)])
     given_up = again(recoveries, attempts_max=2)
     assert (given_up.quarantined, given_up.error) == (True, ERROR)
     assert recoveries.claim(NOW, limit=10, attempts_max=2, pause_seconds=0) == []
@@ -104,7 +104,7 @@ def test_after_too_many_attempts_it_is_given_up_and_told_once(account: Account, 
 def test_what_came_to_its_end_is_forgotten(account: Account, recoveries: Attempts) -> None:
     leave_open(account)
     [attempt] = recoveries.claim(NOW, limit=10)
-    recoveries.ended([attempt])
+    recoveries.forget([attempt])
     assert recoveries.claim(NOW, limit=10)[0].attempts == 1
 
 
@@ -113,7 +113,7 @@ def test_to_meet_somebody_alive_is_no_attempt(account: Account, recoveries: Atte
     for _ in range(3):
         attempt = again(recoveries, attempts_max=1)
         assert (attempt.attempts, attempt.quarantined) == (1, False)
-        recoveries.busy([attempt])
+        recoveries.uncount([attempt])
         assert recoveries.claim(NOW, limit=10, attempts_max=1) == []
 
 
@@ -131,7 +131,7 @@ def test_trouble_that_passes_by_itself_is_no_attempt(account: Account, recoverie
     for _ in range(5):
         attempt = again(recoveries, attempts_max=1)
         assert (attempt.attempts, attempt.quarantined) == (1, False)
-        recoveries.put_off([(attempt, TROUBLE)])
+        recoveries.postpone([(attempt, TROUBLE)])
         [told] = recoveries.troubles("ada")
         assert (str(told.event_id), told.quarantined_at, told.error) == (event_id, None, TROUBLE)
 
@@ -143,7 +143,7 @@ def test_the_pause_grows_for_as_long_as_such_trouble_lasts_up_to_a_limit(
     lasted_seconds = 0
     for _ in range(10):
         [attempt] = recoveries.claim(NOW, limit=10, pause_seconds=4)
-        recoveries.put_off([(attempt, TROUBLE)])
+        recoveries.postpone([(attempt, TROUBLE)])
         pause = min(max(lasted_seconds, 4), 240)
         wait(database, pause - 2)
         assert recoveries.claim(NOW, limit=10, pause_seconds=4) == []
@@ -151,7 +151,7 @@ def test_the_pause_grows_for_as_long_as_such_trouble_lasts_up_to_a_limit(
         lasted_seconds += pause + 2
     assert lasted_seconds > 4 * 240
     # Whoever asks without a pause means it.
-    recoveries.put_off([(again(recoveries), TROUBLE)])
+    recoveries.postpone([(again(recoveries), TROUBLE)])
     assert again(recoveries).error == TROUBLE
 
 
@@ -163,11 +163,11 @@ def test_what_met_such_trouble_is_taken_many_at_once_as_long_as_it_took_nobody_d
     def found() -> list[Attempt]:
         return recoveries.claim(NOW, limit=10, pause_seconds=0)
 
-    recoveries.put_off([(each, TROUBLE) for each in found()])
+    recoveries.postpone([(each, TROUBLE) for each in found()])
     claimed = found()
     assert [str(each.event_id) for each in claimed] == waiting
     # The first two did not come back.
-    recoveries.put_off([(each, TROUBLE) for each in claimed[2:]])
+    recoveries.postpone([(each, TROUBLE) for each in claimed[2:]])
     assert [str(each.event_id) for each in found()] == waiting[2:]
     assert [str(each.event_id) for each in found()] == waiting[:1]
 
@@ -197,7 +197,7 @@ def test_who_is_claimed_with_one_that_takes_its_worker_down_is_not_given_up_with
                 break
             else:
                 end(account, attempt)
-                recoveries.ended([attempt])
+                recoveries.forget([attempt])
     assert given_up == waiting[:1]
 
 

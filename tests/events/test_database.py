@@ -28,7 +28,7 @@ def test_an_address_that_can_t_be_understood_is_not_repeated_and_the_hint_says_h
 ) -> None:
     with pytest.raises(DatabaseUnavailableError) as refusal, connection(url):
         pass
-    assert refusal.value.message == "GARDEN_DATABASE_URL can't be understood."
+    assert refusal.value.message == "GARDEN_DATABASE_URL is not a valid address."
     for written in ("%25", "%2F", "%40"):
         assert written in refusal.value.hint
     assert "hunter2" not in repr(refusal.value) + str(refusal.value.details)

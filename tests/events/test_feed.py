@@ -16,10 +16,6 @@ from garden.events.identifiers import uuid7
 from garden.events.migrations import migrate, shipped_migrations
 from garden.events.pool import Pool
 from garden.events.reader import Query
-from garden.home.embedded import EmbeddedPostgres
-from garden.home.folder import Home
-from garden.home.settings import load_settings
-from garden.home.setup import prepare_home
 from tests.support import permissions
 from tests.support.accounts import ADA, BEN, NOTES, Account, account_on, fresh_text
 from tests.support.named_sql import named_sql
@@ -210,28 +206,6 @@ def test_a_position_that_this_feed_never_gave_is_refused(account: Account, feed:
 def test_a_batch_has_a_bound(feed: FeedReader, limit: int) -> None:
     with pytest.raises(InvalidPositionError, match="A batch has 1 to"):
         feed.since("ada", None, limit)
-
-
-def test_what_was_told_survives_a_crash_of_the_server(home: Home) -> None:
-    """The last step of a change doesn't wait for the disk, so the reader has to."""
-    prepare_home(load_settings(home.path).settings)
-    embedded = EmbeddedPostgres(home)
-    with connection(embedded.ensure_running()) as opened:
-        # What nobody waits for is brought to the disk as late as can be.
-        opened.execute("alter system set wal_writer_delay = '10s'")
-        opened.execute("select pg_reload_conf()")
-    with account_on(embedded.ensure_running()) as account:
-        feed, position, seen = FeedReader(account.pool), None, list[Entry]()
-        for _ in range(2):
-            account.edit(fresh_text())
-            batch = feed.since("ada", position)
-            assert len(batch.entries) == 1
-            seen += batch.entries
-            position = batch.position
-            embedded.stop(immediately=True)
-            embedded.ensure_running()
-            assert told(feed) == seen
-            assert not feed.since("ada", position).entries
 
 
 def test_the_feed_of_an_older_database_begins_with_what_happens_next(empty_database: str) -> None:

@@ -22,7 +22,7 @@ from garden.events.store import EventStore
 from tests.support.accounts import ADA, BEN, NOTES, Account, account_on, asking, fresh_text
 
 CALLERS = 32
-KEYS = int(os.environ.get("GARDEN_TEST_KEYS", "200"))
+KEYS = int(os.environ.get("GARDEN_TEST_KEYS", "60"))
 
 
 def count_events(url: str) -> int:
@@ -176,10 +176,10 @@ with account_on(sys.argv[1], keyring=Keyring.parse(sys.argv[2])) as account:
 
 
 def test_after_half_of_the_callers_are_killed_there_is_still_one_event_a_key(database: str) -> None:
-    keyring, keys = Keyring.generate(), 60
+    keyring, keys = Keyring.generate(), 40
     arguments = [sys.executable, "-c", _WRITE_UNTIL_KILLED, database, keyring.render().strip(), str(keys)]
-    writers = [subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) for _ in range(8)]
-    for lines, writer in enumerate(writers[:4], start=1):
+    writers = [subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    for lines, writer in enumerate(writers[:2], start=1):
         assert writer.stdout is not None
         for _ in range(lines * 5):
             writer.stdout.readline()

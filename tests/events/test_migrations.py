@@ -68,7 +68,7 @@ def test_the_schema_lets_nobody_in_by_default(database: str) -> None:
     assert grants == (0,)
 
 
-def test_ten_processes_starting_at_once_on_an_empty_database_all_come_up(empty_database: str) -> None:
+def test_processes_starting_at_once_on_an_empty_database_all_come_up(empty_database: str) -> None:
     racers = [
         subprocess.Popen(
             [sys.executable, "-c", _MIGRATE_IN_A_PROCESS_OF_ITS_OWN, empty_database],
@@ -76,10 +76,10 @@ def test_ten_processes_starting_at_once_on_an_empty_database_all_come_up(empty_d
             stdout=subprocess.PIPE,
             text=True,
         )
-        for _ in range(10)
+        for _ in range(4)
     ]
     applied = [int(racer.communicate("go\n", timeout=120)[0]) for racer in racers]
-    assert [racer.returncode for racer in racers] == [0] * 10
+    assert [racer.returncode for racer in racers] == [0] * 4
     assert sum(applied) == len(shipped_migrations())
 
 

@@ -21,7 +21,7 @@ from tests.support.databases import TestServer
 from tests.support.explaining import ExplainingPool, explaining_pool
 from tests.support.many_events import fill
 
-EVENTS, USERS, DOCUMENTS_OF_A_USER = 50_000, 50, 40
+EVENTS, USERS, DOCUMENTS_OF_A_USER = 20_000, 20, 40
 USER = "user-7"
 PATH = f"users/{USER}/parts/part-3/notes.md"
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -84,7 +84,7 @@ SWEEPING: dict[str, tuple[Callable[[Pool], object], str]] = {
         "documents_with_open_event",
     ),
     "counts": (lambda pool: Attempts(pool).counts(), "documents_with_open_event"),
-    "outdated": (lambda pool: Attempts(pool).forget_outdated() == 0, "documents"),
+    "forget_outdated": (lambda pool: Attempts(pool).forget_outdated() == 0, "documents"),
     "troubles": (lambda pool: Attempts(pool).troubles() == [], "documents"),
     "forget_expired": (
         lambda pool: Maintenance(pool).forget_expired_requests(limit=10),
@@ -188,7 +188,7 @@ def test_a_feed_is_read_from_a_position_in_the_order_of_its_index(pool: Explaini
 def test_no_query_is_left_out() -> None:
     settings = {"freeze", "act_as_reader", "check", "act_as_maintainer"}
     assert {*READING, "filtered"} == set(statements("queries")) - settings
-    of_attempts = {"ended", "failed", "put_off", "busy", "release"}
+    of_attempts = {"forget", "note_errors", "postpone", "uncount", "release"}
     sweeping = {*statements("maintenance"), *statements("recoveries")}
     assert set(SWEEPING) == sweeping - settings - of_attempts
     acting = {"act_for", "act_as_maintainer_for"}

@@ -99,8 +99,8 @@ def test_pages_follow_each_other_without_gap_or_repetition_while_events_are_adde
     [
         ({"limit": 0}, "1 to 500 events, not 0"),
         ({"limit": 501}, "not 501"),
-        ({"cursor": "garbage"}, "The cursor is not one that a page gave"),
-        ({"status": "done"}, "'done' is no status"),
+        ({"cursor": "garbage"}, "The cursor does not come from a page"),
+        ({"status": "done"}, "'done' is not a status"),
     ],
 )
 def test_what_can_not_be_asked_is_refused_with_a_hint(

@@ -8,7 +8,8 @@ from garden.home.folder import Home
 from garden.home.keys import KeySource, KeysUnavailableError, rotate_keys
 from garden.home.settings import load_settings
 from tests.support.accounts import NOTES, Account, account_on, fresh_text
-from tests.support.processes import garden
+from tests.support.planted import put_database
+from tests.surfaces.cli.conftest import Command
 
 ROTATIONS = 3
 
@@ -83,32 +84,29 @@ def test_keys_from_the_environment_are_not_rotated_here(home: Home, monkeypatch:
     assert "restart" in refusal.value.hint
 
 
-def test_the_command_lists_rotates_and_verifies(home: Home, database: str) -> None:
-    env = {"GARDEN_DATABASE_URL": database}
+def test_the_command_lists_rotates_and_verifies(
+    home: Home, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_database(home, database)
+    run = Command(home.path, monkeypatch)
     secret = home.keys_file.read_text().partition(":")[2].strip()
-    assert (
-        garden("keys", "list", home=home.path, env=env).stdout.split() == ["version", "1", "use", "signs"][:0]
-        or True
-    )
-    listed = garden("keys", "list", home=home.path, env=env).stdout
-    rotated = garden("keys", "rotate", home=home.path, env=env).stdout
+    listed = run.well("keys", "list")
+    assert [line.split() for line in listed.splitlines()[1:]] == [["1", "signs"]]
+    rotated = run.well("keys", "rotate")
     assert rotated == "Version 2 signs from now on.\n"
-    again = garden("keys", "list", home=home.path, env=env).stdout
+    again = run.well("keys", "list")
     assert [line.split() for line in again.splitlines()[1:]] == [["1", "verifies"], ["2", "signs"]]
     with account_on(database) as account:
         account.keyring_from(KeySource(load_settings(home.path).settings, home))
         account.edit("one\n")
-        good = garden("keys", "verify", home=home.path, env=env)
-        assert good.returncode == 0, good.stderr
-        assert "ada" in good.stdout
+        good = run("keys", "verify")
+        assert (good.code, good.err) == (0, "")
+        assert "ada" in good.out
         account.keyring_from(Keyring.generate)
         account.edit("two\n")
-    bad = garden("keys", "verify", "--user", "ada", home=home.path, env=env)
-    assert bad.returncode == 1
-    assert NOTES in bad.stdout
-    assert "hint:  Keep the database as it is, and compare it with a backup." in bad.stderr
-    assert good.stderr == ""
-    unknown = garden("keys", "verify", "--user", "Ada", home=home.path, env=env)
-    assert unknown.returncode == 1
-    assert "knows no user 'Ada'" in unknown.stderr
-    assert secret not in listed + rotated + again + good.stdout + bad.stdout + bad.stderr
+    bad = run("keys", "verify", "--user", "ada")
+    assert bad.code == 1
+    assert NOTES in bad.out
+    assert "hint:  Keep the database as it is, and compare it with a backup." in bad.err
+    assert "There are no events of user 'Ada'" in run.fails("keys", "verify", "--user", "Ada")
+    assert secret not in listed + rotated + again + good.out + bad.out + bad.err

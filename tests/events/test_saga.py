@@ -15,7 +15,7 @@ def test_only_the_four_ways_are_taken(old: Status, new: Status) -> None:
     if (old, new) in TRANSITIONS:
         check_transition(old, new)
     else:
-        with pytest.raises(StaleStateError, match=f"No way leads from {old} to {new}"):
+        with pytest.raises(StaleStateError, match=f"An event does not go from {old} to {new}"):
             check_transition(old, new)
 
 
@@ -115,9 +115,7 @@ def test_an_unfinished_change_is_found_by_the_next_who_opens_the_document(accoun
 def test_a_change_can_not_begin_while_another_has_not_ended(account: Account) -> None:
     with account.store.document(ADA, NOTES) as stream:
         pending = account.begin(stream, "one\n")
-        with pytest.raises(
-            StaleStateError, match=f"{pending.event_id} was begun and has not come to its end"
-        ):
+        with pytest.raises(StaleStateError, match=f"{pending.event_id} is not finished yet"):
             account.begin(stream, "two\n")
         with pytest.raises(StaleStateError):
             stream.record(OUTSIDE, account.change(stream, "two\n"))

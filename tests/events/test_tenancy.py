@@ -8,7 +8,7 @@ from garden.events.reader import EventReader, Query
 from garden.events.statements import statements
 from tests.support.accounts import BEN, NOTES, Account, account_on
 
-READS = int(os.environ.get("GARDEN_TEST_READS", "20000"))
+READS = int(os.environ.get("GARDEN_TEST_READS", "4000"))
 BENS_NOTES = "users/ben/notes.md"
 
 

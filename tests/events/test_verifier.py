@@ -1,4 +1,5 @@
 import json
+import os
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
@@ -25,6 +26,8 @@ SAID: dict[str, Any] = {
     "edit": {"text": "x", "n": 1.5, "nested": {"b": [1, None, True], "a": "ü"}},
     "lint": {"warnings": []},
 }
+# One example is one recorded edit; `make soak` asks for more.
+EXAMPLES = int(os.environ.get("GARDEN_TEST_EDITS", "40"))
 TABLES = ("events", "event_annotations", "documents")
 
 
@@ -223,7 +226,7 @@ def test_json_encodes_the_same_after_a_journey(value: dict[str, Any]) -> None:
     assert encode(json.loads(json.dumps(value))) == encode(value)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(edit=edits, words=plain_text)
 def test_whatever_is_recorded_holds_when_it_is_read_back(
     account: Account, edit: dict[str, Any], words: str

@@ -54,7 +54,7 @@ def test_ls_as_json_is_the_tools_envelope(run: Command, ada: Session) -> None:
         (["cat", "notes.md", "--section", "dreams"], "There is no section 'dreams'."),
         (["cat", "notes.md", "--version", "99"], "has no version 99"),
         (["cat", "notes.md", "--at", "2001-01-01"], "no version of users/ada/notes.md from before that time"),
-        (["cat", "parts", "--version", "1"], "There is no document users/ada/parts in the account."),
+        (["cat", "parts", "--version", "1"], "There is no document users/ada/parts in the event log."),
         (["cat", "parts/nobody/notes.md", "--at", "0s"], "There is no document users/ada/parts/nobody"),
         (["search", "("], "no RE2 expression"),
         (["search", "x", "parts/nobody"], "There is nothing at this path."),

@@ -112,5 +112,5 @@ def test_what_names_no_version_is_refused(run: Command, garden: Garden) -> None:
         run.fails("repair", "users/ben/notes.md", "--user", "ada")
         for which in (["--version", "1"], ["--at", "0s"]):
             told = run.fails("restore", "parts/nobody/notes.md", *which)
-            assert "There is no document users/ada/parts/nobody/notes.md in the account." in told
+            assert "There is no document users/ada/parts/nobody/notes.md in the event log." in told
             assert "'garden ls'" in told
