@@ -21,11 +21,11 @@ TARGET = Path(__file__).parents[1] / "docs" / "images" / "demo.svg"
 COLUMNS = 92
 # The scenes of the story that fit into a picture; a mark stands where others were left out.
 SHOWN = (
-    "A home from nothing",
-    "The gardens of two",
+    "A new home",
+    "Import the gardens",
     "She says something new",
-    "What no tool does",
-    "The proof",
+    "Try what every tool refuses",
+    "Verify every file",
 )
 LEFT_OUT = Text("  ⋮", style="dim")
 THEME = TerminalTheme(

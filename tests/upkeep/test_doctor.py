@@ -1,4 +1,3 @@
-import json
 import os
 from pathlib import Path
 
@@ -6,7 +5,7 @@ import pytest
 
 from garden.home.folder import Home
 from garden.upkeep.doctor import CheckResult, examine
-from tests.support.processes import garden
+from tests.surfaces.cli.conftest import Command
 
 CHECKS = [
     "python", "settings", "home", "permissions", "kinds", "disk",
@@ -116,33 +115,32 @@ def test_a_misspelt_variable_is_a_warning_and_no_failure(
 ) -> None:
     monkeypatch.setenv("GARDEN_DATABSE_URL", "x")
     assert examined(healthy.path)["settings"].status == "warning"
-    assert garden("doctor", home=healthy.path).returncode == 0
+    assert Command(healthy.path, monkeypatch)("doctor").code == 0
 
 
-def test_the_command_fails_where_a_check_does_and_tells_what_to_do(healthy: Home) -> None:
+def test_the_command_fails_if_a_check_fails_and_prints_the_remedy(
+    healthy: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doctor = Command(healthy.path, monkeypatch)
+    assert [result["check"] for result in doctor("doctor", "--json").json] == CHECKS
     healthy.keys_file.unlink()
-    done = garden("doctor", home=healthy.path, env={"GARDEN_DATABASE_URL": os.environ["GARDEN_DATABASE_URL"]})
-    assert done.returncode == 1
-    assert len([line for line in done.stdout.splitlines() if not line.startswith(" ")]) == len(CHECKS)
-    assert "→ Put the file back from a backup" in done.stdout
+    ran = doctor("doctor")
+    assert ran.code == 1
+    assert len([line for line in ran.lines if not line.startswith(" ")]) == len(CHECKS)
+    assert "→ Put the file back from a backup" in ran.out
 
 
-def test_the_findings_can_be_had_as_json(healthy: Home) -> None:
-    done = garden("doctor", "--json", home=healthy.path)
-    findings = json.loads(done.stdout)
-    assert [finding["check"] for finding in findings] == CHECKS
-    assert done.returncode == 0
-
-
-def test_settings_that_are_broken_are_a_finding_and_what_needs_them_is_skipped(healthy: Home) -> None:
+def test_settings_that_are_broken_fail_their_check_and_others_are_skipped(
+    healthy: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (healthy.path / "garden.toml").write_text("log_level = 'loud'\n")
     findings = examined(healthy.path)
     assert list(findings) == CHECKS
     assert (findings["python"].status, findings["settings"].status) == ("ok", "failed")
     assert "'loud'" in findings["settings"].message
     assert findings["home"].status == findings["database"].status == findings["broker"].status == "skipped"
-    done = garden("doctor", home=healthy.path)
-    assert (done.returncode, done.stderr) == (1, "")
+    ran = Command(healthy.path, monkeypatch)("doctor")
+    assert (ran.code, ran.err) == (1, "")
 
 
 @pytest.mark.parametrize("declaration", ["not toml", "\n[nothing]\n", 'kind = "part_profile"\n'])

@@ -33,7 +33,7 @@ def repair(
     actor: Actor = "operator",
     as_json: AsJson = False,
 ) -> None:
-    """Put back anchors and identity keys that an outside edit removed.
+    """Put back anchors and identity keys that an edit removed.
 
     Keeps every line of the text. The last whole version shows what is missing; an ambiguous place is refused
     with instructions for a repair by hand. `garden status` lists the damaged documents.

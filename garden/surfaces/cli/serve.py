@@ -122,7 +122,7 @@ def worker(
 
 
 def schedule(context: typer.Context) -> None:
-    """Send the messages for 'garden worker', each job's when it is due.
+    """Send messages to 'garden worker' when jobs are due.
 
     One scheduler is enough; a second does no harm. Needs GARDEN_BROKER_URL and no database. Prints a line
     once it runs, and runs until SIGTERM or Ctrl-C. A message that can't be sent is logged, and the next one

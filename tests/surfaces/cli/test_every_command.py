@@ -1,4 +1,4 @@
-"""What is so of every command: help with examples that run, one JSON value, a page in the documents."""
+"""Rules for every command: help with examples that run, and JSON that is one value."""
 
 import json
 import re
@@ -15,6 +15,7 @@ import typer
 
 from garden.application import Garden
 from garden.surfaces.cli.main import app
+from tests.support.gardens import CRITIC, NOTES, OVERVIEW, ok, plant, result
 from tests.support.processes import environment
 from tests.surfaces.cli.conftest import Command
 from tools import cli_docs
@@ -34,10 +35,10 @@ COMMANDS = dict(_commands(typer.main.get_command(app)))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_says_what_it_does_and_gives_an_example_and_json(name: str) -> None:
+def test_a_command_has_a_summary_an_example_and_json(name: str) -> None:
     command = COMMANDS[name]
-    told, _, examples = command.help.partition("\n\nExample")
-    assert told.split("\n")[0].endswith(".")
+    text, _, examples = command.help.partition("\n\nExample")
+    assert text.split("\n")[0].endswith(".")
     assert f"garden {name}" in examples.replace("garden --home ./my-garden ", "garden ")
     names = {option for each in command.params for option in each.opts}
     assert "--json" in names or name in {"serve", "mcp", "worker", "schedule"}, name
@@ -57,8 +58,8 @@ def test_a_command_says_what_it_does_and_gives_an_example_and_json(name: str) ->
         "keys verify", "keys rotate", "database url",
     ],
 )  # fmt: skip
-def test_json_is_one_value_on_standard_output_whatever_it_is_printed_on(run: Command, words: str) -> None:
-    # It holds the address of a database, and the doctor wants that kept from others.
+def test_json_is_one_value_on_a_terminal_and_elsewhere(run: Command, words: str) -> None:
+    # The doctor fails if others can read the database address in this file.
     (run.home / "garden.toml").chmod(0o600)
     for tty in (False, True):
         ran = run(*words.split(), "--json", tty=tty)
@@ -67,52 +68,60 @@ def test_json_is_one_value_on_standard_output_whatever_it_is_printed_on(run: Com
 
 
 @pytest.mark.parametrize("words", ["ls", "keys list", "status", "export out", "events", "migrate"])
-def test_a_problem_is_an_envelope_where_json_is_wanted(run: Command, words: str) -> None:
+def test_a_problem_is_an_envelope_with_json(run: Command, words: str) -> None:
     (run.home / "garden.toml").write_text("log_level = 'loud'\n")
     ran = run(*words.split(), "--json")
     assert (ran.code, ran.json["ok"], ran.json["error"]["code"]) == (1, False, "invalid_input")
     assert "GARDEN_LOG_LEVEL" in ran.json["error"]["message"] or "log_level" in ran.json["error"]["message"]
 
 
-def _sayable(examples: list[str], event: str, token: str) -> list[str]:
-    """Put in the examples what is different in every garden."""
-    known = re.sub(r"(garden event|--event) [0-9a-f-]+", rf"\1 {event}", "\n".join(examples))
-    return re.sub(r"token revoke [0-9a-f]+", f"token revoke {token}", known).splitlines()
+def _examples(event: str, token: str) -> list[str]:
+    """The page's examples, with the ids that this garden has."""
+    text = re.sub(r"(garden event|--event) [0-9a-f-]+", rf"\1 {event}", "\n".join(cli_docs.examples()))
+    return re.sub(r"token revoke [0-9a-f]+", f"token revoke {token}", text).splitlines()
 
 
-def test_every_example_runs_in_the_order_of_the_page(garden: Garden, folder: Path) -> None:
-    examples = cli_docs.examples()
-    assert len(examples) > 40
+def test_every_example_runs_in_the_order_of_the_page(
+    run: Command, garden: Garden, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session = garden.session("ada", "companion")
-    assert session.call("md.plant", {"path": "users/ada/notes.md"})["ok"]
-    planted = session.call("md.plant", {"path": "users/ada/parts/critic/profile.md"})
-    for path in ("users/ada/overview.md", "users/ada/parts/critic/notes.md"):
-        assert session.call("md.plant", {"path": path})["ok"]
-    said = '- "A deadline (ev:s12-m40)", she wrote'
-    change = {"path": "users/ada/notes.md", "sectionAnchor": "inbox", "change": {"append": said}}
-    assert session.call("md.patch_section", change)["ok"]
+    plant(session, NOTES)
+    planted = ok(session, "md.plant", path=CRITIC)
+    plant(session, OVERVIEW, CRITIC.replace("profile", "notes"))
+    quote = {"append": '- "A deadline (ev:s12-m40)", she wrote'}
+    ok(session, "md.patch_section", path=NOTES, sectionAnchor="inbox", change=quote)
     (folder / "new.md").write_text("She is well.\n")
-    proposed = session.call(
-        "propose_change",
-        {"tool": "fs.append", "args": {"path": "users/ada/notes.md", "text": "From a diff."}},
-    )
-    (folder / "change.diff").write_text(proposed["result"]["diff"])
+    change = {"tool": "fs.append", "args": {"path": NOTES, "text": "From a diff."}}
+    (folder / "change.diff").write_text(result(session, "propose_change", **change)["diff"])
     token = garden.tokens.create("ada", role="agent", actor="companion", expires_at=None).token.token_id
     shutil.copytree(REPOSITORY / "sample_users", folder / "sample_users")
-    env = environment(
-        garden.home.path, {"GARDEN_USER": "ada", "PYTHON": sys.executable, "PYTHONPATH": str(REPOSITORY)}
+    monkeypatch.chdir(folder)
+    examples = [
+        each
+        for each in _examples(planted["meta"]["eventId"], token)
+        if not each.startswith(_STARTS_A_SERVER_OR_RUNS_ON)
+    ]
+    assert len(examples) > 40
+    for example in examples:
+        words = shlex.split(example)
+        code, out, err = _run_example(run, example, words)
+        assert code in ({0, 1} if example.startswith(_MAY_FIND) else {0}), (example, err)
+        assert "Traceback" not in err
+        if "--json" in words:
+            json.loads(out)
+
+
+def _run_example(run: Command, example: str, words: list[str]) -> tuple[int, str, str]:
+    """Run an example in this process, or in a shell if it needs one, as for a pipe."""
+    if words[0] == "garden":
+        ran = run(*words[1:], GARDEN_USER="ada")
+        return ran.code, ran.out, ran.err
+    extra = {"GARDEN_USER": "ada", "PYTHON": sys.executable, "PYTHONPATH": str(REPOSITORY)}
+    script = 'set -eu\ngarden() { "$PYTHON" -m garden "$@"; }\n' + example
+    done = subprocess.run(
+        ["bash", "-c", script], env=environment(run.home, extra), capture_output=True, text=True, check=False
     )
-    for example in _sayable(examples, planted["meta"]["eventId"], token):
-        if not _may_run(example):
-            continue
-        script = 'set -eu\ngarden() { "$PYTHON" -m garden "$@"; }\n' + example
-        done = subprocess.run(
-            ["bash", "-c", script], cwd=folder, env=env, capture_output=True, text=True, check=False
-        )
-        assert done.returncode in ({0, 1} if example.startswith(_MAY_FIND) else {0}), (example, done.stderr)
-        assert "Traceback" not in done.stderr
-        if "--json" in shlex.split(example):
-            json.loads(done.stdout)
+    return done.returncode, done.stdout, done.stderr
 
 
 _MAY_FIND = (
@@ -122,14 +131,8 @@ _MAY_FIND = (
     "garden cat notes.md --at",
     "garden restore notes.md --at",
 )
-
-
-_STARTS_SERVERS = (
+# These have tests of their own.
+_STARTS_A_SERVER_OR_RUNS_ON = (
     "garden database", "garden demo", "psql", "garden --home", "garden serve", "garden mcp", "garden worker",
     "garden schedule", "GARDEN_BROKER_URL=",
 )  # fmt: skip
-
-
-def _may_run(example: str) -> bool:
-    """Whether an example runs beside others; what starts servers has tests of its own."""
-    return not example.startswith(_STARTS_SERVERS)

@@ -1,5 +1,5 @@
-import json
-import os
+"""The command itself: help, exit codes, streams, and the commands that need no garden."""
+
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +9,8 @@ import pytest
 import garden as package
 from garden.events.migrations import shipped_migrations
 from tests.support.processes import command, environment, garden
+from tests.surfaces.cli.conftest import Command
+from tests.surfaces.cli.test_every_command import COMMANDS
 
 _SHOW_HELP_AND_MODULES = """
 import sys
@@ -19,19 +21,20 @@ try:
 finally:
     print(*sys.modules)
 """
-COMMANDS = [
-    "ls", "cat", "search", "plant", "append", "patch", "lint", "events", "event", "call", "tools", "import",
-    "export", "init", "config", "migrate", "doctor", "status", "reconcile", "demo", "database", "keys",
-    "serve", "mcp", "token",
-]  # fmt: skip
 
 
-def test_help_lists_every_command_with_a_whole_sentence(folder: Path) -> None:
-    shown = garden("--help", home=folder).stdout
+@pytest.fixture
+def fresh(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """The command, with a home that does not exist yet."""
+    return Command(folder / "home", monkeypatch)
+
+
+def test_help_lists_every_command_with_a_whole_sentence(fresh: Command) -> None:
+    shown = fresh.well("--help", columns=80)
     listed = {
         words[0]: line for line in shown.splitlines() if line.startswith("  ") and (words := line.split())
     }
-    for name in COMMANDS:
+    for name in {name.split()[0] for name in COMMANDS}:
         assert listed[name].endswith("."), listed[name]
         assert not listed[name].endswith("..."), listed[name]
 
@@ -45,18 +48,16 @@ def test_help_loads_nothing_heavy() -> None:
     assert not loaded & {"pydantic", "psycopg", "structlog", "rich", "asyncio", "markdown_it", "dramatiq"}
 
 
-def test_the_version_is_the_packages(folder: Path) -> None:
-    assert garden("--version", home=folder).stdout == f"memory-garden {package.__version__}\n"
+def test_the_version_is_the_packages(fresh: Command) -> None:
+    assert fresh.well("--version") == f"memory-garden {package.__version__}\n"
 
 
 @pytest.mark.parametrize(
     "words", [["nonsense"], ["init", "--nonsense"], ["config", "surplus"], ["database", "nonsense"]]
 )
-def test_a_misuse_exits_with_2_and_does_nothing(folder: Path, words: list[str]) -> None:
-    done = garden(*words, home=folder / "home")
-    assert done.returncode == 2
-    assert done.stderr
-    assert not (folder / "home").exists()
+def test_wrong_usage_exits_with_2_and_does_nothing(fresh: Command, words: list[str]) -> None:
+    assert fresh.fails(*words, code=2)
+    assert not fresh.home.exists()
 
 
 def test_a_problem_exits_with_1_and_a_hint_on_standard_error_only(folder: Path) -> None:
@@ -67,95 +68,78 @@ def test_a_problem_exits_with_1_and_a_hint_on_standard_error_only(folder: Path) 
     assert "\nhint:  Create it with 'garden init'" in done.stderr
 
 
-def test_a_wrong_setting_is_reported_before_anything_is_created(folder: Path) -> None:
-    done = garden("init", home=folder / "home", env={"GARDEN_LOG_LEVEL": "loud"})
-    assert done.returncode == 1
-    assert "GARDEN_LOG_LEVEL is 'loud'; accepted is 'debug', 'info', 'warning' or 'error'." in done.stderr
-    assert not (folder / "home").exists()
+def test_a_wrong_setting_is_reported_before_anything_is_created(fresh: Command) -> None:
+    text = fresh.fails("init", GARDEN_LOG_LEVEL="loud")
+    assert "GARDEN_LOG_LEVEL is 'loud'; accepted is 'debug', 'info', 'warning' or 'error'." in text
+    assert not fresh.home.exists()
 
 
-def test_init_makes_a_home_that_is_ready_and_can_be_repeated(folder: Path, empty_database: str) -> None:
-    env = {"GARDEN_DATABASE_URL": empty_database}
-    first, second = (garden("init", "--json", home=folder / "home", env=env) for _ in range(2))
-    assert first.returncode == second.returncode == 0, first.stderr
-    assert json.loads(first.stdout) == json.loads(second.stdout)
-    assert "Applied migration 0001" in first.stderr
-    assert "Applied" not in second.stderr
+def test_init_makes_a_home_that_is_ready_and_can_be_repeated(fresh: Command, empty_database: str) -> None:
+    first, second = (fresh("init", "--json", GARDEN_DATABASE_URL=empty_database) for _ in range(2))
+    assert first.code == second.code == 0, first.err
+    assert first.json == second.json
+    assert "Applied migration 0001" in first.err
+    assert "Applied" not in second.err
 
 
-def test_init_is_not_ready_without_the_keys(folder: Path, database: str) -> None:
-    env = {"GARDEN_DATABASE_URL": database}
-    home = folder / "home"
-    assert garden("init", home=home, env=env).returncode == 0
-    (home / ".garden/keys").unlink()
-    done = garden("init", home=home, env=env)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "The integrity keys can't be read from .garden/keys." in done.stderr
-    assert "Put the file back from a backup" in done.stderr
-    assert not (home / ".garden/keys").exists()
+def test_init_is_not_ready_without_the_keys(fresh: Command, database: str) -> None:
+    fresh.well("init", GARDEN_DATABASE_URL=database)
+    keys = fresh.home / ".garden/keys"
+    keys.unlink()
+    text = fresh.fails("init", GARDEN_DATABASE_URL=database)
+    assert "The integrity keys can't be read from .garden/keys." in text
+    assert "Put the file back from a backup" in text
+    assert not keys.exists()
 
 
-def test_home_on_the_command_line_goes_before_the_environment(folder: Path, database: str) -> None:
-    done = garden(
-        "--home", folder / "mine", "init", home=folder / "other", env={"GARDEN_DATABASE_URL": database}
-    )
-    assert done.returncode == 0
+def test_home_on_the_command_line_goes_before_the_environment(
+    fresh: Command, folder: Path, database: str
+) -> None:
+    fresh.well("--home", folder / "mine", "init", GARDEN_DATABASE_URL=database)
     assert (folder / "mine/users").is_dir()
-    assert not (folder / "other").exists()
+    assert not fresh.home.exists()
 
 
-def test_migrate_shows_where_each_migration_stands(folder: Path, empty_database: str) -> None:
-    env = {"GARDEN_DATABASE_URL": empty_database}
-    home = folder / "home"
-    garden("init", home=home, env=env)
-    assert "0 applied; the database is up to date." in garden("migrate", home=home, env=env).stdout
-    table = garden("migrate", "--status", home=home, env=env).stdout.splitlines()
+def test_migrate_shows_which_migrations_are_applied(
+    fresh: Command, empty_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GARDEN_DATABASE_URL", empty_database)
+    fresh.well("init")
+    assert "0 applied; the database is up to date." in fresh.well("migrate")
+    table = fresh.well("migrate", "--status").splitlines()
     assert table[0].split() == ["number", "name", "applied"]
     assert len(table) == 1 + len(shipped_migrations())
-    stands = json.loads(garden("migrate", "--status", "--json", home=home, env=env).stdout)
-    assert [each["version"] for each in stands] == [each.version for each in shipped_migrations()]
+    migrations = fresh("migrate", "--status", "--json").json
+    assert [each["version"] for each in migrations] == [each.version for each in shipped_migrations()]
 
 
-def test_config_shows_each_setting_and_its_origin_and_no_secret(folder: Path) -> None:
-    env = {"GARDEN_DATABASE_URL": "postgresql://me:hunter2@db/garden", "GARDEN_LOG_LEVLE": "info"}
-    done = garden("config", home=folder, env=env)
-    assert done.returncode == 0
-    assert "hunter2" not in done.stdout + done.stderr
-    assert "did you mean 'GARDEN_LOG_LEVEL'?" in done.stderr
-    rows = {row["name"]: row for row in json.loads(garden("config", "--json", home=folder, env=env).stdout)}
+def test_config_shows_each_setting_and_its_origin_and_no_secret(
+    fresh: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GARDEN_DATABASE_URL", "postgresql://me:hunter2@db/garden")
+    monkeypatch.setenv("GARDEN_LOG_LEVLE", "info")
+    ran = fresh("config")
+    assert ran.code == 0
+    assert "hunter2" not in ran.out + ran.err
+    assert "did you mean 'GARDEN_LOG_LEVEL'?" in ran.err
+    rows = {row["name"]: row for row in fresh("config", "--json").json}
     assert rows["database_url"]["origin"] == "environment"
     level = rows["log_level"]
     assert (level["value"], level["origin"], level["variable"]) == ("info", "default", "GARDEN_LOG_LEVEL")
 
 
-def test_a_long_value_is_not_cut_where_there_is_no_terminal(folder: Path) -> None:
+def test_a_long_value_is_not_cut_without_a_terminal(fresh: Command) -> None:
     long = "postgresql://db/" + "x" * 300
-    assert long in garden("config", home=folder, env={"GARDEN_DATABASE_URL": long}).stdout
+    assert long in fresh.well("config", GARDEN_DATABASE_URL=long)
 
 
-def test_the_embedded_database_can_be_started_found_and_stopped(folder: Path) -> None:
-    home = folder / "home"
-    assert garden("database", "start", home=home).returncode == 0
-    url = garden("database", "url", home=home).stdout
+def test_the_embedded_database_can_be_started_found_and_stopped(fresh: Command) -> None:
+    assert garden("database", "start", home=fresh.home).returncode == 0
+    url = fresh.well("database", "url")
     assert url.startswith("postgresql://")
     assert url.count("\n") == 1
-    assert garden("database", "stop", home=home).stdout == "Stopped.\n"
-    assert garden("database", "stop", home=home).stdout == "It was not running.\n"
-
-
-def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    done = subprocess.run(
-        command("config"),
-        env=environment(folder),
-        stdout=writer,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    os.close(writer)
-    assert done.stderr == ""
+    assert fresh.well("database", "stop") == "Stopped.\n"
+    assert fresh.well("database", "stop") == "It was not running.\n"
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
@@ -170,24 +154,10 @@ def test_a_closed_stream_is_no_error(folder: Path, closed: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_an_empty_home_on_the_command_line_counts_as_none(folder: Path) -> None:
-    shown = garden("--home", "", "config", "--json", home=folder / "home").stdout
-    (home,) = [row for row in json.loads(shown) if row["name"] == "home"]
-    assert (home["value"], home["origin"]) == (str(folder / "home"), "environment")
-
-
-def test_a_full_device_is_told_in_one_line(folder: Path) -> None:
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            command("config"),
-            env=environment(folder),
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert done.returncode != 0
-    assert "Traceback" not in done.stderr
+def test_an_empty_home_on_the_command_line_counts_as_none(fresh: Command) -> None:
+    rows = fresh("--home", "", "config", "--json").json
+    (home,) = [row for row in rows if row["name"] == "home"]
+    assert (home["value"], home["origin"]) == (str(fresh.home), "environment")
 
 
 def test_the_demo_ends_well_and_leaves_nothing_behind(folder: Path) -> None:

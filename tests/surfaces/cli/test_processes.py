@@ -5,8 +5,6 @@ import pty
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,19 +18,14 @@ from tests.support.gardens import CRITIC, NOTES, events_of, file_of, ok, result
 from tests.support.planted import notes_text
 from tests.support.processes import command, environment, spawn_garden
 from tests.support.processes import garden as garden_command
+from tests.support.waiting import until
+from tests.surfaces.cli.conftest import Command
 
 ADA = {"GARDEN_USER": "ada"}
 _PATIENCE_SECONDS = 60
 
 
-def _wait_for(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
-def _somebody_waits(database: str) -> bool:
+def _is_a_lock_awaited(database: str) -> bool:
     with connection(database) as opened:
         found = opened.execute(
             b"select 1 from pg_locks where not granted and locktype = 'advisory' "
@@ -41,10 +34,10 @@ def _somebody_waits(database: str) -> bool:
         return found.fetchone() is not None
 
 
-def test_ctrl_c_waits_for_the_write_that_was_begun(garden: Garden, ada: Session, database: str) -> None:
+def test_ctrl_c_waits_for_the_current_write(garden: Garden, ada: Session, database: str) -> None:
     with garden.services.store.document(ada.caller, NOTES):
         writer = spawn_garden("append", "notes.md", "To the end.", home=garden.home.path, env=ADA)
-        _wait_for(lambda: _somebody_waits(database))
+        until(lambda: _is_a_lock_awaited(database))
         writer.send_signal(signal.SIGINT)
         assert writer.stderr is not None
         said = writer.stderr.readline()
@@ -64,6 +57,8 @@ def test_ctrl_c_before_the_command_is_loaded_is_quiet(folder: Path) -> None:
         "        if name == 'typer':\n"
         "            os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.meta_path.insert(0, Interrupting())\n"
+        # A test run in the background inherits an ignored SIGINT, as a shell's background jobs do.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "sys.argv = ['garden', 'tools']\n"
         "runpy.run_module('garden', run_name='__main__')\n"
     )
@@ -73,11 +68,13 @@ def test_ctrl_c_before_the_command_is_loaded_is_quiet(folder: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
-def test_a_second_ctrl_c_gives_up_what_never_began(garden: Garden, ada: Session, database: str) -> None:
+def test_a_second_ctrl_c_gives_up_a_write_that_never_began(
+    garden: Garden, ada: Session, database: str
+) -> None:
     before = events_of(ada, NOTES)
     with garden.services.store.document(ada.caller, NOTES):
         writer = spawn_garden("append", "notes.md", "Never.", home=garden.home.path, env=ADA)
-        _wait_for(lambda: _somebody_waits(database))
+        until(lambda: _is_a_lock_awaited(database))
         writer.send_signal(signal.SIGINT)
         assert writer.stderr is not None
         writer.stderr.readline()
@@ -99,7 +96,7 @@ def test_an_interrupted_import_leaves_nothing_open_and_goes_on_later(
     home = garden.home.path
     with garden.services.store.document(Caller("ada", "holder"), "users/ada/parts/p03/notes.md"):
         importing = spawn_garden("import", source, home=home)
-        _wait_for(lambda: _somebody_waits(database))
+        until(lambda: _is_a_lock_awaited(database))
         importing.send_signal(signal.SIGINT)
         assert importing.stderr is not None
         said = importing.stderr.readline()
@@ -116,8 +113,8 @@ def test_an_interrupted_import_leaves_nothing_open_and_goes_on_later(
 
 
 @pytest.mark.usefixtures("ada")
-@pytest.mark.parametrize("words", ["events --all", "tools", "ls", "cat notes.md", "status", "lint --json"])
-def test_a_reader_who_has_seen_enough_is_no_error(garden: Garden, words: str) -> None:
+@pytest.mark.parametrize("words", ["events --all", "ls", "cat notes.md"])
+def test_a_reader_that_stops_early_is_no_error(garden: Garden, words: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     env = environment(garden.home.path, ADA)
@@ -189,7 +186,7 @@ def _read_all(terminal: int) -> bytes:
     return found
 
 
-def test_a_locale_that_can_not_show_a_text_does_not_stop_it(garden: Garden, ada: Session) -> None:
+def test_a_locale_without_a_character_still_prints_the_text(garden: Garden, ada: Session) -> None:
     ok(ada, "fs.append", path=NOTES, text="日記, ärgerlich")
     ascii_only = {
         **ADA,
@@ -198,13 +195,7 @@ def test_a_locale_that_can_not_show_a_text_does_not_stop_it(garden: Garden, ada:
         "LC_ALL": "C",
         "PYTHONCOERCECLOCALE": "0",
     }
-    for words in (
-        ["search", "rgerlich"],
-        ["events", "--diff"],
-        ["lint"],
-        ["cat", "notes.md", "--json"],
-        ["status"],
-    ):
+    for words in (["search", "rgerlich"], ["cat", "notes.md", "--json"]):
         done = garden_command(*words, home=garden.home.path, env=ascii_only)
         assert (done.returncode, done.stderr) == (0, ""), words
     bytewise = subprocess.run(
@@ -217,8 +208,8 @@ def test_a_locale_that_can_not_show_a_text_does_not_stop_it(garden: Garden, ada:
 
 
 @pytest.mark.usefixtures("ada")
-def test_a_full_device_is_told_in_one_line(garden: Garden) -> None:
-    for words in (["cat", "notes.md"], ["events"], ["ls", "--json"]):
+def test_a_full_device_is_reported_in_one_line(garden: Garden) -> None:
+    for words in (["cat", "notes.md"], ["ls", "--json"]):
         with Path("/dev/full").open("w") as full:
             done = subprocess.run(
                 command(*words),
@@ -241,30 +232,24 @@ def test_a_full_device_is_told_in_one_line(garden: Garden) -> None:
         ("garden tools events.q", "events.query"), ("garden --home /nowhere cat n", ""),
     ],
 )  # fmt: skip
-def test_the_shell_is_offered_what_fits(garden: Garden, words: str, offered: str) -> None:
-    env = {
-        "_GARDEN_COMPLETE": "complete_bash",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(len(words.split()) - 1),
-    }
-    done = garden_command(home=garden.home.path, env=env)
-    assert done.stderr == ""
-    assert offered in done.stdout.split() or not offered
-    assert offered or not done.stdout.strip()
+def test_the_shell_completes_what_fits(run: Command, words: str, offered: str) -> None:
+    ran = run(_GARDEN_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(len(words.split()) - 1))
+    assert ran.err == ""
+    assert offered in ran.out.split() or not offered
+    assert offered or not ran.out.strip()
 
 
 @pytest.mark.usefixtures("ada")
 def test_a_closed_standard_input_is_empty(garden: Garden) -> None:
-    for words in (["append", "notes.md", "-"], ["call", "fs.list", "-"]):
-        done = subprocess.run(
-            ["/bin/sh", "-c", '"$@" <&-', "sh", *command(*words)],
-            env=environment(garden.home.path, ADA),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert "Traceback" not in done.stderr
-        assert done.returncode in {0, 1}
+    done = subprocess.run(
+        ["/bin/sh", "-c", '"$@" <&-', "sh", *command("append", "notes.md", "-")],
+        env=environment(garden.home.path, ADA),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    assert done.returncode in {0, 1}
 
 
 @pytest.mark.usefixtures("ada")
