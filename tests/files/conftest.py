@@ -1,4 +1,4 @@
-"""The files of a home, reached in both ways: by one call of the kernel, and step by step."""
+"""The files of a home, opened in both ways: in one call, and step by step."""
 
 import tempfile
 from collections.abc import Iterator

@@ -27,7 +27,7 @@ SIBLING = GardenPath("users/ada/parts/critic/notes.md")
 
 @pytest.fixture
 def outside(home: Home) -> Path:
-    """A folder beside the home with the same tree below it, full of canaries, and a home to reach it from."""
+    """A folder beside the home with the same tree, full of canaries."""
     folder = home.path.parent / "outside"
     for path in (PROFILE, NOTES, SIBLING, COPY):
         for root, content in ((home.path, b"old\n"), (folder, CANARY)):
@@ -39,7 +39,7 @@ def outside(home: Home) -> Path:
 
 
 def snapshot(*roots: Path) -> dict[str, tuple[bytes, int, int]]:
-    """Every name below, with content, time of change and number of names."""
+    """Every name below, with its content, change time and number of links."""
     return {
         str(path): (
             path.read_bytes() if path.is_file() else b"",
@@ -79,9 +79,7 @@ FOLDER_OPERATIONS: dict[str, Callable[[GardenFiles], object]] = {
 
 
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.name)
-def test_no_planted_link_is_followed_by_anything(
-    files: GardenFiles, home: Home, outside: Path, plant: Plant
-) -> None:
+def test_no_call_follows_a_planted_link(files: GardenFiles, home: Home, outside: Path, plant: Plant) -> None:
     link = home.path.joinpath(*DOCUMENT.split("/")[: plant.component + 1])
     link.rename(f"{link}-aside")
     link.symlink_to(plant.target_in(home.path))
@@ -123,9 +121,7 @@ def test_no_link_in_the_history_is_followed(
     assert files.read(PROFILE).text == "old\n"
 
 
-def test_a_copy_that_is_a_link_is_not_read_and_not_taken_for_the_copy(
-    files: GardenFiles, home: Home, outside: Path
-) -> None:
+def test_a_link_in_place_of_a_copy_is_refused(files: GardenFiles, home: Home, outside: Path) -> None:
     copy = home.path / str(COPY)
     copy.unlink()
     copy.symlink_to(outside / str(COPY))
@@ -139,9 +135,6 @@ def test_a_copy_that_is_a_link_is_not_read_and_not_taken_for_the_copy(
     with pytest.raises(GardenError):
         files.replace(PROFILE, b"x\n", expected=digest(b"old\n"), keep_previous=COPY)
     assert files.read(PROFILE).text == "old\n"
-
-
-# Hard links
 
 
 @pytest.mark.parametrize("path", [PROFILE, COPY], ids=["document", "copy"])
@@ -178,10 +171,8 @@ def test_a_hard_link_to_another_garden_or_to_the_keys_is_refused(files: GardenFi
             files.read(NOTES)
 
 
-def test_a_planted_hard_link_is_found_also_beside_one_of_our_own(
-    files: GardenFiles, home: Home, outside: Path
-) -> None:
-    """After a crash a document and its copy are one file; a third name is somebody else's."""
+def test_a_planted_hard_link_is_found_beside_our_own(files: GardenFiles, home: Home, outside: Path) -> None:
+    """After a crash a document and its copy are one file; a third name is an attack."""
     copy = home.path / str(LATER_COPY)
     copy.hardlink_to(home.path / str(PROFILE))
     assert files.read(PROFILE).text == "old\n"
@@ -191,12 +182,9 @@ def test_a_planted_hard_link_is_found_also_beside_one_of_our_own(
             files.read(path)
 
 
-# Special files
-
-
 @pytest.fixture(params=["fifo", "socket", "folder", "device"])
 def special(request: pytest.FixtureRequest, home: Home) -> str:
-    """Something that is no plain file, where the profile belongs."""
+    """A special file in the place of the profile."""
     target = home.path / str(PROFILE)
     target.parent.mkdir(parents=True)
     what: str = request.param
@@ -207,7 +195,7 @@ def special(request: pytest.FixtureRequest, home: Home) -> str:
     elif what == "socket":
         bind(target)
     else:
-        # Without the right to make a device a FIFO stands in for it, and only the check meets a device.
+        # Without the right to make a device, a FIFO takes its place, and only the check sees a device.
         with pytest.raises(ForeignFileError):
             check_type(Path("/dev/zero").stat(), folder=False)
         try:
@@ -218,16 +206,14 @@ def special(request: pytest.FixtureRequest, home: Home) -> str:
 
 
 def bind(target: Path) -> None:
-    """Make a socket; its address is short, as addresses of sockets have to be."""
+    """Make a socket, by a short address, as sockets need."""
     handle = os.open(target.parent, os.O_PATH)
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(f"/proc/self/fd/{handle}/{target.name}")
     os.close(handle)
 
 
-def test_a_special_file_is_refused_at_once_by_everything(
-    files: GardenFiles, home: Home, special: str
-) -> None:
+def test_every_call_refuses_a_special_file_at_once(files: GardenFiles, home: Home, special: str) -> None:
     target = home.path / str(PROFILE)
     before = target.lstat()
     for attempt in (
@@ -246,7 +232,7 @@ def test_a_special_file_is_refused_at_once_by_everything(
 
 
 @pytest.mark.parametrize("what", ["file", "fifo"])
-def test_what_is_no_folder_is_not_entered_or_listed(files: GardenFiles, home: Home, what: str) -> None:
+def test_a_file_in_place_of_a_folder_is_not_entered(files: GardenFiles, home: Home, what: str) -> None:
     target = home.users / "ada"
     os.mkfifo(target) if what == "fifo" else target.write_text("a file")
     for attempt in (
@@ -261,7 +247,7 @@ def test_what_is_no_folder_is_not_entered_or_listed(files: GardenFiles, home: Ho
             attempt()
 
 
-def test_a_folder_is_no_file_and_a_file_is_no_folder(files: GardenFiles, home: Home) -> None:
+def test_a_folder_is_not_read_and_a_file_is_not_listed(files: GardenFiles, home: Home) -> None:
     place(home, PROFILE)
     with pytest.raises(ForeignFileError):
         files.read(PROFILE.folder)
@@ -269,7 +255,7 @@ def test_a_folder_is_no_file_and_a_file_is_no_folder(files: GardenFiles, home: H
         files.list_folder(PROFILE)
 
 
-def test_a_file_that_vanishes_again_and_again_is_there_or_not_found(files: GardenFiles, home: Home) -> None:
+def test_a_vanishing_file_is_read_or_not_found(files: GardenFiles, home: Home) -> None:
     target = place(home, PROFILE)
     done = Event()
 

@@ -1,4 +1,4 @@
-"""Disks that are full or failing, kernels and file systems that lack something; the errors are real."""
+"""Full and failing disks, and kernels and file systems without a feature; the errors are real."""
 
 import errno
 import os
@@ -38,7 +38,7 @@ def replaced(home: Home, *refusals: Refusal, copy: bool = True, content: str = "
 
 
 def state(home: Home) -> list[tuple[str, str, int]]:
-    """Everything there is, with its content and its number of names."""
+    """Every file, with its content and its number of links."""
     paths = [home.path / name for name in names(home)]
     return [
         (str(path), "" if path.is_dir() else path.read_text(), 0 if path.is_dir() else path.stat().st_nlink)
@@ -53,7 +53,7 @@ def assert_told_without_host_paths(answer: dict[str, object], home: Home, code: 
         assert host not in str(answer["message"])
 
 
-def test_nothing_refused_means_it_works(planted: Home) -> None:
+def test_without_faults_a_replacement_works(planted: Home) -> None:
     assert replaced(planted) == {"result": NEW, "way": "open_at_once"}
 
 
@@ -83,7 +83,7 @@ def test_an_error_before_the_rename_changes_nothing_and_leaves_nothing(
 
 
 @pytest.mark.parametrize("handle", [FOLDER, HISTORY], ids=["document's folder", "history's folder"])
-def test_a_folder_that_does_not_sync_is_told_and_nothing_is_undone(planted: Home, handle: int) -> None:
+def test_a_failed_sync_of_a_folder_is_reported_and_nothing_is_undone(planted: Home, handle: int) -> None:
     answer = replaced(planted, Refusal("fsync", errno.EIO, handle))
     assert_told_without_host_paths(answer, planted)
     assert answer["replaced"] is True
@@ -164,7 +164,7 @@ def test_creating_overwrites_nothing_where_the_kernel_cannot_rename_so(
     assert not [name for name in names(planted) if ".new-" in name]
 
 
-def test_an_error_while_creating_is_told_and_not_worked_around(planted: Home) -> None:
+def test_an_error_while_creating_is_reported_and_not_worked_around(planted: Home) -> None:
     before = state(planted)
     refusal = Refusal("renameat2", errno.EIO)
     answer = confined(planted.path, "create", refusals=[refusal], path=str(SIBLING), content="new\n")
@@ -179,10 +179,7 @@ def test_where_the_kernel_or_a_sandbox_has_no_openat2_the_walk_is_step_by_step(
     assert replaced(planted, Refusal("openat2", error)) == {"result": NEW, "way": "open_step_by_step"}
 
 
-# What the account may not do
-
-
-def test_a_file_that_may_not_be_read_is_told_so(planted: Home) -> None:
+def test_a_file_without_read_permission_is_reported(planted: Home) -> None:
     (planted.path / str(PROFILE)).chmod(0)
     give_to_nobody(planted.path)
     answer = confined(planted.path, "read", as_nobody=True, path=str(PROFILE))
@@ -210,7 +207,7 @@ def test_in_a_read_only_folder_nothing_is_written_and_nothing_is_left(planted: H
 
 
 @pytest.mark.parametrize("call", ["read", "exists", "list_folder"])
-def test_a_closed_folder_is_no_missing_one(planted: Home, call: str) -> None:
+def test_a_folder_without_permission_is_not_reported_as_missing(planted: Home, call: str) -> None:
     give_to_nobody(planted.path)
     (planted.path / "users/ada").chmod(0)
     path = PROFILE if call != "list_folder" else PROFILE.folder

@@ -1,5 +1,4 @@
 import os
-import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -9,14 +8,12 @@ from uuid import UUID
 
 import pytest
 
-from garden.files.beneath import open_at_once, open_step_by_step
 from garden.files.errors import (
     FileBusyError,
     FileChangedError,
     FileExistsAlreadyError,
     FileMissingError,
     FileTooLargeError,
-    ForeignFileError,
     NotTextError,
 )
 from garden.files.garden_files import GardenFiles
@@ -33,14 +30,14 @@ LATER_COPY = PROFILE.copy_of(NOON, UUID(int=2))
 
 
 def names(home: Home) -> list[str]:
-    """Everything in the home but its own state."""
+    """Every name in the home, except its own state."""
     return sorted(
         str(path.relative_to(home.path)) for path in home.path.rglob("*") if ".garden" not in path.parts
     )
 
 
 def place(home: Home, path: GardenPath, content: bytes = b"old\n") -> Path:
-    """Put a file where this path leads, as a person would."""
+    """Write a file at this path, as a person would."""
     target = home.path / str(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(content)
@@ -53,9 +50,6 @@ def digest(content: bytes) -> str:
 
 def mode(path: Path) -> int:
     return path.stat().st_mode & 0o777
-
-
-# Reading
 
 
 def test_a_file_is_read_with_its_hash_its_size_its_mode_and_what_identifies_it(
@@ -99,7 +93,7 @@ def test_every_byte_of_a_text_survives_reading_and_writing(
     [(b"ab\0c", 2), (b"a\xff", 1), (b"\xc0\xae", 0), (b"abc\xed\xa0\x80", 3), (b"ok \xe5\xba", 3)],
     ids=["zero byte", "no UTF-8", "overlong", "surrogate", "cut short"],
 )
-def test_what_is_no_text_is_neither_read_nor_written(
+def test_bytes_that_are_not_text_are_neither_read_nor_written(
     files: GardenFiles, home: Home, content: bytes, offset: int
 ) -> None:
     place(home, NOTES, content)
@@ -112,7 +106,7 @@ def test_what_is_no_text_is_neither_read_nor_written(
     assert not files.exists(PROFILE)
 
 
-def test_a_file_may_have_a_mebibyte_and_no_more(files: GardenFiles, home: Home) -> None:
+def test_a_file_may_have_one_mebibyte(files: GardenFiles, home: Home) -> None:
     place(home, NOTES, b"a" * SIZE_MAX_BYTES)
     assert files.read(NOTES).size_bytes == SIZE_MAX_BYTES == 1_048_576
     place(home, NOTES, b"a" * (SIZE_MAX_BYTES + 1))
@@ -132,7 +126,7 @@ def test_a_huge_file_is_refused_without_being_read(files: GardenFiles, home: Hom
 
 
 @pytest.mark.parametrize("path", [NOTES, PROFILE, COPY], ids=str)
-def test_a_file_that_is_not_there_is_not_found(files: GardenFiles, path: GardenPath) -> None:
+def test_a_missing_file_is_not_found(files: GardenFiles, path: GardenPath) -> None:
     with pytest.raises(FileMissingError) as caught:
         files.read(path)
     assert caught.value.code == "not_found"
@@ -141,9 +135,7 @@ def test_a_file_that_is_not_there_is_not_found(files: GardenFiles, path: GardenP
         files.list_folder(path.folder)
 
 
-def test_a_file_that_is_rewritten_in_place_meanwhile_is_busy_or_read_as_it_was(
-    files: GardenFiles, home: Home
-) -> None:
+def test_a_file_rewritten_during_a_read_is_busy_or_read_in_one_state(files: GardenFiles, home: Home) -> None:
     target = place(home, NOTES, b"a" * 200_000)
     done = threading.Event()
 
@@ -169,8 +161,8 @@ def test_a_file_that_is_rewritten_in_place_meanwhile_is_busy_or_read_as_it_was(
     assert files.read(NOTES).size_bytes == 200_000
 
 
-def test_a_file_that_never_stands_still_is_busy() -> None:
-    # Plain by its status and empty by its size, and yet there is always something to read.
+def test_a_file_that_keeps_changing_is_busy() -> None:
+    # A plain file of size 0 that still has content to read.
     with (
         open_in(AT_THE_WORKING_FOLDER, "/proc/self/status") as handle,
         pytest.raises(FileBusyError) as caught,
@@ -179,86 +171,8 @@ def test_a_file_that_never_stands_still_is_busy() -> None:
     assert caught.value.code == "unavailable"
 
 
-# Folders
-
-
-def test_folders_are_made_private_and_only_once(files: GardenFiles, home: Home) -> None:
-    old = os.umask(0)
-    try:
-        for _ in range(2):
-            files.ensure_folders(GardenPath("users/ada/parts/critic"))
-    finally:
-        os.umask(old)
-    assert names(home) == ["history", "users", "users/ada", "users/ada/parts", "users/ada/parts/critic"]
-    assert {mode(home.path / name) for name in names(home)} == {0o700}
-    assert files.exists(GardenPath("users/ada/parts"))
-
-
-def test_many_may_make_the_same_folders_at_once(files: GardenFiles, home: Home) -> None:
-    paths = [GardenPath(f"users/u{index % 4}/parts/p{index % 3}") for index in range(96)]
-    with ThreadPoolExecutor(16) as pool:
-        list(pool.map(files.ensure_folders, paths))
-    assert [str(path) for path in files.users()] == ["users/u0", "users/u1", "users/u2", "users/u3"]
-    assert all((home.path / str(path)).is_dir() for path in paths)
-
-
-@pytest.mark.parametrize("path", [NOTES, GardenPath("history/ada"), COPY], ids=str)
-def test_only_folders_of_a_garden_are_made(files: GardenFiles, home: Home, path: GardenPath) -> None:
-    with pytest.raises(PathNotAllowedError):
-        files.ensure_folders(path)
-    assert names(home) == ["history", "users"]
-
-
-def test_a_folder_lists_what_tools_can_open_and_nothing_else(files: GardenFiles, home: Home) -> None:
-    for path in (NOTES, PROFILE, GardenPath("users/ada/overview.md"), COPY, LATER_COPY):
-        place(home, path)
-    garden = home.users / "ada"
-    (garden / ".obsidian").mkdir()
-    (garden / "draft.md").write_text("mine")
-    (garden / "parts/.new-notes.md-0123456789abcdef").write_text("half")
-    (garden / "parts/Critic").mkdir()
-    (garden / "parts/linked").symlink_to(garden)
-    (garden / "parts/file").write_text("no folder")
-    (garden / "relationships").write_text("no folder")
-    (garden / os.fsdecode(b"\xff\xfe")).write_text("no name")
-    (garden / "parts/critic/notes.md").symlink_to(garden / "notes.md")
-    assert listed(files, "users/ada") == ["users/ada/notes.md", "users/ada/overview.md", "users/ada/parts"]
-    assert listed(files, "users/ada/parts") == ["users/ada/parts/critic"]
-    assert listed(files, "users/ada/parts/critic") == [str(PROFILE)]
-    assert listed(files, str(COPY.folder)) == [str(COPY), str(LATER_COPY)]
-    assert [str(path) for path in files.users()] == ["users/ada"]
-    assert [str(path) for path in files.documents(GardenPath("users/ada"))] == [
-        "users/ada/notes.md",
-        "users/ada/overview.md",
-        str(PROFILE),
-    ]
-
-
-def test_what_is_no_part_of_a_garden_is_counted(files: GardenFiles, home: Home) -> None:
-    for path in (NOTES, PROFILE):
-        place(home, path)
-    garden = home.users / "ada"
-    assert files.count_others(GardenPath("users/ada")) == 0
-    (garden / ".obsidian").mkdir()
-    (garden / "parts/critic/.new-profile.md-0123456789abcdef").write_text("half")
-    assert files.count_others(GardenPath("users/ada")) == 0
-    (garden / "parts/critic/profile.md.before").write_text("mine")
-    (garden / "photos").mkdir()
-    (garden / "photos/sea.jpg").write_text("blue")
-    (garden / "overview.md").symlink_to(garden / "notes.md")
-    assert files.count_others(GardenPath("users/ada")) == 3
-    assert files.count_others(GardenPath("users/nobody")) == 0
-
-
-def listed(files: GardenFiles, folder: str) -> list[str]:
+def names_listed(files: GardenFiles, folder: str) -> list[str]:
     return [str(path) for path in files.list_folder(GardenPath(folder))]
-
-
-def test_a_garden_that_is_not_there_has_no_documents(files: GardenFiles) -> None:
-    assert list(files.documents(GardenPath("users/nobody"))) == []
-
-
-# Creating
 
 
 def test_a_new_file_is_private_and_its_folders_are_made(files: GardenFiles, home: Home) -> None:
@@ -269,7 +183,7 @@ def test_a_new_file_is_private_and_its_folders_are_made(files: GardenFiles, home
 
 
 @pytest.mark.parametrize("what", ["file", "folder", "link", "dangling link", "fifo"])
-def test_creating_overwrites_nothing_whatever_stands_there(files: GardenFiles, home: Home, what: str) -> None:
+def test_creating_overwrites_nothing(files: GardenFiles, home: Home, what: str) -> None:
     target = place(home, NOTES)
     if what != "file":
         target.unlink()
@@ -286,9 +200,7 @@ def test_creating_overwrites_nothing_whatever_stands_there(files: GardenFiles, h
     assert (names(home), target.lstat(), home.keys_file.read_bytes()) == before
 
 
-def test_of_many_who_create_one_file_at_once_one_wins_and_nothing_else_is_left(
-    files: GardenFiles, home: Home
-) -> None:
+def test_of_many_creators_of_one_file_one_wins_and_leaves_no_stray(files: GardenFiles, home: Home) -> None:
     barrier = threading.Barrier(32)
 
     def create(number: int) -> int | None:
@@ -304,9 +216,6 @@ def test_of_many_who_create_one_file_at_once_one_wins_and_nothing_else_is_left(
     assert len(winners) == 1
     assert files.read(PROFILE).text == f"{winners[0]}\n"
     assert [path.name for path in (home.path / str(PROFILE.folder)).iterdir()] == ["profile.md"]
-
-
-# Replacing
 
 
 def test_a_file_is_replaced_in_one_step_and_keeps_its_mode(files: GardenFiles, home: Home) -> None:
@@ -342,7 +251,7 @@ def test_a_file_that_changed_since_it_was_read_is_not_replaced(files: GardenFile
 
 
 @pytest.mark.parametrize("edit", ["another file", "in place", "longer"])
-def test_an_edit_from_outside_in_the_last_moment_is_noticed(home: Home, edit: str) -> None:
+def test_an_outside_edit_at_the_last_moment_is_noticed(home: Home, edit: str) -> None:
     target = place(home, PROFILE)
     os.utime(target, ns=(1, 1))
     handle = os.open(target.parent, os.O_RDONLY)
@@ -359,7 +268,7 @@ def test_an_edit_from_outside_in_the_last_moment_is_noticed(home: Home, edit: st
     os.close(handle)
 
 
-def test_a_file_that_is_gone_is_not_made_by_replacing(files: GardenFiles, home: Home) -> None:
+def test_replacing_does_not_make_a_missing_file(files: GardenFiles, home: Home) -> None:
     files.ensure_folders(PROFILE.folder)
     with pytest.raises(FileMissingError):
         files.replace(PROFILE, b"new\n", expected=digest(b"old\n"))
@@ -367,9 +276,7 @@ def test_a_file_that_is_gone_is_not_made_by_replacing(files: GardenFiles, home: 
 
 
 @pytest.mark.parametrize("path", [COPY, COPY.folder, PROFILE.folder], ids=str)
-def test_nothing_but_a_document_is_replaced_or_moved(
-    files: GardenFiles, home: Home, path: GardenPath
-) -> None:
+def test_only_documents_are_replaced_or_moved(files: GardenFiles, home: Home, path: GardenPath) -> None:
     place(home, COPY)
     place(home, PROFILE)
     for attempt in (
@@ -383,9 +290,7 @@ def test_nothing_but_a_document_is_replaced_or_moved(
     assert files.read(COPY).text == files.read(PROFILE).text == "old\n"
 
 
-def test_readers_of_a_file_that_is_replaced_all_the_time_see_whole_versions_only(
-    files: GardenFiles, home: Home
-) -> None:
+def test_readers_see_only_whole_versions_while_a_file_is_replaced(files: GardenFiles, home: Home) -> None:
     versions = {bytes([letter]) * 20_000 for letter in b"abcd"}
     current = versions.pop()
     versions.add(current)
@@ -410,103 +315,7 @@ def test_readers_of_a_file_that_is_replaced_all_the_time_see_whole_versions_only
     assert {text.encode() for text in seen} <= versions
 
 
-# History
-
-
-def test_the_version_replaced_becomes_the_copy_without_being_copied(files: GardenFiles, home: Home) -> None:
-    target = place(home, PROFILE)
-    old = target.stat().st_ino
-    files.replace(PROFILE, b"new\n", expected=digest(b"old\n"), keep_previous=COPY)
-    kept = home.path / str(COPY)
-    assert (kept.read_bytes(), kept.stat().st_ino, kept.stat().st_nlink) == (b"old\n", old, 1)
-    with target.open("ab") as editor:
-        editor.write(b"in place\n")
-    assert files.read(COPY).text == "old\n"
-    assert {mode(folder) for folder in (kept.parent, kept.parent.parent)} == {0o700}
-
-
-def test_a_refused_replacement_leaves_no_copy(files: GardenFiles, home: Home) -> None:
-    place(home, PROFILE)
-    with pytest.raises(FileChangedError):
-        files.replace(PROFILE, b"new\n", expected=digest(b"else\n"), keep_previous=COPY)
-    assert listed(files, str(COPY.folder)) == []
-    assert (home.path / str(PROFILE)).stat().st_nlink == 1
-
-
-def test_a_copy_that_is_another_version_is_never_overwritten(files: GardenFiles, home: Home) -> None:
-    place(home, PROFILE)
-    files.history.write(COPY, b"older\n")
-    with pytest.raises(FileExistsAlreadyError):
-        files.replace(PROFILE, b"new\n", expected=digest(b"old\n"), keep_previous=COPY)
-    assert (files.read(COPY).text, files.read(PROFILE).text) == ("older\n", "old\n")
-    assert [name for name in names(home) if ".new-" in name] == []
-
-
-def test_a_document_keeps_its_previous_version_in_its_own_history_only(
-    files: GardenFiles, home: Home
-) -> None:
-    place(home, NOTES)
-    for wrong in (COPY, NOTES, NOTES.history):
-        with pytest.raises(PathNotAllowedError):
-            files.replace(NOTES, b"new\n", expected=digest(b"old\n"), keep_previous=wrong)
-    assert files.read(NOTES).text == "old\n"
-
-
-def test_a_copy_is_written_once_and_the_same_again_is_fine(files: GardenFiles, home: Home) -> None:
-    files.history.write(COPY, b"old\n")
-    before = (home.path / str(COPY)).stat()
-    files.history.write(COPY, b"old\n")
-    with pytest.raises(FileExistsAlreadyError):
-        files.history.write(COPY, b"other\n")
-    assert files.read(COPY).text == "old\n"
-    assert (home.path / str(COPY)).stat() == before
-    assert listed(files, str(COPY.folder)) == [str(COPY)]
-    with pytest.raises(PathNotAllowedError):
-        files.history.write(NOTES, b"old\n")
-
-
-def test_a_crash_between_link_and_rename_leaves_a_document_that_is_read_replaced_and_mended(
-    files: GardenFiles, home: Home
-) -> None:
-    target = place(home, PROFILE)
-    files.history.write(LATER_COPY, b"other\n")
-    (home.path / str(COPY)).hardlink_to(target)
-    assert files.read(PROFILE).text == files.read(COPY).text == "old\n"
-    assert not files.history.drop_link(LATER_COPY)
-    assert files.history.drop_link(COPY)
-    assert not files.exists(COPY)
-    assert target.stat().st_nlink == 1
-    with pytest.raises(FileMissingError):
-        files.history.drop_link(COPY)
-
-
-def test_the_same_event_goes_on_where_its_link_was_made_already(files: GardenFiles, home: Home) -> None:
-    target = place(home, PROFILE)
-    (home.path / str(COPY.folder)).mkdir(parents=True)
-    (home.path / str(COPY)).hardlink_to(target)
-    files.replace(PROFILE, b"new\n", expected=digest(b"old\n"), keep_previous=COPY)
-    assert (files.read(COPY).text, files.read(PROFILE).text) == ("old\n", "new\n")
-
-
-def test_strays_of_a_document_are_removed_and_nobody_elses(files: GardenFiles, home: Home) -> None:
-    place(home, PROFILE)
-    place(home, COPY)
-    folder, history = home.path / str(PROFILE.folder), home.path / str(COPY.folder)
-    stray = ".new-profile.md-0123456789abcdef"
-    others = [".new-notes.md-0123456789abcdef", ".new-profile.md-mine", ".new-profile.md", "new-profile.md-x"]
-    for name in (stray, *others):
-        (folder / name).write_text("half")
-    (history / f".new-{COPY.name}-0123456789abcdef").write_text("half")
-    assert files.strays.remove(PROFILE) == 2
-    assert sorted(path.name for path in folder.iterdir()) == sorted([*others, "profile.md"])
-    assert [path.name for path in history.iterdir()] == [COPY.name]
-    assert files.strays.remove(PROFILE) == files.strays.remove(NOTES) == 0
-
-
-# Moving
-
-
-def test_a_document_is_moved_to_where_nothing_is(files: GardenFiles, home: Home) -> None:
+def test_a_document_moves_only_to_a_free_path(files: GardenFiles, home: Home) -> None:
     target = place(home, PROFILE)
     aim = GardenPath("users/ada/parts/guardian/profile.md")
     with pytest.raises(FileChangedError):
@@ -517,74 +326,3 @@ def test_a_document_is_moved_to_where_nothing_is(files: GardenFiles, home: Home)
     with pytest.raises(FileExistsAlreadyError):
         files.move(PROFILE, aim, expected=digest(b"another\n"))
     assert (target.read_bytes(), files.read(aim).text) == (b"another\n", "old\n")
-
-
-# The handle
-
-
-def test_the_kernels_walk_is_used_where_it_is_to_be_had_and_the_other_on_request(home: Home) -> None:
-    with GardenFiles(home.path) as one, GardenFiles(home.path, step_by_step=True) as other:
-        assert (one._resolve, other._resolve) == (open_at_once, open_step_by_step)
-
-
-def test_no_handle_is_left_open_by_anything(files: GardenFiles, home: Home) -> None:
-    def open_handles() -> set[str]:
-        return {
-            f"{path.name} {path.readlink()}" for path in Path("/proc/self/fd").iterdir() if path.is_symlink()
-        }
-
-    place(home, PROFILE)
-    before = len(open_handles())
-    files.replace(PROFILE, b"new\n", expected=digest(b"old\n"), keep_previous=COPY)
-    files.replace(NOTES, b"new\n", expected=None)
-    files.list_folder(GardenPath("users/ada"))
-    for attempt in (
-        lambda: files.replace(PROFILE, b"newer\n", expected=digest(b"old\n"), keep_previous=LATER_COPY),
-        lambda: files.replace(PROFILE, b"newer\n", expected=digest(b"new\n"), keep_previous=NOTES),
-        lambda: files.read(GardenPath("users/ada/parts/critic/notes.md")),
-        lambda: files.read(GardenPath("users/ada/parts")),
-        lambda: files.list_folder(NOTES),
-    ):
-        with pytest.raises((FileChangedError, PathNotAllowedError, FileMissingError, ForeignFileError)):
-            attempt()
-    assert len(open_handles()) == before
-
-
-def test_a_closed_home_gives_nothing_any_more_and_may_be_closed_again(files: GardenFiles, home: Home) -> None:
-    place(home, NOTES)
-    files.close()
-    files.close()
-    with pytest.raises(Exception, match="refused"):
-        files.read(NOTES)
-
-
-def test_a_home_that_is_not_there_is_not_found(home: Home) -> None:
-    with pytest.raises(FileMissingError):
-        GardenFiles(home.path / "nowhere")
-
-
-def test_a_folder_that_was_made_anew_by_hand_is_brought_to_the_disk_again(
-    files: GardenFiles, home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    files.replace(PROFILE, b"first\n", expected=None)
-    folder = home.path / PROFILE.folder.text
-    shutil.rmtree(folder)
-    folder.mkdir()
-    synced: list[str] = []
-    monkeypatch.setattr(
-        os, "fsync", lambda handle: synced.append(str(Path(f"/proc/self/fd/{handle}").readlink()))
-    )
-    files.replace(PROFILE, b"second\n", expected=None)
-    assert str(folder.parent) in synced
-    synced.clear()
-    files.replace(PROFILE, b"third\n", expected=digest(b"second\n"))
-    assert str(folder.parent) not in synced
-
-
-def test_the_name_of_a_copy_is_given_anew_before_it_is_confirmed(files: GardenFiles, home: Home) -> None:
-    copy = place(home, COPY)
-    os.utime(copy.parent, ns=(0, 0))
-    assert files.history.confirm(COPY)
-    assert copy.parent.stat().st_mtime_ns > 0
-    assert copy.read_bytes() == b"old\n"
-    assert [each.name for each in copy.parent.iterdir()] == [copy.name]

@@ -76,7 +76,7 @@ ALLOWED = {
 }
 DOCUMENTS = [text for text, (place, *_) in ALLOWED.items() if place is Place.DOCUMENT]
 
-# The documented forms once more, written independently of the code.
+# The documented forms, written independently of the code.
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 ids = st.builds("{}{}".format, st.sampled_from(ALPHABET), st.text(ALPHABET + "-_", max_size=63))
 groups = st.sampled_from(["parts", "relationships"])
@@ -322,7 +322,7 @@ def test_a_path_with_one_character_changed_is_a_documented_form_or_refused(
 
 
 def documented(text: str) -> bool:
-    """Whether a text has one of the documented forms, judged component by component."""
+    """Whether a text has one of the documented forms, checked component by component."""
     root, *components = text.split("/")
     if root not in {"users", "history"} or not all(map(known, components)):
         return False

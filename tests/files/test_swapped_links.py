@@ -1,4 +1,4 @@
-"""Folders swapped for links between any check and any use: still nothing outside is read, made or changed."""
+"""Folders swapped for links at any moment: still nothing outside is read, made or changed."""
 
 import os
 import random
@@ -57,7 +57,7 @@ def fill(home: Home) -> Path:
 
 
 class Attacked:
-    """The operations under attack, drawn by chance, each held to what it may show."""
+    """Random operations under attack, each checked for what it may return."""
 
     def __init__(self, files: GardenFiles) -> None:
         self.files = files
@@ -78,7 +78,7 @@ class Attacked:
 
     @property
     def met_both_sides(self) -> bool:
-        """Whether links were met, and there was room between them to work."""
+        """Whether the operations met links, and succeeded between them."""
         return min(self.outcomes["path_not_allowed"], self.outcomes["read"]) > OPERATIONS / 100
 
     def read(self, number: int) -> None:

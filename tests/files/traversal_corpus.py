@@ -34,7 +34,7 @@ class Plant:
     target: str
 
     def target_in(self, home: Path) -> str:
-        """Where the link leads in this home."""
+        """The target of the link in this home."""
         here = "/".join(DOCUMENT.split("/")[: self.component + 1])
         return self.target.format(
             home=home,
@@ -341,7 +341,7 @@ ATTACKS = tuple(
     )
     for name, path in group.items()
 )  # fmt: skip
-"""Paths that nobody may use, whoever asks."""
+"""Paths that no caller may use."""
 
 OTHER_USERS = tuple(
     Attack(f"somebody else's {name}", path)
@@ -355,7 +355,7 @@ OTHER_USERS = tuple(
         "copy": f"history/{BEN}/notes/2026-11-18T082512.123456Z-0193a1b2-0000-7000-8000-000000000000.md",
     }.items()
 )
-"""Paths that are right, and not Ada's."""
+"""Valid paths that are not Ada's."""
 
 _COMPONENT_NAMES = ("users", "the user's folder", "the folder of parts", "the part's folder", "the document")
 _TARGETS = {

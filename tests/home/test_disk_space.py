@@ -1,4 +1,4 @@
-"""While the disk is nearly full everything can be read and nothing is written; it ends by itself."""
+"""On a nearly full disk, tools read but do not write; writing resumes by itself."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def session(garden: Garden) -> Session:
 
 
 def arguments(garden: Garden, name: str) -> dict[str, Any]:
-    """Arguments with which a tool has something to write."""
+    """Arguments that make a tool write."""
     if name == "md.repair":
         edit_outside(garden, CRITIC, "<!-- @anchor: needs v1 -->\n", "")
     if name == "md.restore":
@@ -51,14 +51,14 @@ def arguments(garden: Garden, name: str) -> dict[str, Any]:
 
 
 def files_of(garden: Garden) -> dict[str, bytes | None]:
-    """Everything below the gardens and their history."""
+    """All files below users/ and history/."""
     home = garden.home.path
     found = [*home.glob("users/**/*"), *home.glob("history/**/*")]
     return {str(each): each.read_bytes() if each.is_file() else None for each in found}
 
 
 def asked_for(session: Session) -> list[str]:
-    """The events of what was asked for; an edit from outside is taken in even so."""
+    """The events of requests; an outside edit is adopted all the same."""
     return [row["eventId"] for row in rows(session) if row["type"] != "external_edit"]
 
 
@@ -77,7 +77,7 @@ def test_no_tool_writes(session: Session, garden: Garden, name: str) -> None:
 
 @pytest.mark.parametrize("key", [{}, {"idempotencyKey": "mine"}], ids=["computed", "of one's own"])
 @pytest.mark.parametrize("name", WRITERS)
-def test_what_was_done_before_is_answered_as_it_was(
+def test_an_earlier_request_gets_its_answer_again(
     session: Session, garden: Garden, disk: _Disk, name: str, key: dict[str, str]
 ) -> None:
     args = {**arguments(garden, name), **key}
@@ -94,7 +94,7 @@ def test_what_was_done_before_is_answered_as_it_was(
 
 
 @pytest.mark.usefixtures("disk")
-def test_an_edit_that_changes_nothing_is_answered(session: Session) -> None:
+def test_an_edit_without_effect_is_answered(session: Session) -> None:
     assert ok(session, "md.repair", path=CRITIC)["meta"]["unchanged"]
 
 
@@ -106,13 +106,13 @@ def test_everything_can_be_read_and_previewed(session: Session) -> None:
     ok(session, "propose_change", tool="fs.append", args={"path": NOTES, "text": "more"})
 
 
-def test_it_ends_by_itself(session: Session, disk: _Disk) -> None:
+def test_writing_resumes_when_there_is_space(session: Session, disk: _Disk) -> None:
     refused(session, "fs.append", "unavailable", path=NOTES, text="more")
     disk.free = 2**40
     ok(session, "fs.append", path=NOTES, text="more")
 
 
-def test_the_room_is_that_of_the_homes_disk(garden: Garden) -> None:
+def test_the_free_space_is_that_of_the_homes_disk(garden: Garden) -> None:
     assert DiskSpace(garden.home.path, 1).free_bytes > 1
     DiskSpace(garden.home.path, 1).check()
     with pytest.raises(DiskFullError):

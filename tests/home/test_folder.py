@@ -66,7 +66,7 @@ def test_a_folder_with_a_space_and_letters_of_other_scripts_is_fine(folder: Path
     assert open_home(ensure_home(path).path).path == path
 
 
-def test_opening_what_is_not_there_creates_nothing(folder: Path) -> None:
+def test_opening_a_missing_home_creates_nothing(folder: Path) -> None:
     with pytest.raises(HomeMissingError, match="There is no garden home in") as refusal:
         open_home(folder / "home")
     assert "garden init" in refusal.value.hint
@@ -91,29 +91,27 @@ def test_a_damaged_identity_is_refused_and_left_as_it_is(home: Home, damage: str
     assert identity.read_bytes() == damage.encode("latin-1")
 
 
-def test_a_folder_that_holds_other_things_is_not_taken_over(folder: Path) -> None:
+def test_a_folder_with_other_files_is_not_taken_over(folder: Path) -> None:
     (folder / "thesis.odt").write_text("years of work")
     with pytest.raises(HomeError, match=r"already holds other files \(thesis\.odt\)"):
         ensure_home(folder)
     assert [path.name for path in folder.iterdir()] == ["thesis.odt"]
 
 
-def test_settings_may_be_in_place_before_the_home_is(folder: Path) -> None:
+def test_settings_may_exist_before_the_home(folder: Path) -> None:
     (folder / "garden.toml").write_text('log_level = "debug"\n')
     assert ensure_home(folder).path == folder
 
 
 @pytest.mark.parametrize("name", ["new\nline", "tab\t", "x" * 200 + "/" + "y" * 200 + "/" + "z" * 600])
-def test_a_path_that_postgres_could_not_work_in_is_refused_before_anything_is_made(
-    folder: Path, name: str
-) -> None:
+def test_a_path_that_postgres_refuses_is_refused_before_anything_is_made(folder: Path, name: str) -> None:
     with pytest.raises(HomeError, match="may not hold control"):
         ensure_home(folder / name)
     assert list(folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("place", ["/proc/garden", "/dev/null/garden", "/dev/null"])
-def test_a_place_where_nothing_can_be_created_is_an_error_with_a_hint(place: str) -> None:
+def test_a_folder_that_can_not_be_written_is_an_error_with_a_hint(place: str) -> None:
     with pytest.raises(HomeError) as refusal:
         ensure_home(Path(place))
     assert "--home" in refusal.value.hint

@@ -24,7 +24,7 @@ def _put_back() -> Iterator[None]:
     structlog.reset_defaults()
 
 
-def test_away_from_a_terminal_an_entry_is_one_json_object_a_line() -> None:
+def test_off_a_terminal_an_entry_is_one_line_of_json() -> None:
     stream = io.StringIO()
     configure_logs("info", "auto", stream)
     structlog.get_logger("ours").info("swept", stalled=3)
@@ -87,7 +87,7 @@ def test_standard_output_is_never_touched(capsys: pytest.CaptureFixture[str]) ->
     assert "loud" in captured.err
 
 
-def test_a_broker_that_is_away_is_a_warning_and_not_told_every_few_seconds() -> None:
+def test_a_missing_broker_is_one_warning_a_minute() -> None:
     stream = io.StringIO()
     configure_logs("info", "json", stream)
     consumer = logging.getLogger("dramatiq.worker.ConsumerThread(garden)")

@@ -83,7 +83,7 @@ def test_a_wrong_value_names_the_setting_the_value_and_what_is_accepted(
         ("log_level = ", "garden.toml can't be read"),
     ],
 )
-def test_a_wrong_file_is_explained_in_its_own_terms(folder: Path, text: str, complaint: str) -> None:
+def test_an_error_in_the_file_names_the_file(folder: Path, text: str, complaint: str) -> None:
     (folder / "garden.toml").write_text(text)
     with pytest.raises(SettingsError) as refusal:
         load_settings(folder)
@@ -153,7 +153,7 @@ def test_a_file_that_begins_with_a_byte_order_mark_is_read(folder: Path) -> None
     assert load_settings(folder).settings.log_level == "debug"
 
 
-def test_a_misspelt_variable_is_pointed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_misspelt_variable_gets_a_suggestion(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GARDEN_DATABSE_URL", "postgresql://x")
     assert unknown_variables() == [
         "GARDEN_DATABSE_URL is set but is no setting; did you mean 'GARDEN_DATABASE_URL'?"

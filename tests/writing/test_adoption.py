@@ -39,9 +39,7 @@ def _edits(path: str) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-def test_an_edit_from_outside_becomes_part_of_the_account_before_the_next_write(
-    garden: Garden, ada: Session
-) -> None:
+def test_an_outside_edit_is_recorded_before_the_next_write(garden: Garden, ada: Session) -> None:
     plant(ada, CRITIC)
     known = result(ada, "fs.hash", path=CRITIC)
     edit_outside(garden, CRITIC, "# Part", "# The Critic")
@@ -71,9 +69,7 @@ def test_reading_adopts_nothing(garden: Garden, ada: Session) -> None:
     ok(ada, "md.snapshot_history", path=CRITIC)
 
 
-def test_an_edit_from_outside_is_adopted_even_where_the_next_write_is_refused(
-    garden: Garden, ada: Session
-) -> None:
+def test_an_outside_edit_is_adopted_even_if_the_next_write_is_refused(garden: Garden, ada: Session) -> None:
     plant(ada, CRITIC)
     known = result(ada, "fs.hash", path=CRITIC)
     edit_outside(garden, CRITIC, "# Part", "# The Critic")
@@ -81,14 +77,14 @@ def test_an_edit_from_outside_is_adopted_even_where_the_next_write_is_refused(
     assert events_of(ada, CRITIC) == ["plant committed", "external_edit committed"]
 
 
-def test_an_edit_of_mere_bytes_is_adopted_as_well(garden: Garden, ada: Session) -> None:
+def test_an_outside_edit_of_line_ends_alone_is_adopted(garden: Garden, ada: Session) -> None:
     plant(ada, NOTES)
     edit_outside(garden, NOTES, "# Notes\n", "# Notes  \n")
     ok(ada, "fs.append", path=NOTES, text="a")
     assert events_of(ada, NOTES) == ["plant committed", "external_edit committed", "append_file committed"]
 
 
-def test_a_document_begun_outside_is_adopted_whole(garden: Garden, ada: Session) -> None:
+def test_a_document_created_outside_is_adopted(garden: Garden, ada: Session) -> None:
     text = "---\r\nid: n\r\nuser_id: ada\r\nschema: 1\r\n---\r\n\r\n# 日記\r\n\r\n## Free\r\n\r\nwords"
     put(garden, NOTES, text.encode())
     ok(ada, "fs.append", path=NOTES, text="more")
@@ -118,7 +114,7 @@ def test_an_anchor_removed_outside_stops_every_edit_until_it_is_put_back(
     ]  # fmt: skip
 
 
-def test_further_edits_from_outside_leave_a_document_damaged(garden: Garden, ada: Session) -> None:
+def test_further_outside_edits_leave_a_document_damaged(garden: Garden, ada: Session) -> None:
     plant(ada, CRITIC)
     edit_outside(garden, CRITIC, ANCHOR, "")
     refused(ada, "md.patch_section", "document_damaged", **PATCH)
@@ -183,7 +179,7 @@ def test_a_preview_sees_what_was_put_back(garden: Garden, ada: Session) -> None:
     ok(ada, "md.patch_section", **PATCH)
 
 
-def test_the_same_bytes_put_back_are_the_accounts_again(garden: Garden, ada: Session) -> None:
+def test_putting_the_same_bytes_back_ends_the_drift(garden: Garden, ada: Session) -> None:
     plant(ada, CRITIC)
     before = file_of(garden, CRITIC).read_bytes()
     put(garden, CRITIC, b"oh no")
@@ -220,7 +216,7 @@ def test_a_missing_file_put_back_can_be_edited(garden: Garden, ada: Session) -> 
     ok(ada, "md.patch_section", **PATCH)
 
 
-def test_a_wrong_id_that_its_owner_puts_right_is_no_damage(garden: Garden, ada: Session) -> None:
+def test_a_wrong_id_that_its_owner_corrects_is_no_damage(garden: Garden, ada: Session) -> None:
     plant(ada, CRITIC)
     edit_outside(garden, CRITIC, "id: critic\n", "id: critik\n")
     refused(ada, "md.patch_section", "document_damaged", **PATCH)
@@ -228,7 +224,7 @@ def test_a_wrong_id_that_its_owner_puts_right_is_no_damage(garden: Garden, ada: 
     ok(ada, "md.patch_section", **PATCH)
 
 
-def test_a_document_begun_by_hand_with_a_wrong_id_can_be_put_right(garden: Garden, ada: Session) -> None:
+def test_a_document_created_by_hand_with_a_wrong_id_can_be_corrected(garden: Garden, ada: Session) -> None:
     plant(ada, CRITIC)
     planted = file_of(garden, CRITIC).read_text()
     other = CRITIC.replace("/critic/", "/other/")
@@ -239,7 +235,7 @@ def test_a_document_begun_by_hand_with_a_wrong_id_can_be_put_right(garden: Garde
 
 
 @pytest.mark.parametrize("odd", ["2024-01-01", ".nan", "2024-01-01T10:00:00Z", "[2024-01-01, x]", "1.5"])
-def test_an_identity_value_that_is_no_word_is_told_and_can_be_put_right(
+def test_an_identity_value_that_is_not_text_is_reported_and_can_be_corrected(
     garden: Garden, ada: Session, odd: str
 ) -> None:
     plant(ada, CRITIC)
@@ -250,7 +246,7 @@ def test_an_identity_value_that_is_no_word_is_told_and_can_be_put_right(
 
 
 @pytest.mark.parametrize("escape", ["\\0", "\\ud800"])
-def test_an_identity_value_that_no_database_holds_can_be_taken_out_again(garden: Garden, escape: str) -> None:
+def test_an_identity_value_that_no_database_holds_can_be_removed(garden: Garden, escape: str) -> None:
     maintainer = garden.session("ada", role="maintainer")
     plant(maintainer, CRITIC)
     odd = f'schema: 1\nparticipants: ["a{escape}b"]\n'

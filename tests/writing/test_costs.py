@@ -1,4 +1,4 @@
-"""What a write costs, counted; and that it costs the same however much there is already."""
+"""The cost of a write, counted; it does not grow with the history."""
 
 import sys
 import tempfile
@@ -24,7 +24,7 @@ def call(garden: Garden, asked: Asked) -> Callable[[], object]:
 
 
 def round_trips(garden: Garden, work: Callable[[], object]) -> tuple[int, int]:
-    """Count what is sent on the connection used last: Sync messages (round trips) and Parse messages."""
+    """Count the round trips (Sync messages) and Parse messages on the connection used last."""
     pool = garden.services.store._pool
     with tempfile.TemporaryFile() as trace:
         with pool.connection() as connection:
@@ -52,7 +52,7 @@ def connections_taken(monkeypatch: pytest.MonkeyPatch, work: Callable[[], object
 
 
 def system_calls(work: Callable[[], object]) -> Counter[str]:
-    """Count what is asked of the system by way of `os`."""
+    """Count the system calls made through `os`."""
     calls = Counter[str]()
 
     def profile(_frame: FrameType, event: str, function: Any) -> None:
@@ -97,7 +97,7 @@ def test_a_patch_costs_the_same_with_a_hundred_copies_and_events_as_with_one(
     assert few[:3] == ((3, 0), 1, wanted)
     assert few[3]["fsync"] == wanted.count("fsync")
 
-    # One line that is replaced again and again, so that only the copies and the events grow.
+    # Replaces one line each time, so that only the copies and the events grow.
     replaced = patching(path, anchor, "")[1]
     for number in range(100):
         ok(ada(garden).call("md.patch_section", {**replaced, "change": {"replace": f"- so far {number}"}}))
@@ -105,7 +105,7 @@ def test_a_patch_costs_the_same_with_a_hundred_copies_and_events_as_with_one(
     assert costs("many") == few
 
 
-def test_a_request_that_comes_again_costs_two_round_trips_and_touches_no_file(
+def test_a_replay_costs_two_round_trips_and_touches_no_file(
     garden: Garden, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(ada(garden), PROFILE)

@@ -1,4 +1,4 @@
-"""Somebody saves a file by hand at the very moment at which a write puts another in its place."""
+"""A person saves a file at the moment at which a write replaces it."""
 
 import errno
 import os
@@ -32,7 +32,7 @@ def append(file: Path, text: str) -> None:
 
 @pytest.mark.parametrize("saving", [save, append])
 @pytest.mark.parametrize(("path", "anchor"), [(PROFILE, "concerns v1"), (NOTES, "s3 v1")])
-def test_what_is_saved_by_hand_at_the_last_moment_is_not_replaced(
+def test_a_file_saved_by_hand_at_the_last_moment_is_not_replaced(
     garden: Garden,
     monkeypatch: pytest.MonkeyPatch,
     path: str,
@@ -57,7 +57,7 @@ def test_what_is_saved_by_hand_at_the_last_moment_is_not_replaced(
     assert broken_promises(garden) == []
 
 
-def test_a_replacement_that_can_not_be_taken_back_stands_and_is_ended_by_the_next(
+def test_a_replacement_that_can_not_be_undone_is_settled_by_the_next_write(
     garden: Garden, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(ada(garden), PROFILE)
@@ -79,7 +79,7 @@ def fail(*_: object, **__: object) -> bool:
     raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
-def test_a_preview_knows_of_a_document_that_went_away_with_a_move_given_up(
+def test_a_preview_finds_a_document_that_a_failed_move_took_away(
     garden: Garden, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     maintainer = garden.session("ada", role="maintainer")
@@ -92,7 +92,7 @@ def test_a_preview_knows_of_a_document_that_went_away_with_a_move_given_up(
     with monkeypatch.context() as patched:
         patched.setattr(GardenFiles, "move", refuse)
         assert code_of(maintainer.call("fs.move", {"path": old, "newPath": new})) == "unavailable"
-    # Its mover wakes up.
+    # The mover wakes up.
     (garden.home.path / new).parent.mkdir(exist_ok=True)
     (garden.home.path / old).rename(garden.home.path / new)
     elsewhere = {"path": old, "newPath": "users/ada/parts/fool/notes.md"}
@@ -102,7 +102,7 @@ def test_a_preview_knows_of_a_document_that_went_away_with_a_move_given_up(
 
 
 @pytest.mark.parametrize("path", [PROFILE, NOTES])
-def test_what_a_program_writes_that_has_the_file_open_is_not_lost(garden: Garden, path: str) -> None:
+def test_a_program_with_the_file_open_loses_no_words(garden: Garden, path: str) -> None:
     plant(ada(garden), path)
     asked = patching(path, "concerns v1" if path == PROFILE else "s3 v1", "said once;")
     with (garden.home.path / path).open("a") as writing:
@@ -117,9 +117,7 @@ def test_what_a_program_writes_that_has_the_file_open_is_not_lost(garden: Garden
 
 
 @pytest.mark.parametrize("path", [PROFILE, NOTES])
-def test_what_a_program_writes_that_opens_the_file_at_the_last_moment_is_not_lost(
-    garden: Garden, path: str
-) -> None:
+def test_a_program_that_opens_the_file_at_the_last_moment_loses_no_words(garden: Garden, path: str) -> None:
     plant(ada(garden), path)
     asked = patching(path, "concerns v1" if path == PROFILE else "s3 v1", "said once;")
     with ExitStack() as programs:

@@ -1,4 +1,4 @@
-"""The database goes away in the middle of a write, or a connection is cut that holds a lock."""
+"""The database goes away during a write, or a connection that holds a lock is cut."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -47,7 +47,7 @@ def own_garden(own_server: EmbeddedPostgres) -> Iterator[Garden]:
 def once(
     step: Step, *, before: Callable[[], object] | None = None, after: Callable[[], object] | None = None
 ) -> Step:
-    """Do something else before or after a step, the first time that it is taken."""
+    """Call a function before or after a step, the first time."""
     todo = [True]
 
     def stepping(*words: Any, **named: Any) -> Any:
@@ -97,12 +97,12 @@ def test_a_write_that_loses_the_database_is_unavailable_and_can_be_sent_again(
     assert ok(ada(own_garden).call(*ASKED))["result"] == again["result"]
     assert text_of(own_garden, PROFILE).count("said once;") == 1
     assert len(told(own_garden, PROFILE).committed) == 2
-    # A crash takes the newest commits that need not wait for the disk; who comes next makes up for them.
+    # A crash loses the newest commits that did not wait for the disk; the next caller makes them again.
     ok(ada(own_garden).call("md.snapshot_history", {"path": NOTES}))
     assert broken_promises(own_garden) == []
 
 
-def test_a_refusal_of_the_files_is_told_even_where_it_can_not_be_recorded(
+def test_a_refusal_of_the_files_is_answered_even_if_it_can_not_be_recorded(
     own_server: EmbeddedPostgres, own_garden: Garden, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def edited_and_stopped() -> None:
@@ -134,10 +134,10 @@ def test_a_move_that_loses_the_database_can_be_sent_again(
     assert broken_promises(own_garden) == []
 
 
-def test_a_lock_that_can_not_be_given_back_does_not_spoil_an_answer(
+def test_a_lock_that_can_not_be_released_does_not_change_the_answer(
     own_server: EmbeddedPostgres, own_garden: Garden, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An edit that changes nothing ends with no other word to the database than that."""
+    """After an edit without effect, releasing the lock is the only statement left."""
     before = text_of(own_garden, PROFILE)
     monkeypatch.setattr(LockedStream, "release", once(LockedStream.release, before=own_server.stop))
     answer = ok(ada(own_garden).call("fs.write", {"path": PROFILE, "content": before, "idempotencyKey": "k"}))
@@ -148,7 +148,7 @@ def test_a_lock_that_can_not_be_given_back_does_not_spoil_an_answer(
 
 
 class Paused:
-    """A writer that stands still right before or after its content comes into place, its connection cut."""
+    """A writer that pauses right before or after it replaces the file, while its connection is cut."""
 
     def __init__(
         self,
@@ -180,7 +180,7 @@ class Paused:
         return answer
 
 
-def test_a_writer_who_lost_its_lock_can_not_overwrite_the_one_who_took_over(
+def test_a_writer_that_lost_its_lock_can_not_overwrite_the_next(
     garden: Garden, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(ada(garden), PROFILE)
@@ -195,7 +195,7 @@ def test_a_writer_who_lost_its_lock_can_not_overwrite_the_one_who_took_over(
     assert text_of(garden, PROFILE).count("said once;") == 1
 
 
-def test_a_writer_who_wrote_and_lost_its_lock_is_brought_to_its_end_by_the_next(
+def test_a_change_whose_writer_lost_its_lock_is_settled_by_the_next(
     garden: Garden, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(ada(garden), PROFILE)
@@ -211,14 +211,14 @@ def test_a_writer_who_wrote_and_lost_its_lock_is_brought_to_its_end_by_the_next(
 
 
 @pytest.mark.parametrize("begins", [False, True], ids=["a document that is there", "a new one"])
-def test_a_writer_who_was_given_up_finds_nothing_left_to_put_in_place(
+def test_a_writer_whose_change_was_settled_finds_no_file_to_put_in_place(
     garden: Garden, database: str, monkeypatch: pytest.MonkeyPatch, begins: bool
 ) -> None:
     asked: Asked = ("md.plant", {"path": PROFILE}) if begins else ASKED
     if not begins:
         plant(ada(garden), PROFILE)
     paused = Paused(garden, database, monkeypatch, asked, where="before")
-    # Somebody opens the document, gives the paused writer up, and is refused.
+    # Another caller opens the document, settles the paused write, and is refused.
     refused = ada(garden).call(*patching(PROFILE, "needs v1", "never said", ifMatch="none"))
     assert code_of(refused) == "precondition_failed"
     before = {path: path.read_bytes() for path in garden.home.users.rglob("*.md")}
@@ -230,7 +230,7 @@ def test_a_writer_who_was_given_up_finds_nothing_left_to_put_in_place(
     assert broken_promises(garden) == []
 
 
-def test_what_the_disk_did_not_confirm_is_brought_to_it_before_anything_else_and_not_written_twice(
+def test_a_change_that_the_disk_did_not_confirm_is_synced_first_and_not_repeated(
     garden: Garden, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def not_confirmed() -> None:
@@ -245,7 +245,7 @@ def test_what_the_disk_did_not_confirm_is_brought_to_it_before_anything_else_and
     inode = (garden.home.path / PROFILE).stat().st_ino
     with monkeypatch.context() as patched:
         patched.setattr(PreparedFile, "put", once(PreparedFile.put, before=not_confirmed))
-        # As long as the disk does not confirm, the document is closed to everybody.
+        # Until the disk confirms, the document is closed to every caller.
         assert code_of(ada(garden).call(*patching(PROFILE, "needs v1", "of another"))) == "unavailable"
     assert told(garden, PROFILE).events[-1].status == "pending"
     again = ok(ada(garden).call(*ASKED))
@@ -267,10 +267,10 @@ def test_while_the_database_is_away_nothing_is_written(
     assert "replayed" not in ok(ada(own_garden).call(*ASKED))["meta"]
 
 
-def test_what_was_acknowledged_survives_a_crash_of_the_server(
+def test_an_acknowledged_edit_survives_a_crash_of_the_server(
     own_server: EmbeddedPostgres, own_garden: Garden
 ) -> None:
-    """The last commit of a write does not wait for the disk; what is lost of it is made again."""
+    """The last commit of a write does not wait for the disk; if lost, it is made again."""
     for number in range(2):
         asked = patching(PROFILE, "concerns v1", f"said {number};", idempotencyKey=str(number))
         answer = ok(ada(own_garden).call(*asked))
@@ -285,12 +285,12 @@ def test_what_was_acknowledged_survives_a_crash_of_the_server(
         assert broken_promises(own_garden) == []
 
 
-def test_what_was_acknowledged_survives_a_crash_of_the_server_and_an_edit_by_hand_after_it(
+def test_an_acknowledged_edit_survives_a_crash_of_the_server_and_an_outside_edit(
     own_server: EmbeddedPostgres, own_garden: Garden
 ) -> None:
-    """The server has lost that the write was sealed, and the file is not what the write has left."""
+    """The server lost the seal of the write, and the file was edited since."""
     with connection(own_server.ensure_running()) as administration:
-        # What need not wait for the disk is not to get there before the crash.
+        # Commits that don't wait for the disk must not reach it before the crash.
         administration.execute(b"alter system set wal_writer_delay = '10s'")
         administration.execute(b"select pg_reload_conf()")
     answer = ok(ada(own_garden).call(*ASKED))

@@ -1,4 +1,4 @@
-"""A file that the disk set back is made again; one that a person put back is that person's edit."""
+"""A file that the disk set back is rebuilt; one that a person put back is an outside edit."""
 
 import os
 import time
@@ -23,7 +23,7 @@ def session(garden: Garden) -> Session:
 
 
 def put_back(file: Path, content: bytes) -> None:
-    """Touch a file now, as a person does; the clock by which files are touched may lag behind."""
+    """Touch a file now, as a person does; the clock of the file system may lag behind."""
     since = time.time_ns()
     while file.stat().st_ctime_ns <= since:
         file.write_bytes(content)
@@ -37,14 +37,14 @@ def edited(session: Session, path: str, *texts: str) -> None:
 
 @pytest.fixture
 def _commits_lie_ahead(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever sets a file back here touches it now; what lies before a commit is what a disk left behind."""
+    """Set a file back as a disk does: its times are those before the commit."""
     for account in (garden.services.store, garden.services.recovery_path._store):
         monkeypatch.setattr(account, "_now", lambda: datetime.now(UTC) + timedelta(hours=1))
 
 
 @pytest.mark.usefixtures("_commits_lie_ahead")
 @pytest.mark.parametrize("versions_lost", [1, 3])
-def test_a_file_that_lost_confirmed_versions_is_made_again(
+def test_a_file_that_lost_confirmed_versions_is_rebuilt(
     garden: Garden, session: Session, versions_lost: int
 ) -> None:
     file = file_of(garden, CRITIC)
@@ -61,7 +61,7 @@ def test_a_file_that_lost_confirmed_versions_is_made_again(
 
 
 @pytest.mark.usefixtures("_commits_lie_ahead")
-def test_the_next_write_makes_it_again_as_well(garden: Garden, session: Session) -> None:
+def test_the_next_write_rebuilds_it_too(garden: Garden, session: Session) -> None:
     file = file_of(garden, CRITIC)
     old = file.read_bytes()
     edited(session, CRITIC, "first")
@@ -71,7 +71,7 @@ def test_the_next_write_makes_it_again_as_well(garden: Garden, session: Session)
     assert "second" in file.read_text()
 
 
-def test_a_version_that_a_person_put_back_is_an_edit_from_outside(garden: Garden, session: Session) -> None:
+def test_a_version_that_a_person_put_back_is_an_outside_edit(garden: Garden, session: Session) -> None:
     file = file_of(garden, CRITIC)
     old = file.read_bytes()
     edited(session, CRITIC, "first")
@@ -83,7 +83,7 @@ def test_a_version_that_a_person_put_back_is_an_edit_from_outside(garden: Garden
     assert broken_promises(garden) == []
 
 
-def test_a_copy_that_a_person_moved_back_with_its_times_is_an_edit_from_outside(
+def test_a_copy_that_a_person_moved_back_with_its_times_is_an_outside_edit(
     garden: Garden, session: Session
 ) -> None:
     file = file_of(garden, CRITIC)
@@ -115,7 +115,7 @@ def test_an_undo_made_before_a_change_was_sealed_is_a_persons(
     assert file.read_bytes() == old
 
 
-def test_a_file_that_was_touched_for_its_copy_and_set_back_then_is_made_again(
+def test_a_file_touched_for_its_copy_and_then_set_back_is_rebuilt(
     garden: Garden, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, passed = file_of(garden, CRITIC), [timedelta(0)]
@@ -151,7 +151,7 @@ def test_a_persons_undo_stays_where_a_clock_was_ahead(
             edited(session, CRITIC, "private")
     if written_after:
         edited(session, CRITIC, "private")
-        # By now the clock has come to where it had been set before.
+        # By now the clock has reached the time to which it had been set.
         later = lambda: datetime.now(UTC) + timedelta(hours=2)  # noqa: E731
         monkeypatch.setattr(garden.services.recovery_path._store, "_now", later)
     put_back(file, old)
@@ -161,7 +161,7 @@ def test_a_persons_undo_stays_where_a_clock_was_ahead(
 
 
 @pytest.mark.usefixtures("_commits_lie_ahead")
-def test_bytes_that_were_never_a_version_are_never_thrown_away(garden: Garden, session: Session) -> None:
+def test_bytes_that_were_never_a_version_are_kept(garden: Garden, session: Session) -> None:
     file = file_of(garden, CRITIC)
     edited(session, CRITIC, "first")
     with file.open("a") as opened:
@@ -172,7 +172,7 @@ def test_bytes_that_were_never_a_version_are_never_thrown_away(garden: Garden, s
 
 
 @pytest.mark.usefixtures("_commits_lie_ahead")
-def test_a_document_that_a_disk_moved_back_is_not_made_empty(garden: Garden) -> None:
+def test_a_document_that_a_disk_moved_back_is_not_emptied(garden: Garden) -> None:
     maintainer = garden.session("ada", role="maintainer")
     old, new = "users/ada/parts/critic/notes.md", "users/ada/parts/guard/notes.md"
     plant(maintainer, old)

@@ -76,7 +76,7 @@ def test_twenty_edits_of_twenty_sections_at_once_all_succeed_without_a_retry(
 
 @pytest.mark.parametrize("path", [NOTES, PROFILE])
 @pytest.mark.parametrize("whose", ["section", "document"])
-def test_of_twenty_edits_on_the_ground_of_one_hash_exactly_one_wins(
+def test_of_twenty_edits_with_the_same_if_match_exactly_one_wins(
     garden: Garden, at_once: AtOnce, path: str, whose: str
 ) -> None:
     session = ada(garden)
@@ -112,7 +112,7 @@ def test_of_twenty_edits_on_the_ground_of_one_hash_exactly_one_wins(
     ],
     ids=["patch", "append", "plant", "move"],
 )
-def test_a_request_that_comes_sixteen_times_at_once_has_one_effect_and_one_answer(
+def test_a_request_sent_sixteen_times_at_once_has_one_effect_and_one_answer(
     garden: Garden, at_once: AtOnce, tool: str, args: dict[str, Any], key: dict[str, str]
 ) -> None:
     plant(ada(garden), PROFILE)
@@ -132,7 +132,7 @@ def test_a_request_that_comes_sixteen_times_at_once_has_one_effect_and_one_answe
 
 
 @pytest.mark.parametrize("key", [{"idempotencyKey": "the same"}, {}], ids=str)
-def test_a_snapshot_that_is_asked_for_sixteen_times_at_once_is_one_copy(
+def test_sixteen_snapshots_at_once_make_one_copy(
     garden: Garden, at_once: AtOnce, key: dict[str, str]
 ) -> None:
     plant(ada(garden), PROFILE)
@@ -163,9 +163,7 @@ def test_forty_threads_on_forty_documents_with_ten_connections_all_succeed(garde
     assert broken_promises(garden) == []
 
 
-def test_the_same_document_begun_by_many_with_different_texts_is_begun_once(
-    garden: Garden, at_once: AtOnce
-) -> None:
+def test_of_many_creators_of_one_document_one_wins(garden: Garden, at_once: AtOnce) -> None:
     calls = [("md.plant", {"path": PROFILE, "title": f"Title {number}"}) for number in range(12)]
     envelopes = at_once(garden, calls)
     assert sorted(code_of(each) for each in envelopes) == ["already_exists"] * 11 + ["ok"]

@@ -17,7 +17,7 @@ class _GoneError(BaseException):
 
 @pytest.fixture
 def operator(garden: Garden) -> Session:
-    """A maintainer, and a document in the wrong place."""
+    """A maintainer's session, and a document in the wrong place."""
     session = garden.session("ada", "operator", role="maintainer")
     plant(session, OLD)
     ok(session, "md.patch_section", path=OLD, sectionAnchor="inbox v1", change={"replace": "words"})
@@ -31,7 +31,7 @@ def test_a_move_is_answered_with_ok(garden: Garden, operator: Session) -> None:
     assert not file_of(garden, OLD).exists()
 
 
-def test_both_paths_tell_of_a_move(operator: Session) -> None:
+def test_both_paths_have_an_event_of_a_move(operator: Session) -> None:
     envelope = ok(operator, "fs.move", path=OLD, newPath=NEW, rationale="A typing error.")
     assert events_of(operator, OLD)[-1] == "move committed"
     assert events_of(operator, NEW) == ["move committed"]
@@ -57,7 +57,7 @@ def test_a_move_never_overwrites(garden: Garden, operator: Session) -> None:
     assert file_of(garden, NEW).read_bytes() == before
 
 
-def test_what_is_not_there_is_not_moved(operator: Session) -> None:
+def test_a_missing_document_is_not_moved(operator: Session) -> None:
     refused(operator, "fs.move", "not_found", path=NEW, newPath=OLD)
     refused(operator, "fs.move", "not_found", path=NEW, newPath="users/ada/notes.md")
 
@@ -109,7 +109,7 @@ def test_a_document_moves_to_a_path_of_its_own_kind_only(garden: Garden) -> None
     refused(keeper, "fs.move", "invalid_input", path=OLD, newPath=OLD.replace("notes.md", "profile.md"))
 
 
-def test_a_document_that_was_deleted_while_its_move_was_given_up_is_told_as_missing(
+def test_a_document_deleted_during_an_interrupted_move_is_missing_in_status(
     garden: Garden, operator: Session
 ) -> None:
     asked = {"path": OLD, "newPath": NEW, "idempotencyKey": "the same"}

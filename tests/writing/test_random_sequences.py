@@ -1,4 +1,4 @@
-"""Random sequences of calls, edits by hand and writers that were cut off: the account always holds."""
+"""Random sequences of calls, outside edits and killed writers: the events always hold."""
 
 import os
 from dataclasses import dataclass, field
@@ -43,7 +43,7 @@ keys = st.one_of(st.none(), st.sampled_from("ab"))
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that happens: a call, an edit by hand, or a call that is cut off."""
+    """A call, an outside edit, or an interrupted call."""
 
     what: str
     path: str
@@ -91,11 +91,11 @@ steps = st.one_of(edits, edits, others, by_hand, cut_off)
 
 
 class CutOffError(BaseException):
-    """Ends a writer where no clean-up of its own sees it, as a kill would."""
+    """Ends a writer without any clean-up of its own, as a kill would."""
 
 
 class World:
-    """One user's garden, and what is known of it."""
+    """One user's garden, with its expected state."""
 
     def __init__(self, garden: Garden, user_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
         self.garden = garden
@@ -126,7 +126,7 @@ class World:
         return head.version if head else 0
 
     def check(self, path: str) -> None:
-        """The file is what the account says, byte for byte."""
+        """The file matches its head, byte for byte."""
         version, file = self.version(path), self.garden.home.path / path
         text = self.garden.services.reader.text_at(self.user_id, path, version) if version else ""
         assert (file.read_bytes() if file.exists() else b"") == text.encode()
@@ -187,7 +187,7 @@ class World:
         self.unsettled.add(path)
 
     def end(self) -> None:
-        """Whoever comes to each document last finds it in order, and leaves it so."""
+        """The last caller finds each document in order, and leaves it so."""
         for each in DOCUMENTS:
             answer = self.session.call(
                 "fs.append", {"path": self.path(each), "text": "the end", "toolCallId": "z"}
@@ -205,7 +205,7 @@ _numbers = count()
     suppress_health_check=list(HealthCheck),
 )
 @given(sequence=st.lists(steps, min_size=4, max_size=25))
-def test_after_any_sequence_of_steps_the_account_holds_and_is_the_file(
+def test_after_any_sequence_of_steps_the_events_hold_and_match_the_file(
     garden: Garden, monkeypatch: pytest.MonkeyPatch, sequence: list[Step]
 ) -> None:
     world = World(garden, f"user{next(_numbers)}", monkeypatch)

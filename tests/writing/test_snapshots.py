@@ -67,7 +67,7 @@ def test_a_document_has_one_link_after_an_edit(garden: Garden, ada: Session) -> 
     _patched(ada, CRITIC, "needs v1", "- Both")
 
 
-def test_a_snapshot_is_a_copy_of_what_is_there(ada: Session) -> None:
+def test_a_snapshot_is_a_copy_of_the_current_version(ada: Session) -> None:
     plant(ada, NOTES)
     answer = result(ada, "md.snapshot_history", path=NOTES)
     assert set(answer) == {"historyPath"}
@@ -75,7 +75,7 @@ def test_a_snapshot_is_a_copy_of_what_is_there(ada: Session) -> None:
     assert rows(ada)[0]["op"] == "snapshot_history"
 
 
-def test_a_version_is_copied_once_however_often_it_is_asked_for(ada: Session) -> None:
+def test_many_snapshots_of_one_version_make_one_copy(ada: Session) -> None:
     plant(ada, NOTES)
     first = ok(ada, "md.snapshot_history", path=NOTES)
     again = ok(ada, "md.snapshot_history", path=NOTES)
@@ -115,7 +115,7 @@ def test_a_dry_run_of_a_snapshot_copies_nothing(ada: Session) -> None:
     assert events_of(ada, NOTES) == ["plant committed"]
 
 
-def test_a_snapshot_takes_in_what_was_edited_outside(garden: Garden, ada: Session) -> None:
+def test_a_snapshot_adopts_an_outside_edit(garden: Garden, ada: Session) -> None:
     plant(ada, NOTES)
     edit_outside(garden, NOTES, "# Notes", "# Mine")
     copy = result(ada, "md.snapshot_history", path=NOTES)["historyPath"]

@@ -1,4 +1,4 @@
-"""Whoever needs two locks never waits for somebody who waits for them, for a connection or for a lock."""
+"""Writers that need two locks never wait for each other in a circle."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -82,7 +82,7 @@ def test_a_document_that_many_moves_wait_for_is_not_kept_from_its_second_lock(
     assert broken_promises(garden) == []
 
 
-def test_whoever_waited_for_a_connection_in_vain_does_not_begin_to_wait_anew(
+def test_a_wait_for_a_connection_that_timed_out_does_not_start_again(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     attempts, take = [0], Pool.take
@@ -118,7 +118,7 @@ def test_moves_in_opposite_directions_do_not_wait_for_each_other_for_ever(garden
 
 
 def mixed_calls(number: int) -> list[Asked]:
-    """Two documents, in this order or the other, with all that can be done to them."""
+    """Every operation on two documents, in both orders."""
     first, second = (NOTES, PROFILE) if number % 2 else (PROFILE, NOTES)
     here, there = (notes_of("a"), notes_of("b")) if number % 2 else (notes_of("b"), notes_of("a"))
     return [
@@ -163,7 +163,7 @@ def test_patches_snapshots_moves_and_words_at_once_from_eight_processes(garden: 
     assert_nothing_was_lost(garden, calls, [each for one in done for each in one.envelopes])
 
 
-def test_a_second_lock_whose_taking_failed_halfway_is_not_left_behind(garden: Garden, database: str) -> None:
+def test_a_second_lock_that_failed_halfway_is_released(garden: Garden, database: str) -> None:
     begin_notes(garden, "z")
     store = garden.services.store
     with (
@@ -171,7 +171,7 @@ def test_a_second_lock_whose_taking_failed_halfway_is_not_left_behind(garden: Ga
         store.document(ada(garden).caller, notes_of("z")) as held,
         blocking.transaction(),
     ):
-        # As a migration would; the lock on the document is taken before this one is waited for.
+        # As a migration would. The document's lock is taken before the wait for this one.
         blocking.execute("lock table garden.documents in access exclusive mode")
         held.connection.execute("set lock_timeout = 50")
         with pytest.raises(InProgressError), store.lock_second(held, notes_of("zz")):

@@ -1,0 +1,18 @@
+from garden.files.garden_files import GardenFiles
+from garden.home.folder import Home
+from tests.files.test_garden_files import COPY, NOTES, PROFILE, place
+
+
+def test_only_a_documents_own_strays_are_removed(files: GardenFiles, home: Home) -> None:
+    place(home, PROFILE)
+    place(home, COPY)
+    folder, history = home.path / str(PROFILE.folder), home.path / str(COPY.folder)
+    stray = ".new-profile.md-0123456789abcdef"
+    others = [".new-notes.md-0123456789abcdef", ".new-profile.md-mine", ".new-profile.md", "new-profile.md-x"]
+    for name in (stray, *others):
+        (folder / name).write_text("half")
+    (history / f".new-{COPY.name}-0123456789abcdef").write_text("half")
+    assert files.strays.remove(PROFILE) == 2
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*others, "profile.md"])
+    assert [path.name for path in history.iterdir()] == [COPY.name]
+    assert files.strays.remove(PROFILE) == files.strays.remove(NOTES) == 0
