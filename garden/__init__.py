@@ -1,12 +1,9 @@
-"""Memory Garden, the application.
+"""Memory Garden: a file-first memory service for companion agents.
 
-Everything that has effects lives here: settings, the garden home on disk, the embedded database, the write
-path, the tools and the surfaces. It stands on `events`, `lint` and `grammar`, and nothing below imports it.
-
-    with garden.open(home="my-garden") as opened:
-        session = opened.session("ada", "companion")
-        session.md.plant("users/ada/notes.md", title="Notes")
-        session.fs.append("users/ada/notes.md", "Laughed about the deadline today.")
+with garden.open(home="my-garden") as opened:
+    session = opened.session("ada", "companion")
+    session.md.plant("users/ada/notes.md", title="Notes")
+    session.fs.append("users/ada/notes.md", "Laughed about the deadline today.")
 """
 
 from typing import TYPE_CHECKING
@@ -20,7 +17,7 @@ __version__ = "0.1.0"
 
 
 def open(home: "str | Path | None" = None) -> "Garden":  # noqa: A001 - read as garden.open
-    """Open the garden in this folder, or in the one that the settings name; what is missing is made."""
+    """Open the garden in this folder or in the settings' folder, creating what is missing."""
     from garden.application import open_garden
 
     return open_garden(home)

@@ -1,6 +1,6 @@
-"""The command `garden`, which is `python -m garden` as well, in its first moments.
+"""Entry point of the command `garden` and of `python -m garden`.
 
-Loading what the command stands on takes a while, and Ctrl-C then needs no traceback: nothing has begun.
+Loading the command takes a while. Ctrl-C exits without a traceback meanwhile, because nothing has begun.
 """
 
 import os
@@ -11,7 +11,7 @@ def main() -> None:
     """Load the command and run it."""
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:
-        # Not by an exception, which whatever is being loaded may wrap in one of its own.
+        # An exception would not do: a module that is loading may wrap it in its own.
         signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     from garden.surfaces.cli.main import main as run
 

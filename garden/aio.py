@@ -1,13 +1,12 @@
-"""For async applications: an open garden whose calls are awaited while worker threads carry them out.
+"""An open garden for async applications: calls are awaited while worker threads run them.
 
     async with garden.aio.open(home="my-garden") as opened:
         session = opened.session("ada", "companion")
         await session.md.plant("users/ada/notes.md", title="Notes")
         await session.fs.append("users/ada/notes.md", "Laughed about the deadline today.")
 
-Whoever cancels an awaited call leaves the garden in one of two states: the call was never begun, or it has
-been carried out to its end. It is never abandoned halfway, and the cancelled task goes on only when that is
-settled.
+A cancelled call either never began or runs to its end; it never stops halfway. The cancelled task continues
+only once that is certain.
 """
 
 import asyncio
@@ -27,26 +26,26 @@ from garden.session import Session
 from garden.surfaces.python.answers import Answer
 from garden.surfaces.python.async_toolbelt import AsyncToolbelt
 
-# As many as the connections that changes may have; more threads would only wait for those.
+# One for each connection for writes; more threads would only wait for connections.
 THREADS = 10
 
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 
 
 class ClosedGardenError(GardenError):
-    """The garden has been closed, and a call came after that."""
+    """A call came after the garden was closed."""
 
     code = "unavailable"
 
 
-class Workers:
-    """So many threads, which carry out one call each."""
+class WorkerThreads:
+    """A fixed number of threads that run one call each."""
 
     def __init__(self, threads: int) -> None:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="garden")
 
-    async def run(self, work: Callable[[], Result]) -> Result:
-        """Have a thread do it; a cancelled task waits for what was begun, and takes back what was not."""
+    async def run(self, work: Callable[[], _Result]) -> _Result:
+        """Run work in a thread; a cancelled task waits for work that has begun and withdraws the rest."""
         try:
             begun = self._threads.submit(copy_context().run, work)
         except RuntimeError:
@@ -58,53 +57,53 @@ class Workers:
             await asyncio.wait([future])
         except asyncio.CancelledError:
             if not begun.cancel():
-                await _settled(future)
+                await _wait_until_done(future)
             raise
         return future.result()
 
     async def close(self, then: Callable[[], None]) -> None:
-        """Wait until every call has ended, then do this; no later call begins."""
+        """Accept no more calls, wait for the running ones, then run `then`."""
 
         def end() -> None:
             self._threads.shutdown(wait=True)
             then()
 
-        # Not in one of the workers: they are what it waits for.
+        # Not in a worker thread, because it waits for those.
         closing = asyncio.get_running_loop().run_in_executor(None, end)
-        await _settled(closing)
+        await _wait_until_done(closing)
         closing.result()
 
 
 class AsyncSession(AsyncToolbelt):
-    """The tools, as one actor may use them in one garden, as coroutines.
+    """The tools for one actor in one garden, as coroutines.
 
-    They answer with a result and what else there is to tell, or raise a `GardenError`. `call` takes a tool's
-    name and its arguments as they travel, and answers with the envelope; a refusal is one as well.
+    The typed methods return an `Answer` with result and meta, or raise a `GardenError`. `call` takes a tool's
+    name and its JSON arguments and returns the envelope, for a refusal as well.
     """
 
-    def __init__(self, session: Session, workers: Workers) -> None:
+    def __init__(self, session: Session, workers: WorkerThreads) -> None:
         super().__init__(self.ask)
         self._session = session
         self._workers = workers
 
     @property
     def caller(self) -> Caller:
-        """Who acts."""
+        """The caller of every call."""
         return self._session.caller
 
     async def call(self, tool: str, args: Mapping[str, Any] | None = None) -> Envelope:
-        """Call a tool by its name."""
+        """Call a tool by name."""
         return await self._workers.run(partial(self._session.call, tool, args))
 
     async def ask(self, tool: str, fields: Mapping[str, Any]) -> Answer[Any]:
-        """Call a tool by its name, and have what its typed method gives."""
+        """Call a tool by name and return what its typed method returns."""
         return await self._workers.run(partial(self._session.ask, tool, fields))
 
 
 class AsyncGarden:
-    """An open garden home, which many tasks may use at once; `blocking` is the same one for other code."""
+    """An open garden home for many tasks at once; `blocking` is the same garden for synchronous code."""
 
-    def __init__(self, garden: Garden, workers: Workers) -> None:
+    def __init__(self, garden: Garden, workers: WorkerThreads) -> None:
         self.blocking = garden
         self._workers = workers
 
@@ -117,7 +116,7 @@ class AsyncGarden:
         transaction_id: str | None = None,
         agent_action_id: str | None = None,
     ) -> AsyncSession:
-        """Act for one user; the ids are recorded with all that happens in the session."""
+        """Open a session for one user; the ids are recorded with all of its events."""
         session = self.blocking.session(
             user_id, actor, role=role, transaction_id=transaction_id, agent_action_id=agent_action_id
         )
@@ -128,11 +127,11 @@ class AsyncGarden:
 async def open(  # noqa: A001 - read as garden.aio.open
     home: str | Path | None = None, *, threads: int = THREADS
 ) -> AsyncIterator[AsyncGarden]:
-    """Open the garden in this folder, or in the one that the settings name; what is missing is made.
+    """Open the garden in this folder or in the settings' folder, creating what is missing.
 
-    At most so many calls as there are threads are carried out at the same time; others wait for their turn.
+    At most `threads` calls run at the same time; others wait.
     """
-    workers = Workers(threads)
+    workers = WorkerThreads(threads)
     with ExitStack() as opened:
         try:
             garden = await workers.run(lambda: opened.enter_context(open_garden(home)))
@@ -141,15 +140,15 @@ async def open(  # noqa: A001 - read as garden.aio.open
             await workers.close(opened.close)
 
 
-async def _settled(future: "asyncio.Future[Any]") -> None:
-    """Wait until it is done, also in a task that is being cancelled; only then say that it was."""
+async def _wait_until_done(future: "asyncio.Future[Any]") -> None:
+    """Wait for a future even while the task is cancelled; then raise the cancellation."""
     cancelled: asyncio.CancelledError | None = None
     while not future.done():
         try:
             await asyncio.wait([future])
         except asyncio.CancelledError as error:
             cancelled = error
-    # Looked at, so that the loop does not report as forgotten what nobody is left to hear.
+    # Retrieve the exception, so that the loop does not report it as never retrieved.
     future.exception()
     if cancelled is not None:
         raise cancelled

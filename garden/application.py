@@ -1,4 +1,4 @@
-"""The composition root: an open garden, with every part wired to the others."""
+"""The composition root: opens a garden and connects its parts."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -43,20 +43,20 @@ _RECOVERY_LOCK_SECONDS = 0.5
 
 
 class Garden:
-    """An open garden home, which many threads may use at once, and other processes at the same time."""
+    """An open garden home, for many threads and processes at once."""
 
     def __init__(self, settings: Settings, prepared: PreparedHome) -> None:
         self.settings = settings
         self.home = prepared.home
         with ExitStack() as stack:
-            # Readers have connections of their own: whoever holds a document's lock may have to read, and
-            # those who wait for the lock can't keep it from that.
+            # Readers have their own connections: a lock holder may have to read while every writer connection
+            # waits for its lock.
             revive = EmbeddedPostgres(prepared.home).revive if settings.database_url is None else None
             writers, readers = (
                 stack.enter_context(Pool(prepared.database_url, revive=revive)) for _ in range(2)
             )
-            # Recovery does not wait for those who are alive: they will end what they began.
-            hurried = stack.enter_context(
+            # Recovery does not wait long for a lock: a live holder finishes its own change.
+            recoverers = stack.enter_context(
                 Pool(
                     prepared.database_url,
                     size_max=_RECOVERERS_MAX,
@@ -64,8 +64,8 @@ class Garden:
                     revive=revive,
                 )
             )
-            self.pools = {"writers": writers, "readers": readers, "recoverers": hurried}
-            self.services = _wired(settings, prepared, stack, writers, readers, hurried)
+            self.pools = {"writers": writers, "readers": readers, "recoverers": recoverers}
+            self.services = _build_services(settings, prepared, stack, writers, readers, recoverers)
             self.tokens = Tokens(TokenStore(readers))
             self.feed = Feed(prepared.database_url, readers)
             stack.callback(self.feed.close)
@@ -82,18 +82,18 @@ class Garden:
         transaction_id: str | None = None,
         agent_action_id: str | None = None,
     ) -> Session:
-        """Act for one user; the ids are recorded with all that happens in the session."""
+        """Open a session for one user; the ids are recorded with all of its events."""
         caller = make_caller(
             user_id, actor, role, transaction_id=transaction_id, agent_action_id=agent_action_id
         )
         return Session(self._dispatcher, caller)
 
     def watch_calls(self, watch: Watch) -> None:
-        """Have the calls of all sessions told to somebody who counts them."""
+        """Report every call of every session to this function."""
         self._dispatcher.watch(watch)
 
     def close(self) -> None:
-        """Give everything back; an embedded database goes on running, for whoever comes next."""
+        """Close connections and threads; an embedded database keeps running for other processes."""
         self._open.close()
 
     def __enter__(self) -> Self:
@@ -106,13 +106,18 @@ class Garden:
 
 
 def open_garden(home: str | Path | None = None, *, report: Progress = ignore_progress) -> Garden:
-    """Open the garden in this folder, or in the one that the settings name; what is missing is made."""
+    """Open the garden in this folder or in the settings' folder, creating what is missing."""
     settings = load_settings(Path(home) if home is not None else None).settings
     return Garden(settings, prepare_home(settings, report))
 
 
-def _wired(
-    settings: Settings, prepared: PreparedHome, stack: ExitStack, writers: Pool, readers: Pool, hurried: Pool
+def _build_services(
+    settings: Settings,
+    prepared: PreparedHome,
+    stack: ExitStack,
+    writers: Pool,
+    readers: Pool,
+    recoverers: Pool,
 ) -> Services:
     keys = KeySource(settings, prepared.home)
     store, reader = EventStore(writers, keys), EventReader(readers)
@@ -134,7 +139,7 @@ def _wired(
         recoveries=Attempts(readers),
         heads=HeadBuilder(store, reader, verifier),
         write_path=write_path,
-        recovery_path=WritePath(EventStore(hurried, keys), *parts),
+        recovery_path=WritePath(EventStore(recoverers, keys), *parts),
         mover=Mover(store, files, documents, write_path, disk_space),
         snapshots=Snapshots(store, reader, files, write_path, disk_space),
         disk_space=disk_space,

@@ -50,7 +50,7 @@ def serve(
 
     `started` gets the service's URL, and whether any caller can reach it yet.
     """
-    has_tokens = garden.tokens.any()
+    has_tokens = garden.tokens.has_live_token()
     if not address.is_private:
         _check_not_open(address, caller, has_tokens=has_tokens)
     listener = listen(address.host, address.port)

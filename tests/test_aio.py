@@ -106,7 +106,7 @@ def test_many_tasks_edit_one_document_at_once_and_every_line_is_there(ready_home
 
 def test_the_loop_goes_on_while_a_call_runs() -> None:
     async def story() -> None:
-        workers, held = aio.Workers(1), Held()
+        workers, held = aio.WorkerThreads(1), Held()
         waiting = asyncio.create_task(workers.run(held.work))
         # This very line could not be reached if the work kept the loop.
         await held.begun()
@@ -120,7 +120,7 @@ def test_the_loop_goes_on_while_a_call_runs() -> None:
 
 def test_a_cancelled_call_that_has_begun_is_carried_out_before_the_task_goes_on() -> None:
     async def story() -> None:
-        workers, held = aio.Workers(1), Held()
+        workers, held = aio.WorkerThreads(1), Held()
         task = asyncio.create_task(workers.run(held.work))
         await held.begun()
         task.cancel()
@@ -140,7 +140,7 @@ def test_a_cancelled_call_that_has_begun_is_carried_out_before_the_task_goes_on(
 
 def test_a_cancelled_call_that_waits_for_its_turn_is_never_begun() -> None:
     async def story() -> None:
-        workers, first, second = aio.Workers(1), Held(), Held()
+        workers, first, second = aio.WorkerThreads(1), Held(), Held()
         running = asyncio.create_task(workers.run(first.work))
         await first.begun()
         waiting = asyncio.create_task(workers.run(second.work))
@@ -218,7 +218,7 @@ def test_what_stands_in_context_variables_is_seen_by_the_thread() -> None:
     request = ContextVar("request", default="")
 
     async def story() -> None:
-        workers = aio.Workers(1)
+        workers = aio.WorkerThreads(1)
         request.set("r-17")
         assert await workers.run(partial(request.get)) == "r-17"
         await workers.close(lambda: None)

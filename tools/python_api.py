@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 
 from garden.tools.declaration import Tool
 from garden.tools.registry import REGISTRY
-from garden.tools.wire import Correlated, WriteRequest
+from garden.tools.wire import RecordedRequest, WriteRequest
 
 FOLDER = Path(__file__).parents[1] / "garden" / "surfaces" / "python"
 HEAD = '''\
@@ -27,7 +27,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, Unpack
 
-from garden.surfaces.python.answers import Answer, Correlated, {base}, Written
+from garden.surfaces.python.answers import Answer, {base}, RecordedFields, WriteFields
 '''
 
 
@@ -61,10 +61,10 @@ COLOURS = (
         base="AsyncFamily",
         definition="async def",
         run="await self._run",
-        parts="self._asking",
+        parts="self._ask",
     ),
 )
-_SAID: dict[type[BaseModel], str] = {WriteRequest: "Written", Correlated: "Correlated"}
+_SAID: dict[type[BaseModel], str] = {WriteRequest: "WriteFields", RecordedRequest: "RecordedFields"}
 
 
 def files() -> dict[Path, str]:
@@ -109,9 +109,9 @@ def _method(colour: Colour, tool: Tool[Any], models: set[type[BaseModel]]) -> st
         f"{name}: {_type(field.annotation, models)}" for name, field in own.items() if field.is_required()
     ]
     optional = [_optional(name, field, models) for name, field in own.items() if not field.is_required()]
-    said = [f"**said: Unpack[{_SAID[shared]}]"] if shared in _SAID else []
+    said = [f"**shared: Unpack[{_SAID[shared]}]"] if shared in _SAID else []
     parameters = ", ".join(["self", *required, *(["*", *optional] if optional else []), *said])
-    fields = ", ".join([*(f'"{name}": {name}' for name in own), *(["**said"] if said else [])])
+    fields = ", ".join([*(f'"{name}": {name}' for name in own), *(["**shared"] if said else [])])
     result = _type(tool.result, models, given=False)
     return (
         f"    {colour.definition} {tool.name.rpartition('.')[2]}({parameters}) -> Answer[{result}]:\n"
@@ -125,7 +125,9 @@ def _wrapped(text: str) -> str:
 
 
 def _shared(tool: Tool[Any]) -> type[BaseModel]:
-    return next((base for base in (WriteRequest, Correlated) if issubclass(tool.request, base)), BaseModel)
+    return next(
+        (base for base in (WriteRequest, RecordedRequest) if issubclass(tool.request, base)), BaseModel
+    )
 
 
 def _optional(name: str, field: FieldInfo, models: set[type[BaseModel]]) -> str:

@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 from garden.tools.declaration import Tool
 from garden.tools.error_codes import CODES
 from garden.tools.registry import REGISTRY
-from garden.tools.wire import Correlated, WriteRequest
+from garden.tools.wire import RecordedRequest, WriteRequest
 
 DOCS = Path(__file__).parents[1] / "docs"
 ERRORS = """\
@@ -46,11 +46,11 @@ def files() -> dict[Path, str]:
 
 def _tools() -> str:
     lines = [HEAD, "## Fields that many tools take", ""]
-    lines += ["Tools that record something take:", "", *_fields(Correlated, set()), ""]
+    lines += ["Tools that record something take:", "", *_fields(RecordedRequest, set()), ""]
     lines += [
         "Tools that edit take these as well:",
         "",
-        *_fields(WriteRequest, set(Correlated.model_fields)),
+        *_fields(WriteRequest, set(RecordedRequest.model_fields)),
         "",
     ]
     for tool in REGISTRY.values():
@@ -60,7 +60,7 @@ def _tools() -> str:
 
 def _tool(tool: Tool[Any]) -> Iterator[str]:
     traits = tool.traits
-    shared = set(WriteRequest.model_fields) if issubclass(tool.request, Correlated) else set()
+    shared = set(WriteRequest.model_fields) if issubclass(tool.request, RecordedRequest) else set()
     also = "It takes what edits take as well." if issubclass(tool.request, WriteRequest) else ""
     yield f"## {tool.name}\n"
     yield f"{tool.summary} {tool.description}\n"

@@ -1,1 +1,1 @@
-"""The way in: the dispatcher of every call, tokens, the feed, and the threads that calls run in."""
+"""What stands between surfaces and tools: dispatcher, lookups, tokens, live feed and call threads."""

@@ -1,4 +1,4 @@
-"""One call, from a name and arguments to an answer: the only way in, whatever the surface."""
+"""The dispatcher: every call of a tool, on any surface, goes through it."""
 
 import time
 import traceback
@@ -11,20 +11,20 @@ from pydantic_core import to_jsonable_python
 from garden.events.records import Caller
 from garden.grammar.errors import GardenError
 from garden.tools.declaration import Call, Reply, Tool
-from garden.tools.pace import Pace
-from garden.tools.requests import check_role, find_tool, understood
-from garden.tools.wire import correlated
+from garden.tools.progress import CallProgress
+from garden.tools.requests import check_role, find_tool, parse_request
+from garden.tools.wire import with_correlation
 from garden.writing.services import Services
 
 Envelope = dict[str, Any]
 Watch = Callable[[str, str, float], None]
-"""Is told of each call: its tool, "ok" or the error's code, and the seconds that it took."""
+"""Receives each call's tool, "ok" or error code, and duration in seconds."""
 
 _NO_TOOL = "unknown"
 
 
 class Dispatcher:
-    """Finds the tool, understands the request, runs it, and wraps what comes of it."""
+    """Find the tool, parse the request, run the handler and wrap its reply."""
 
     def __init__(self, services: Services, tools: Mapping[str, Tool[Any]]) -> None:
         self._services = services
@@ -32,60 +32,66 @@ class Dispatcher:
         self._watch: Watch = lambda _tool, _code, _seconds: None
 
     def watch(self, watch: Watch) -> None:
-        """Have every call that is answered with an envelope told to somebody."""
+        """Report every call that returns an envelope to this function."""
         self._watch = watch
 
-    def call(self, caller: Caller, name: str, args: object, pace: Pace | None = None) -> Envelope:
-        """Answer with an envelope, come what may."""
+    def call(self, caller: Caller, name: str, args: object, progress: CallProgress | None = None) -> Envelope:
+        """Run a tool and return an envelope; errors become envelopes as well."""
         started, called = time.perf_counter(), _NO_TOOL
         try:
             tool = find_tool(self._tools, name)
             called = tool.name
-            reply, meta = self._run(caller, tool, args, pace or Pace())
-            envelope = {"ok": True, "result": tool.written(reply.result), "meta": to_jsonable_python(meta)}
+            reply, meta = self._handle(caller, tool, args, progress or CallProgress())
+            envelope = {
+                "ok": True,
+                "result": tool.dump_result(reply.result),
+                "meta": to_jsonable_python(meta),
+            }
         except GardenError as error:
             envelope = refusal(error)
         except Exception:  # noqa: BLE001 - the outermost edge of every call
-            # As text: shown with its local variables, as some renderers do, it would hold what the call said.
+            # Logged as text, because some renderers show local variables, and those hold the user's words.
             structlog.get_logger("garden.tools").error(
                 "a call failed unexpectedly", tool=name[:100], exception=traceback.format_exc()
             )
-            fault = InternalError("Something went wrong here.", hint="The service's log says more.")
-            envelope = refusal(fault)
+            envelope = refusal(
+                InternalError("Something went wrong here.", hint="The service's log says more.")
+            )
         code = "ok" if envelope["ok"] else envelope["error"]["code"]
         self._watch(called, code, time.perf_counter() - started)
         return envelope
 
-    def answer(self, caller: Caller, name: str, args: object) -> tuple[Any, Mapping[str, Any]]:
-        """Answer with Python values and what goes into `meta`, or raise what speaks against it."""
+    def run(self, caller: Caller, name: str, args: object) -> tuple[Any, Mapping[str, Any]]:
+        """Run a tool and return its result as Python values, with its `meta`; errors are raised."""
         tool = find_tool(self._tools, name)
-        reply, meta = self._run(caller, tool, args, Pace())
-        return tool.checked(reply.result), meta
+        reply, meta = self._handle(caller, tool, args, CallProgress())
+        return tool.validate_result(reply.result), meta
 
-    def _run(
-        self, caller: Caller, tool: Tool[Any], args: object, pace: Pace
+    def _handle(
+        self, caller: Caller, tool: Tool[Any], args: object, progress: CallProgress
     ) -> tuple[Reply, Mapping[str, Any]]:
         started = time.perf_counter()
         check_role(tool, caller)
-        request = understood(tool, args)
-        # The last moment at which a call that waited for its turn can be given up with nothing done.
-        pace.step()
-        reply = tool.handler(Call(self._services, correlated(caller, request), self._tools, pace), request)
+        request = parse_request(tool, args)
+        # A call that was cancelled while it waited for a thread stops here, before it has any effect.
+        progress.step()
+        call = Call(self._services, with_correlation(caller, request), self._tools, progress)
+        reply = tool.handler(call, request)
         took = milliseconds_since(started)
         return reply, {**reply.meta, "warnings": list(reply.warnings), "tookMs": took}
 
 
 class InternalError(GardenError):
-    """A fault of ours."""
+    """The service has a bug."""
 
 
 def milliseconds_since(started: float) -> float:
-    """Tell how long something took that began at this reading of the performance counter."""
+    """Milliseconds since a reading of the performance counter."""
     return round((time.perf_counter() - started) * 1000, 3)
 
 
 def refusal(error: GardenError) -> Envelope:
-    """Wrap an error."""
+    """Envelope of an error."""
     return {
         "ok": False,
         "error": {

@@ -13,7 +13,7 @@ from garden.files.errors import FileMissingError
 from garden.files.paths import GardenPath, parse_path
 from garden.grammar.canonical import content_hash
 from garden.tools.documents import read_document
-from garden.tools.places import file_to_read
+from garden.tools.request_paths import document_or_copy_path
 from garden.writing.fixes import FixedText, fix_document
 from garden.writing.services import Services
 from garden.writing.versions import EventNotFoundError, change_of, find_event, version_at
@@ -35,7 +35,7 @@ class Lookups:
 
     def text(self, caller: Caller, path: str) -> WholeText:
         """Read a whole document or history copy of any length."""
-        standing = read_document(self._services, file_to_read(caller, path))
+        standing = read_document(self._services, document_or_copy_path(caller, path))
         return WholeText(standing.text, standing.document.hash)
 
     def documents(self, caller: Caller, path: str) -> list[GardenPath]:

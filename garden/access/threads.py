@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 from garden.grammar.errors import GardenError
-from garden.tools.pace import Pace
+from garden.tools.progress import CallProgress
 
 THREADS = 8
 WAITING_MAX = 256
@@ -63,11 +63,16 @@ class CallThreads:
         self.refused: Counter[str] = Counter()
 
     async def run(
-        self, user_id: str, work: Callable[[], _Result], pace: Pace | None = None, *, writes: bool = False
+        self,
+        user_id: str,
+        work: Callable[[], _Result],
+        progress: CallProgress | None = None,
+        *,
+        writes: bool = False,
     ) -> _Result:
         """Run some work for a user in a thread.
 
-        Once begun it is finished even if the caller is cancelled; its pace may stop it earlier.
+        Once begun it is finished even if the caller is cancelled; its progress may stop it earlier.
         """
         calls = self._take_place(user_id)
         with ExitStack() as place:
@@ -86,8 +91,8 @@ class CallThreads:
             # arguments.
             return await asyncio.shield(running)
         except asyncio.CancelledError:
-            if pace is not None:
-                pace.give_up()
+            if progress is not None:
+                progress.cancel()
             raise
 
     def close(self) -> None:

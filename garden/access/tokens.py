@@ -1,7 +1,7 @@
-"""Access tokens: who may call from elsewhere, for which user, in which role, until when.
+"""Access tokens: each lets a remote caller act for one user in one role until it expires.
 
-A token is a text like `mgt.ada.5f0c1a9be2d4.<secret>`. The user stands in it, so that a look-up acts for that
-user; no part can hold a dot. Its secret has 256 random bits and is shown once; what is kept is a hash.
+A token looks like `mgt.ada.5f0c1a9be2d4.<secret>`. It names the user, so that its lookup can act for that
+user; no part contains a dot. The secret has 256 random bits and is shown once; only its hash is stored.
 """
 
 import re
@@ -20,37 +20,37 @@ from garden.files.paths import is_id
 from garden.grammar.errors import GardenError
 from garden.writing.callers import make_caller
 
-# So long may a revoked token still be taken for live, by a process that has just checked it.
+# A process that has just checked a token may accept it for this long after another process revoked it.
 CHECK_SECONDS_MAX = 1.0
 _CHECKS_MAX = 4096
 _SECRET_BYTES = 32
 _ID_BYTES = 6
 _TEXT = re.compile(r"mgt\.([a-z0-9][a-z0-9_-]{0,63})\.([0-9a-f]{12})\.[A-Za-z0-9_-]{43}", re.ASCII)
 _ID = re.compile(r"[0-9a-f]{12}", re.ASCII)
-_NOBODYS_HASH = bytes(32)
+_UNKNOWN_HASH = bytes(32)
 
 
 class NotAuthenticatedError(GardenError):
-    """Whoever calls has not shown who they are."""
+    """The caller sent no valid token."""
 
     code = "permission_denied"
 
 
 class InvalidTokenRequestError(GardenError):
-    """No such token can be made, or named."""
+    """A token with these properties can't be made or named."""
 
     code = "invalid_input"
 
 
 class TokenNotFoundError(GardenError):
-    """There is no such token."""
+    """No token has this id."""
 
     code = "not_found"
 
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """Who a token speaks for."""
+    """The identity that a token stands for."""
 
     token_id: str
     user_id: str
@@ -59,15 +59,15 @@ class Bearer:
 
 
 @dataclass(frozen=True, slots=True)
-class Issued:
-    """A fresh token, and its secret, which is never shown again."""
+class IssuedToken:
+    """A new token and its secret, which is never shown again."""
 
     secret: str = field(repr=False)
     token: Token
 
 
 class Tokens:
-    """The tokens of a garden home, made, listed, revoked and checked; many threads may use it at once."""
+    """The tokens of a garden home; safe for use by many threads."""
 
     def __init__(
         self,
@@ -80,14 +80,14 @@ class Tokens:
         self._now = now
         self._checks = _RecentLookUps(store, clock)
 
-    def create(self, user_id: str, *, role: str, actor: str, expires_at: datetime | None) -> Issued:
-        """Make a token for exactly one user and one role; without a time it is good until it is revoked."""
+    def create(self, user_id: str, *, role: str, actor: str, expires_at: datetime | None) -> IssuedToken:
+        """Create a token for one user and one role; without a time it is valid until revoked."""
         make_caller(user_id, actor, role)
         now = self._now()
         if expires_at is not None and (expires_at.tzinfo is None or expires_at <= now):
             raise InvalidTokenRequestError(
-                "A token can't expire before it is made, nor at a time without a time zone.",
-                hint="Choose a later time, in UTC for instance.",
+                "A token must expire in the future, at a time with a time zone.",
+                hint="Choose a later time, for instance in UTC.",
             )
         token = Token(
             token_id=secrets.token_hex(_ID_BYTES),
@@ -99,72 +99,74 @@ class Tokens:
         )
         secret = f"mgt.{user_id}.{token.token_id}.{secrets.token_urlsafe(_SECRET_BYTES)}"
         self._store.add(token, _hash(secret))
-        return Issued(secret, token)
+        return IssuedToken(secret, token)
 
     def list(self, user_id: str | None = None) -> tuple[Token, ...]:
-        """List one user's tokens or everybody's, those included that are good for nothing any more."""
+        """List the tokens of one user or of all, including expired and revoked ones."""
         if user_id is None:
             return tuple(self._store.all())
         _require_id(user_id)
         return tuple(self._store.of_user(user_id))
 
     def revoke(self, token_id: str, user_id: str | None = None) -> Token:
-        """Revoke a token for good; every other process checks anew a second later, this one at once."""
-        found = self._named(token_id, user_id)
+        """Revoke a token for good; this process stops accepting it at once, others within a second."""
+        found = self._find(token_id, user_id)
         self._store.revoke(found.user_id, found.token_id, self._now())
         self._checks.forget(found.user_id, found.token_id)
-        return self._named(token_id, found.user_id)
+        return self._find(token_id, found.user_id)
 
     def check(self, secret: str) -> Bearer:
-        """Say who a token speaks for, or refuse it; what its secret is not tells nobody what it is."""
-        presented = self._checks.look_up(*check_form(secret))
-        # An unknown token is compared as well, so that the time it takes tells nothing.
-        expected = _NOBODYS_HASH if presented is None else presented.secret_hash
+        """Identity that a token stands for; the timing of a refusal reveals nothing about the secret."""
+        presented = self._checks.look_up(*parse_token(secret))
+        # An unknown token is compared as well, so that timing reveals nothing.
+        expected = _UNKNOWN_HASH if presented is None else presented.secret_hash
         if not compare_digest(_hash(secret), expected) or presented is None:
-            raise NotAuthenticatedError("This access token is not known here.", hint=_ANOTHER)
+            raise NotAuthenticatedError("This access token is unknown.", hint=_ANOTHER)
         token = presented.token
         status = token.status(self._now())
         if status is not TokenStatus.LIVE:
-            said = "has expired" if status is TokenStatus.EXPIRED else "was revoked"
-            raise NotAuthenticatedError(f"This access token {said}.", hint=_ANOTHER)
+            problem = "has expired" if status is TokenStatus.EXPIRED else "was revoked"
+            raise NotAuthenticatedError(f"This access token {problem}.", hint=_ANOTHER)
         return Bearer(token.token_id, token.user_id, token.role, token.actor)
 
-    def any(self) -> bool:
-        """Whether there is a token that somebody can call with."""
+    def has_live_token(self) -> bool:
+        """Whether any token is valid now."""
         return self._store.is_any_live(self._now())
 
     def status(self, token: Token) -> TokenStatus:
-        """Say what a token is good for now."""
+        """Status of a token now."""
         return token.status(self._now())
 
-    def _named(self, token_id: str, user_id: str | None) -> Token:
+    def _find(self, token_id: str, user_id: str | None) -> Token:
         if _ID.fullmatch(token_id) is None:
-            # What was given may be a whole token, and is not repeated.
+            # The text may be a whole token, so the message does not repeat it.
             raise InvalidTokenRequestError(
-                "A token's id is 12 of 0-9 and a-f.", hint="'garden token list' shows the ids."
+                "A token's id is 12 characters of 0-9 and a-f.", hint="'garden token list' shows the ids."
             )
         found = [token for token in self.list(user_id) if token.token_id == token_id]
         if not found:
-            raise TokenNotFoundError(f"There is no token {token_id}.", hint="'garden token list' shows them.")
+            raise TokenNotFoundError(
+                f"There is no token {token_id}.", hint="'garden token list' shows every token."
+            )
         if len(found) > 1:
             raise InvalidTokenRequestError(
-                f"Several users have a token {token_id}.", hint="Say whose is meant, with --user."
+                f"Several users have a token {token_id}.", hint="Name the user with --user."
             )
         return found[0]
 
 
-def check_form(secret: str) -> tuple[str, str]:
-    """Give the user and the id that a text names as a token does, or refuse it; nothing is looked up."""
+def parse_token(secret: str) -> tuple[str, str]:
+    """User and token id in a token's text; no lookup is made."""
     match = _TEXT.fullmatch(secret)
     if match is None:
         raise NotAuthenticatedError(
-            "This is not an access token.", hint="Make one with 'garden token create', and send it whole."
+            "This is not an access token.", hint="Make one with 'garden token create' and send all of it."
         )
     return match[1], match[2]
 
 
 class _RecentLookUps:
-    """The tokens looked up within the last second, so that a burst of calls costs no round trips."""
+    """Tokens looked up within the last second, so that a burst of calls costs no round trips."""
 
     def __init__(self, store: TokenStore, clock: Callable[[], float]) -> None:
         self._store = store
@@ -174,7 +176,7 @@ class _RecentLookUps:
         self._revoked_here = 0
 
     def look_up(self, user_id: str, token_id: str) -> StoredToken | None:
-        """Find a token as it was at most a second ago."""
+        """Find a token as of at most a second ago."""
         key, asked_at = (user_id, token_id), self._clock()
         with self._lock:
             at, presented = self._found.get(key, (None, None))
@@ -183,7 +185,7 @@ class _RecentLookUps:
             return presented
         presented = self._store.find(user_id, token_id)
         with self._lock:
-            # What was read before a revocation may be from before it, and is not kept.
+            # A lookup that overlaps a revocation may have read the old state, so it is not kept.
             if self._revoked_here == revoked_before:
                 self._found[key] = (asked_at, presented)
                 self._found.move_to_end(key)
@@ -192,13 +194,13 @@ class _RecentLookUps:
         return presented
 
     def forget(self, user_id: str, token_id: str) -> None:
-        """Look a token up anew the next time."""
+        """Drop a token, so that its next check looks it up again."""
         with self._lock:
             self._revoked_here += 1
             self._found.pop((user_id, token_id), None)
 
 
-_ANOTHER = "Ask whoever runs the service for another; 'garden token list' shows those that are live."
+_ANOTHER = "Ask the operator for a new one; 'garden token list' shows the valid ones."
 
 
 def _hash(secret: str) -> bytes:

@@ -1,4 +1,4 @@
-"""What a tool is: a declaration with a handler. Everything a surface needs is in it, or is made from it."""
+"""The declaration of a tool. Surfaces, schemas and documents are derived from it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,14 +9,15 @@ from pydantic import TypeAdapter
 from pydantic.alias_generators import to_camel
 
 from garden.events.records import Caller
-from garden.tools.pace import Pace
+from garden.files.paths import GardenPath
+from garden.tools.progress import CallProgress
 from garden.tools.wire import Request
 from garden.writing.callers import Role
 from garden.writing.planner import Intent, Plan
 from garden.writing.services import Services
 
 EVERYONE = frozenset(Role)
-TENDERS = frozenset({Role.AGENT, Role.MAINTAINER})
+WRITERS = frozenset({Role.AGENT, Role.MAINTAINER})
 MAINTAINERS = frozenset({Role.MAINTAINER})
 
 Cost = Literal["light", "document", "many_documents"]
@@ -24,31 +25,31 @@ Cost = Literal["light", "document", "many_documents"]
 
 @dataclass(frozen=True)
 class Call:
-    """One call: who makes it, with which parts and among which tools, and who watches how it goes on."""
+    """One call of a tool: the caller, the services and tools it may use, and its progress."""
 
     services: Services
     caller: Caller
     tools: "Mapping[str, Tool[Any]]"
-    pace: Pace = field(default_factory=Pace)
+    progress: CallProgress = field(default_factory=CallProgress)
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What a tool answers: the result in the shape that it promises, and what else there is to tell."""
+    """A handler's answer: the promised result, extra `meta` fields, and warnings."""
 
     result: Any
     meta: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
 
-Asked = TypeVar("Asked", bound=Request)
+RequestT = TypeVar("RequestT", bound=Request)
 
 
 @dataclass(frozen=True)
 class Traits:
-    """What a caller may know of a tool before using it.
+    """What a caller may know about a tool before using it.
 
-    One that writes only adds, unless it `replaces` words that stand in a document.
+    A tool that writes but does not set `replaces` only adds text.
     """
 
     writes: bool = False
@@ -59,52 +60,52 @@ class Traits:
 
 
 @dataclass(frozen=True)
-class Edits(Generic[Asked]):
-    """How a tool's request becomes an edit of one document, and what it answers."""
+class Edits(Generic[RequestT]):
+    """How a tool that edits one document makes an intent from a request, and a result from a plan."""
 
-    intent: Callable[[Call, Asked], Intent]
-    answer: Callable[[Plan], Any]
+    intent: Callable[[Call, GardenPath, RequestT], Intent]
+    result: Callable[[Plan], Any]
 
 
 @dataclass(frozen=True)
-class Tool(Generic[Asked]):
-    """A tool: its name, what it is for, the shapes it takes and gives, and what it does."""
+class Tool(Generic[RequestT]):
+    """A tool: its name, its texts, its request and result types, and its handler."""
 
     name: str
     title: str
     summary: str
     description: str
-    request: type[Asked]
+    request: type[RequestT]
     result: Any
-    handler: Callable[[Call, Asked], Reply]
+    handler: Callable[[Call, RequestT], Reply]
     traits: Traits
     example: Mapping[str, Any]
-    edits: Edits[Asked] | None = None
+    edits: Edits[RequestT] | None = None
 
     @cached_property
-    def answers(self) -> TypeAdapter[Any]:
-        """What checks and writes the result."""
+    def result_adapter(self) -> TypeAdapter[Any]:
+        """Validator and serializer of the result."""
         return TypeAdapter(self.result)
 
-    def checked(self, result: Any) -> Any:
-        """Give a result as Python values, in the shape that the tool promises."""
-        return self.answers.validate_python(result)
+    def validate_result(self, result: Any) -> Any:
+        """Convert a result to the Python type that the tool promises."""
+        return self.result_adapter.validate_python(result)
 
-    def written(self, result: Any) -> Any:
-        """Give a result as it travels."""
-        return self.answers.dump_python(self.checked(result), mode="json", by_alias=True)
+    def dump_result(self, result: Any) -> Any:
+        """Convert a result to its JSON form."""
+        return self.result_adapter.dump_python(self.validate_result(result), mode="json", by_alias=True)
 
     @cached_property
     def fields(self) -> frozenset[str]:
-        """The fields that it takes, in the wire's spelling."""
+        """Names of the request's fields on the wire."""
         return frozenset(map(to_camel, self.request.model_fields))
 
     @cached_property
     def request_schema(self) -> dict[str, Any]:
-        """The JSON schema of the request."""
+        """JSON schema of the request."""
         return self.request.model_json_schema(by_alias=True)
 
     @cached_property
     def result_schema(self) -> dict[str, Any]:
-        """The JSON schema of the result."""
-        return self.answers.json_schema(by_alias=True, mode="serialization")
+        """JSON schema of the result."""
+        return self.result_adapter.json_schema(by_alias=True, mode="serialization")

@@ -1,4 +1,4 @@
-"""What all tools share that edit one document: from a request to an intent, and from a plan to a reply."""
+"""The steps that every tool that edits one document shares: request to intent, plan to reply."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -7,20 +7,20 @@ from garden.events.idempotency import RequestIdentity, identify_request
 from garden.files.paths import GardenPath
 from garden.grammar.edits import Edit
 from garden.tools.declaration import Call, Edits, Reply
-from garden.tools.places import document_to_edit
-from garden.tools.wire import WriteRequest, payload_of
+from garden.tools.request_paths import document_path
+from garden.tools.wire import EditRequest, WriteRequest, payload_of
 from garden.writing.planner import Intent, Plan
 from garden.writing.write_path import Preview, WriteOutcome
 
-Written = TypeVar("Written", bound=WriteRequest)
+RequestT = TypeVar("RequestT", bound=EditRequest)
 
 
 def intent_of(
-    call: Call, tool: str, request: Any, edit: Edit, op: str, rationale: str | None = None
+    path: GardenPath, tool: str, request: WriteRequest, edit: Edit, op: str, rationale: str | None = None
 ) -> Intent:
-    """Put a request's edit together with all that was said beside it."""
+    """Combine an edit with the fields that every edit shares."""
     return Intent(
-        path=document_to_edit(call.caller, request.path),
+        path=path,
         edit=edit,
         tool=tool,
         op=op,
@@ -28,25 +28,27 @@ def intent_of(
         override_rationale=request.override_rationale,
         evidence_refs=request.evidence_refs,
         if_match=request.if_match,
-        asked=request.asked,
+        asked=request.own_fields,
     )
 
 
-def editing(edits: Edits[Written]) -> Callable[[Call, Written], Reply]:
-    """Make the handler of a tool that edits one document."""
+def edit_handler(edits: Edits[RequestT]) -> Callable[[Call, RequestT], Reply]:
+    """Make the handler of a tool that edits the document at the request's `path`."""
 
-    def handle(call: Call, request: Written) -> Reply:
-        intent = edits.intent(call, request)
-        asked = request_of(call, intent.tool, intent.path, request)
+    def handle(call: Call, request: RequestT) -> Reply:
+        intent = edits.intent(call, document_path(call.caller, request.path), request)
+        identity = request_identity(call, intent.tool, intent.path, request)
         if request.dry_run:
-            return planned(call.services.write_path.preview(call.caller, intent, asked), edits.answer)
-        return reply(call.services.write_path.write(call.caller, intent, asked, edits.answer))
+            return preview_reply(
+                call.services.write_path.preview(call.caller, intent, identity), edits.result
+            )
+        return write_reply(call.services.write_path.write(call.caller, intent, identity, edits.result))
 
     return handle
 
 
-def request_of(call: Call, tool: str, path: GardenPath, request: WriteRequest) -> RequestIdentity:
-    """Identify a request, so that it has one effect however often it is sent."""
+def request_identity(call: Call, tool: str, path: GardenPath, request: WriteRequest) -> RequestIdentity:
+    """Key and fingerprint that give a request one effect however often it is sent."""
     return identify_request(
         call.caller.user_id,
         tool,
@@ -57,12 +59,12 @@ def request_of(call: Call, tool: str, path: GardenPath, request: WriteRequest) -
     )
 
 
-def planned(preview: Preview, answer: Callable[[Plan], Any]) -> Reply:
-    """Say what an edit would do."""
+def preview_reply(preview: Preview, result: Callable[[Plan], Any]) -> Reply:
+    """Report what an edit would do."""
     plan = preview.plan
     diff = plan.applied.diff(plan.intent.path.text)
     return Reply(
-        answer(plan),
+        result(plan),
         {
             "dryRun": True,
             "unchanged": plan.unchanged,
@@ -73,8 +75,8 @@ def planned(preview: Preview, answer: Callable[[Plan], Any]) -> Reply:
     )
 
 
-def reply(outcome: WriteOutcome) -> Reply:
-    """Say what an edit has done."""
+def write_reply(outcome: WriteOutcome) -> Reply:
+    """Report what an edit has done."""
     meta: dict[str, Any] = {}
     if outcome.event_id is not None:
         meta["eventId"] = str(outcome.event_id)

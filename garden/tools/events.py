@@ -1,4 +1,4 @@
-"""The tools of the account: `events.log` says something, `events.query` looks up what happened."""
+"""`events.log` records an event that is not an edit; `events.query` finds events."""
 
 import json
 from collections.abc import Iterable
@@ -14,10 +14,10 @@ from garden.events.views import EventView, event_views
 from garden.events.wire import Wire
 from garden.files.paths import GardenPath, parse_path
 from garden.grammar.errors import GardenError
-from garden.tools.declaration import TENDERS, Call, Reply, Tool, Traits
+from garden.tools.declaration import WRITERS, Call, Reply, Tool, Traits
 from garden.tools.documents import read_document
-from garden.tools.places import file_to_read
-from garden.tools.wire import Correlated, Label, Line, Request, Words, payload_of
+from garden.tools.request_paths import document_or_copy_path
+from garden.tools.wire import Label, Line, RecordedRequest, Request, Words, payload_of
 from garden.writing.adoption import ADOPTED_TYPE
 from garden.writing.planner import entity_of
 
@@ -27,7 +27,7 @@ DETAILS_DEPTH_MAX = 32
 Hash = Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
 
 
-def _bounded(details: dict[str, Any]) -> dict[str, Any]:
+def _check_details(details: dict[str, Any]) -> dict[str, Any]:
     level: list[object] = [details]
     for _ in range(DETAILS_DEPTH_MAX):
         level = [inner for value in level for inner in _inside(value)]
@@ -49,52 +49,54 @@ def _inside(value: object) -> Iterable[object]:
 
 
 class ReservedTypeError(GardenError):
-    """A type of event that nobody but the service records."""
+    """Only the service records events of this type."""
 
     code = "invalid_input"
 
 
-class LogRequest(Correlated):
-    """What is to be recorded that is no change by itself."""
+class LogRequest(RecordedRequest):
+    """What to record."""
 
-    type: Label = Field(description="What it is: observation, decision, profile_update, ...")
-    op: Label = Field("note", description="What was done: note, replace_section, append_item, ...")
-    file_path: str | None = Field(None, description="The document that it speaks of.")
-    section_anchor: Line | None = Field(None, description="The section that it speaks of.")
-    before_hash: Hash | None = Field(None, description="What it hashed to before.")
-    after_hash: Hash | None = Field(None, description="What it hashed to afterwards.")
-    details: Annotated[dict[str, Any], AfterValidator(_bounded)] | None = Field(
-        None, description="Whatever else is to be kept, as a JSON object."
+    type: Label = Field(description="Event type: observation, decision, profile_update, ...")
+    op: Label = Field("note", description="Operation: note, replace_section, append_item, ...")
+    file_path: str | None = Field(None, description="The document it is about.")
+    section_anchor: Line | None = Field(None, description="The section it is about.")
+    before_hash: Hash | None = Field(None, description="Hash before the change.")
+    after_hash: Hash | None = Field(None, description="Hash after the change.")
+    details: Annotated[dict[str, Any], AfterValidator(_check_details)] | None = Field(
+        None, description="Further details, as a JSON object."
     )
 
 
 class LoggedEvent(Wire):
-    """Where it is recorded."""
+    """The recorded event."""
 
     event_id: UUID
 
 
 class QueryRequest(Request):
-    """Which events are wanted; what is not given does not narrow the search."""
+    """Filters; one that is left out does not narrow the search."""
 
-    path: str | None = Field(None, description="Of this document.")
-    section_anchor: Line | None = Field(None, description="Of this section: concerns v1.")
+    path: str | None = Field(None, description="Only events of this document.")
+    section_anchor: Line | None = Field(None, description="Only events of this section, such as concerns v1.")
     type: Line | None = Field(
-        None, description="Of this type: profile_update, observation, external_edit, ..."
+        None, description="Only this type: profile_update, observation, external_edit, ..."
     )
-    op: Line | None = Field(None, description="With this op: replace_section, append_item, ...")
+    op: Line | None = Field(None, description="Only this operation: replace_section, append_item, ...")
     status: Literal["pending", "written", "committed", "failed"] | None = None
-    since: AwareDatetime | None = Field(None, description="From this time on, as in 2026-11-18T08:25:00Z.")
-    until: AwareDatetime | None = Field(None, description="Before this time.")
-    actor: Line | None = Field(None, description="By this actor.")
+    since: AwareDatetime | None = Field(
+        None, description="Only events from this time on, as in 2026-11-18T08:25:00Z."
+    )
+    until: AwareDatetime | None = Field(None, description="Only events before this time.")
+    actor: Line | None = Field(None, description="Only events by this actor.")
     tool_call_id: Line | None = None
     transaction_id: Line | None = None
     agent_action_id: Line | None = None
-    text: Words | None = Field(None, description="With all of these words in a rationale.")
+    text: Words | None = Field(None, description="Only events with all these words in a rationale.")
     limit: Annotated[StrictInt, Field(ge=1, le=PAGE_EVENTS_MAX)] = Field(
-        PAGE_EVENTS_DEFAULT, description="So many at once."
+        PAGE_EVENTS_DEFAULT, description="Events per page."
     )
-    cursor: str | None = Field(None, description="meta.cursor of the page before, for the next one.")
+    cursor: str | None = Field(None, description="meta.cursor of the previous page.")
 
 
 class Rows(Wire):
@@ -104,12 +106,12 @@ class Rows(Wire):
 
 
 def log(call: Call, request: LogRequest) -> Reply:
-    """Record what is no change; where a write recorded it already, as an annotation of that event."""
+    """Record an event that is not an edit, or annotate the edit that it is about."""
     if request.type == ADOPTED_TYPE:
         raise ReservedTypeError(
-            f"{ADOPTED_TYPE} is what the service records when it finds one.", hint="Choose another type."
+            f"Only the service records events of type {ADOPTED_TYPE}.", hint="Choose another type."
         )
-    path = file_to_read(call.caller, request.file_path) if request.file_path is not None else None
+    path = document_or_copy_path(call.caller, request.file_path) if request.file_path is not None else None
     asked = identify_request(
         call.caller.user_id,
         "events.log",
@@ -127,13 +129,13 @@ def log(call: Call, request: LogRequest) -> Reply:
     if logged.replayed:
         meta["replayed"] = True
         meta["hint"] = (
-            "This was recorded before; a different idempotencyKey has the same words recorded again."
+            "This was recorded before; send a different idempotencyKey to record the same words again."
         )
     return Reply(LoggedEvent(event_id=logged.event_id), meta)
 
 
 def _statement(call: Call, request: LogRequest, path: GardenPath | None) -> Statement:
-    told = {
+    fields = {
         "beforeHash": request.before_hash,
         "afterHash": request.after_hash,
         "details": request.details,
@@ -148,7 +150,7 @@ def _statement(call: Call, request: LogRequest, path: GardenPath | None) -> Stat
         rationale=request.rationale,
         override_rationale=request.override_rationale,
         evidence_refs=request.evidence_refs,
-        edit={key: value for key, value in told.items() if value is not None} or None,
+        edit={key: value for key, value in fields.items() if value is not None} or None,
         lint=_lint(call, path) if path else None,
     )
 
@@ -164,13 +166,13 @@ def query(call: Call, request: QueryRequest) -> Reply:
     if asked.path is not None:
         parse_path(asked.path, owner=call.caller.user_id)
     reader = call.services.reader
-    page = _bounded_page(reader.query(call.caller.user_id, asked))
+    page = _page_within_limit(reader.query(call.caller.user_id, asked))
     rows = event_views(reader, call.caller.user_id, page.events)
     return Reply(Rows(rows=rows), {"cursor": page.cursor} if page.cursor else {})
 
 
-def _bounded_page(page: Page) -> Page:
-    """Cut a page short where its events hold more text than an answer should; the cursor asks for more."""
+def _page_within_limit(page: Page) -> Page:
+    """Cut a page after so much text; its cursor leads to the rest."""
     characters = 0
     for number, event in enumerate(page.events):
         splice = event.splice
@@ -185,21 +187,20 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "events.log",
         "Record an observation",
-        "Records an observation, a decision or anything else that is no change of a document.",
-        "Edits record themselves. Where toolCallId, transactionId or agentActionId and filePath name an "
-        "edit that "
-        "was recorded, this becomes an annotation of it, and its eventId is returned.",
+        "Record an observation, a decision or anything else that is not an edit.",
+        "Edits record themselves. If filePath and one of toolCallId, transactionId and agentActionId name a "
+        "recorded edit, this annotates that edit and returns its eventId.",
         LogRequest,
         LoggedEvent,
         log,
-        Traits(writes=True, roles=TENDERS, cost="light"),
+        Traits(writes=True, roles=WRITERS, cost="light"),
         {"type": "observation", "rationale": "She laughed about the deadline, for the first time."},
     ),
     Tool(
         "events.query",
         "Look up what happened",
-        "Finds events, newest first: what changed, when, by whom and why.",
-        "All filters narrow the search. meta.cursor, where there is one, asks for the next page.",
+        "Find events, newest first: what changed, when, by whom and why.",
+        "Every filter narrows the search. Send meta.cursor back for the next page.",
         QueryRequest,
         Rows,
         query,

@@ -1,4 +1,4 @@
-"""Patterns for paths: `*` and `?` stay within a name, `**` goes through folders, all else is itself."""
+"""Glob patterns: `*` and `?` match within a name, `**` matches across folders, all else is literal."""
 
 import re
 from collections.abc import Callable
@@ -12,18 +12,18 @@ _MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 class InvalidPatternError(GardenError):
-    """A pattern that can't be read."""
+    """A pattern is not valid."""
 
     code = "invalid_input"
 
 
 def matcher(glob: str) -> Callable[[str], bool]:
-    """Make of a pattern the question whether a path is like it."""
+    """Predicate that is true for the paths that match the pattern."""
     expression = "".join(_MEANINGS.get(token) or re2.escape(token) for token in _TOKENS.findall(glob))
     try:
         compiled = re2.compile(expression)
     except (re2.error, UnicodeEncodeError):
         raise InvalidPatternError(
-            "The glob can't be read.", hint="Use *, ? and ** only, as in **/notes.md."
+            "The glob is not valid.", hint="Use *, ? and ** only, as in **/notes.md."
         ) from None
     return lambda path: compiled.fullmatch(path) is not None

@@ -1,4 +1,4 @@
-"""From the ops and items of a request to the operations on a list."""
+"""List operations made from the ops and items of a request."""
 
 from typing import Annotated, Literal
 
@@ -11,13 +11,13 @@ ListOpName = Literal["append", "prune", "merge"]
 
 
 class PruneWish(Wire):
-    """Which item is to go."""
+    """The item to prune."""
 
     match: str
 
 
 class MergeWish(Wire):
-    """Which items are to become one."""
+    """The items to merge into one."""
 
     into: str
     sources: Annotated[tuple[str, ...], Field(alias="from", min_length=1)]
@@ -33,7 +33,7 @@ _OPS = {AppendItem: "append_item", PruneItem: "prune_item", MergeItems: "merge_i
 def edit_of(
     section: str, ops: ListOpName | tuple[ListOpName, ...], items: tuple[ItemWish, ...]
 ) -> CurateList:
-    """Put ops and items together, one op for all or one for each."""
+    """Pair ops with items: one op for all items, or one for each."""
     each = (ops,) * len(items) if isinstance(ops, str) else ops
     if len(each) != len(items):
         raise ValueError(
@@ -43,7 +43,7 @@ def edit_of(
 
 
 def op_of(edit: CurateList) -> str:
-    """Name what is done to the list."""
+    """Op name of the edit in its event."""
     names = {_OPS[type(op)] for op in edit.ops}
     return names.pop() if len(names) == 1 else _MIXED
 
@@ -58,10 +58,10 @@ def _operation(op: ListOpName, item: ItemWish) -> ListOp:
             return PruneItem(match)
         case "merge", MergeWish(into=into, sources=sources, text=text):
             return MergeItems(into, sources, text)
-    raise ValueError(_WANTED[op])
+    raise ValueError(_ITEM_FORMS[op])
 
 
-_WANTED = {
+_ITEM_FORMS = {
     "append": "an item to append is its text",
     "prune": "an item to prune is {match}",
     "merge": "an item to merge is {into, from: [...], text?}",

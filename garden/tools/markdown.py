@@ -1,4 +1,4 @@
-"""The tools that know Markdown: sections by their anchors, lists, history, lint, and new documents."""
+"""Tools that know Markdown: sections, lists, history copies, lint and new documents."""
 
 from dataclasses import replace
 from typing import Annotated, Any, Literal
@@ -11,31 +11,31 @@ from garden.grammar.edits import AppendToSection, CreateDocument, ReplaceSection
 from garden.grammar.errors import GardenError
 from garden.grammar.list_edits import OPS_MAX
 from garden.lint.finding import Finding
-from garden.tools.declaration import TENDERS, Call, Edits, Reply, Tool, Traits
+from garden.tools.declaration import WRITERS, Call, Edits, Reply, Tool, Traits
 from garden.tools.documents import read_document
-from garden.tools.edits import editing, intent_of, request_of
+from garden.tools.edits import edit_handler, intent_of, request_identity
 from garden.tools.list_operations import ItemWish, ListOpName, edit_of, op_of
-from garden.tools.places import document_to_edit, file_to_read
-from garden.tools.wire import Line, NewHash, Request, Words, WriteRequest, is_absent
+from garden.tools.request_paths import document_or_copy_path, document_path
+from garden.tools.wire import EditRequest, Line, NewHash, Request, Words, is_absent
 from garden.writing.documents import identity_for_new
 from garden.writing.planner import Intent, Plan
 from garden.writing.snapshots import SnapshotIntent
 
 
 class ParticipantsError(GardenError):
-    """Participants are missing, or given where there can be none."""
+    """Participants are missing, or the document can't have any."""
 
     code = "invalid_input"
 
 
 class PathRequest(Request):
-    """Which document is meant."""
+    """The document to read."""
 
-    path: str = Field(description="A document, or a copy in the history.")
+    path: str = Field(description="A document or a history copy.")
 
 
 class SectionName(Wire):
-    """A section, and where it begins."""
+    """A section and its first line."""
 
     anchor: str
     heading: str
@@ -43,10 +43,10 @@ class SectionName(Wire):
 
 
 class SectionChange(Wire):
-    """What becomes of a section: one of the two."""
+    """The new text of a section: give one of the two."""
 
-    replace: str | None = Field(None, description="The new body; the heading and the anchor stay.")
-    append: str | None = Field(None, description="What is added below the body.")
+    replace: str | None = Field(None, description="New body; heading and anchor stay.")
+    append: str | None = Field(None, description="Text to add below the body.")
 
     @model_validator(mode="after")
     def _one_of_two(self) -> "SectionChange":
@@ -55,30 +55,27 @@ class SectionChange(Wire):
         return self
 
 
-class PatchSectionRequest(WriteRequest):
-    """Which section is to change, and how."""
+class PatchSectionRequest(EditRequest):
+    """The section and its change."""
 
-    path: str = Field(description="The document.")
     section_anchor: str = Field(
-        description="The section: concerns v1, or concerns where that is unambiguous."
+        description="The section, such as concerns v1, or concerns if that is unambiguous."
     )
     change: SectionChange
 
 
-class CurateListRequest(WriteRequest):
-    """Which list is to be worked on, and how."""
+class CurateListRequest(EditRequest):
+    """The list and the operations on it."""
 
-    path: str = Field(description="The document.")
-    section_anchor: str = Field(description="The section that holds the list: evidence v1.")
+    section_anchor: str = Field(description="The section with the list, such as evidence v1.")
     ops: ListOpName | Annotated[tuple[ListOpName, ...], Field(min_length=1, max_length=OPS_MAX)] = Field(
-        description="append, prune or merge: one for all items, or one for each."
+        description="append, prune or merge: one op for all items, or one for each."
     )
     items: Annotated[tuple[ItemWish, ...], Field(min_length=1, max_length=OPS_MAX)] = Field(
-        description="For append the text of the item; for prune {match}: an ev: token, the whole text, "
-        "or number "
-        "and first words as in '3: I can't relax'; for merge {into, from: [...], text?}."
+        description="For append the item's text; for prune {match}: an ev: token, the whole text, or the "
+        "number and first words as in '3: I can't relax'; for merge {into, from: [...], text?}."
     )
-    reason: Words = Field(min_length=1, description="Why; it is kept with the event and in the Change Log.")
+    reason: Words = Field(min_length=1, description="Why; stored with the event and in the Change Log.")
 
     @model_validator(mode="after")
     def _ops_fit_items(self) -> "CurateListRequest":
@@ -87,26 +84,24 @@ class CurateListRequest(WriteRequest):
 
 
 class HashesOfChange(Wire):
-    """What the section hashed to, and what it hashes to now."""
+    """Hash of the section before and after the edit."""
 
     before_hash: str
     after_hash: str
 
 
-class SnapshotRequest(WriteRequest):
-    """Of which document a copy is wanted."""
-
-    path: str = Field(description="The document.")
+class SnapshotRequest(EditRequest):
+    """The document to copy."""
 
 
 class HistoryPath(Wire):
-    """Where the copy is."""
+    """Path of the copy."""
 
     history_path: str
 
 
 class Lint(Wire):
-    """What lint says, in sentences."""
+    """Lint findings as sentences."""
 
     warnings: list[str]
     blocked: bool
@@ -114,7 +109,7 @@ class Lint(Wire):
 
 
 class Diagnostic(Wire):
-    """One finding."""
+    """One lint finding."""
 
     rule: str
     name: str
@@ -127,26 +122,26 @@ class Diagnostic(Wire):
 
 
 class Diagnostics(Wire):
-    """What lint says, as objects."""
+    """Lint findings as objects."""
 
     warnings: list[Diagnostic]
     blocked: bool
     blocked_reasons: list[Diagnostic] | None = Field(None, exclude_if=is_absent)
 
 
-class PlantRequest(WriteRequest):
-    """Which document is to begin."""
+class PlantRequest(EditRequest):
+    """The document to create."""
 
-    path: str = Field(description="Where: its place among the allowed paths says of what kind it is.")
-    title: Line | None = Field(None, description="Its title; without one, that of its kind.")
+    path: str = Field(description="Path of the new document; it decides the kind.")
+    title: Line | None = Field(None, description="Title; by default the kind's.")
     participants: Annotated[tuple[Line, ...], Field(max_length=20)] = Field(
-        (), description="For a relationship's profile: between whom it is, part ids or names."
+        (), description="Part ids or names, for a relationship's profile."
     )
 
 
 def list_sections(call: Call, request: PathRequest) -> Reply:
     """List a document's sections."""
-    standing = read_document(call.services, file_to_read(call.caller, request.path))
+    standing = read_document(call.services, document_or_copy_path(call.caller, request.path))
     sections = [
         SectionName(
             anchor=str(section.anchor) if section.anchor else "",
@@ -158,24 +153,23 @@ def list_sections(call: Call, request: PathRequest) -> Reply:
     return Reply(sections, {"documentHash": standing.document.hash})
 
 
-def _patch_intent(call: Call, request: PatchSectionRequest) -> Intent:
+def _patch_intent(_call: Call, path: GardenPath, request: PatchSectionRequest) -> Intent:
     section, change = request.section_anchor, request.change
+    edit: ReplaceSection | AppendToSection
     if change.replace is not None:
-        return intent_of(
-            call, "md.patch_section", request, ReplaceSection(section, change.replace), "replace_section"
-        )
-    return intent_of(
-        call, "md.patch_section", request, AppendToSection(section, change.append or ""), "append_section"
-    )
+        edit, op = ReplaceSection(section, change.replace), "replace_section"
+    else:
+        edit, op = AppendToSection(section, change.append or ""), "append_section"
+    return intent_of(path, "md.patch_section", request, edit, op)
 
 
-def _curate_intent(call: Call, request: CurateListRequest) -> Intent:
+def _curate_intent(_call: Call, path: GardenPath, request: CurateListRequest) -> Intent:
     edit = edit_of(request.section_anchor, request.ops, request.items)
-    return intent_of(call, "md.curate_list", request, edit, op_of(edit), _why(request))
+    return intent_of(path, "md.curate_list", request, edit, op_of(edit), _why(request))
 
 
 def _why(request: CurateListRequest) -> str:
-    """Put the reason and a rationale given beside it together; neither of them is to get lost."""
+    """Join the reason and a separate rationale, so that neither is lost."""
     if request.rationale in {None, "", request.reason}:
         return request.reason
     return f"{request.reason} {request.rationale}"
@@ -189,46 +183,46 @@ def _hashes(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _plant_intent(call: Call, request: PlantRequest) -> Intent:
-    path = document_to_edit(call.caller, request.path)
+def _plant_intent(call: Call, path: GardenPath, request: PlantRequest) -> Intent:
     _check_participants(path, request.participants)
     kind = call.services.documents.kinds[str(path.kind)]
     identity = identity_for_new(path, request.participants)
     edit = CreateDocument(kind, request.title or kind.title, identity)
-    # Whatever stands there, damaged or not, is somebody's.
-    return replace(intent_of(call, "md.plant", request, edit, "plant"), only_new=True)
+    # An existing document, even a damaged one, is never overwritten.
+    return replace(intent_of(path, "md.plant", request, edit, "plant"), only_new=True)
 
 
 def _check_participants(path: GardenPath, participants: tuple[str, ...]) -> None:
-    """Refuse a relationship between nobody, and participants where no document has any."""
+    """Require participants for a relationship's profile, and refuse them elsewhere."""
     wanted = path.kind == "relationship_profile"
     if wanted and not participants:
         raise ParticipantsError(
-            "A relationship's profile says between whom it is.", hint="Give participants: part ids or names."
+            "A relationship's profile needs participants.", hint="Give participants: part ids or names."
         )
     if participants and not wanted:
         raise ParticipantsError(
-            "Only a relationship's profile has participants.", hint="Leave participants out here."
+            "Only a relationship's profile has participants.", hint="Leave participants out."
         )
 
 
-def _planted(plan: Plan) -> dict[str, Any]:
+def _new_hash(plan: Plan) -> dict[str, Any]:
     return {"newHash": plan.after.document.hash}
 
 
 def snapshot_history(call: Call, request: SnapshotRequest) -> Reply:
     """Copy the current version of a document into its history."""
     wish = SnapshotIntent(
-        path=document_to_edit(call.caller, request.path),
+        path=document_path(call.caller, request.path),
         tool="md.snapshot_history",
         rationale=request.rationale,
         evidence_refs=request.evidence_refs,
         if_match=request.if_match,
         dry_run=request.dry_run,
     )
-    # Without a key of the caller's own nothing is remembered: the same words a version later ask for
-    # another copy.
-    asked = request_of(call, "md.snapshot_history", wish.path, request) if request.idempotency_key else None
+    # Only a caller's own key is remembered: the same words may ask for another copy a version later.
+    asked = (
+        request_identity(call, "md.snapshot_history", wish.path, request) if request.idempotency_key else None
+    )
     taken = call.services.snapshots.take(call.caller, wish, asked)
     meta: dict[str, Any] = {"eventId": str(taken.event_id)} if taken.event_id else {"dryRun": True}
     if taken.replayed:
@@ -239,15 +233,15 @@ def snapshot_history(call: Call, request: SnapshotRequest) -> Reply:
 
 
 def lint_in_words(call: Call, request: PathRequest) -> Reply:
-    """Say what lint finds, in sentences."""
-    report = read_document(call.services, file_to_read(call.caller, request.path)).report
+    """Return lint findings as sentences."""
+    report = read_document(call.services, document_or_copy_path(call.caller, request.path)).report
     reasons = list(report.blocked_reasons) or None
     return Reply(Lint(warnings=list(report.warnings), blocked=report.blocked, blocked_reasons=reasons))
 
 
 def lint_as_objects(call: Call, request: PathRequest) -> Reply:
-    """Say what lint finds, as objects."""
-    report = read_document(call.services, file_to_read(call.caller, request.path)).report
+    """Return lint findings as objects."""
+    report = read_document(call.services, document_or_copy_path(call.caller, request.path)).report
     blocks = [_diagnostic(finding) for finding in report.findings if finding.severity == "block"]
     others = [_diagnostic(finding) for finding in report.findings if finding.severity != "block"]
     return Reply(Diagnostics(warnings=others, blocked=report.blocked, blocked_reasons=blocks or None))
@@ -268,16 +262,15 @@ def _diagnostic(finding: Finding) -> Diagnostic:
 
 _PATCH = Edits(_patch_intent, _hashes)
 _CURATE = Edits(_curate_intent, _hashes)
-_PLANT = Edits(_plant_intent, _planted)
+_PLANT = Edits(_plant_intent, _new_hash)
 
 TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "md.list_sections",
         "List sections",
-        "Lists the sections of a document: anchor, heading and number of the first line of each.",
-        "The anchor is what the other md tools take as sectionAnchor. A section without one has an empty "
-        "anchor, "
-        "and is named by its heading.",
+        "List the sections of a document with anchor, heading and first line.",
+        "Use the anchor as sectionAnchor in other tools. A section without an anchor has an empty one; use "
+        "its heading instead.",
         PathRequest,
         list[SectionName],
         list_sections,
@@ -287,15 +280,14 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "md.patch_section",
         "Change a section",
-        "Replaces the body of one section, or appends to it; nothing else in the document changes.",
-        "Heading and anchor stay. The new text holds no H1, no H2 and no anchor comment. In profiles and the "
-        "overview a Change Log line is added by itself, so give a rationale. Others may edit other "
-        "sections at "
-        "the same time; send the section's hash as ifMatch to be sure that this one is as you read it.",
+        "Replace the body of one section or append to it; nothing else in the document changes.",
+        "Heading and anchor stay. The new text must not contain an H1, an H2 or an anchor comment. Profiles "
+        "and the overview get a Change Log line, so give a rationale. Send the section's hash as ifMatch to "
+        "refuse the edit if the section has changed since you read it.",
         PatchSectionRequest,
         HashesOfChange,
-        editing(_PATCH),
-        Traits(writes=True, replaces=True, roles=TENDERS),
+        edit_handler(_PATCH),
+        Traits(writes=True, replaces=True, roles=WRITERS),
         {
             "path": "users/ada/parts/critic/profile.md",
             "sectionAnchor": "concerns v1",
@@ -307,15 +299,14 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "md.curate_list",
         "Curate a list",
-        "Appends, prunes and merges the items of a section's list.",
-        "An evidence item is a short quote with a token: '\"I can't relax\" (ev:s12-m40)'. More than "
-        "seven of "
-        "them need an overrideRationale. Items stay whole with all that is nested in them; one that is not "
-        "found, or found twice, is refused.",
+        "Append, prune and merge the items of a section's list.",
+        "An evidence item is a short quote with a token: '\"I can't relax\" (ev:s12-m40)'. More than seven "
+        "need an overrideRationale. Nested content stays with its item. An item that matches nothing, or "
+        "matches twice, is refused.",
         CurateListRequest,
         HashesOfChange,
-        editing(_CURATE),
-        Traits(writes=True, replaces=True, roles=TENDERS),
+        edit_handler(_CURATE),
+        Traits(writes=True, replaces=True, roles=WRITERS),
         {
             "path": "users/ada/parts/critic/profile.md",
             "sectionAnchor": "evidence v1",
@@ -328,21 +319,20 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "md.snapshot_history",
         "Keep a copy",
-        "Keeps a timestamped copy of a document's current version in its history.",
-        "Edits of profiles and the overview keep the replaced version by themselves. List copies with "
-        "fs.list on "
-        "history/{userId}/..., read them with fs.read.",
+        "Keep a timestamped copy of a document's current version in its history.",
+        "Edits of profiles and the overview keep the replaced version anyway. List copies with fs.list on "
+        "history/{userId}/... and read them with fs.read.",
         SnapshotRequest,
         HistoryPath,
         snapshot_history,
-        Traits(writes=True, roles=TENDERS),
+        Traits(writes=True, roles=WRITERS),
         {"path": "users/ada/parts/critic/profile.md"},
     ),
     Tool(
         "md.lint",
         "Lint a document",
-        "Says in sentences what is amiss in a document, and whether anything stops edits.",
-        "Warnings never stop an edit by themselves; exceeding a cap further needs an overrideRationale.",
+        "Report in sentences what is wrong with a document and whether that blocks edits.",
+        "Warnings alone never block an edit; exceeding a cap further needs an overrideRationale.",
         PathRequest,
         Lint,
         lint_in_words,
@@ -352,9 +342,9 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "lint.check",
         "Lint a document, in detail",
-        "Gives every finding about a document as an object, with its rule, severity and place.",
-        "The same findings as md.lint. Severity block stops edits, cap asks for an overrideRationale when it "
-        "grows, style stops nothing.",
+        "Return every lint finding as an object with rule, severity and position.",
+        "The findings are those of md.lint. Severity block blocks edits, cap needs an overrideRationale if "
+        "the edit makes it worse, style never blocks.",
         PathRequest,
         Diagnostics,
         lint_as_objects,
@@ -363,15 +353,14 @@ TOOLS: tuple[Tool[Any], ...] = (
     ),
     Tool(
         "md.plant",
-        "Begin a document",
-        "Begins a document from the template of its kind, with the right frontmatter, sections and anchors.",
-        "The path says the kind. A document that is there is never overwritten. A relationship's profile "
-        "takes "
-        "participants.",
+        "Create a document",
+        "Create a document from the template of its kind, with frontmatter, sections and anchors.",
+        "The path decides the kind. An existing document is never overwritten. A relationship's profile "
+        "needs participants.",
         PlantRequest,
         NewHash,
-        editing(_PLANT),
-        Traits(writes=True, roles=TENDERS),
+        edit_handler(_PLANT),
+        Traits(writes=True, roles=WRITERS),
         {"path": "users/ada/parts/critic/profile.md", "title": "The Critic"},
         edits=_PLANT,
     ),

@@ -1,4 +1,4 @@
-"""`propose_change`: what an edit would do, told before it is done. Nothing is recorded."""
+"""`propose_change`: a preview of an edit. Nothing is recorded."""
 
 from dataclasses import replace
 from typing import Any, Literal
@@ -7,28 +7,29 @@ from pydantic import Field
 
 from garden.events.wire import Wire
 from garden.grammar.errors import GardenError
-from garden.tools.declaration import TENDERS, Call, Reply, Tool, Traits
-from garden.tools.edits import request_of
-from garden.tools.requests import check_role, find_tool, understood
-from garden.tools.wire import Request, correlated
+from garden.tools.declaration import WRITERS, Call, Reply, Tool, Traits
+from garden.tools.edits import request_identity
+from garden.tools.request_paths import document_path
+from garden.tools.requests import check_role, find_tool, parse_request
+from garden.tools.wire import Request, with_correlation
 from garden.writing.write_path import Preview
 
 
 class NotAnEditError(GardenError):
-    """A tool that edits no document has nothing to preview."""
+    """The tool edits no document, so it has no preview."""
 
     code = "invalid_input"
 
 
 class ProposeRequest(Request):
-    """Which call is to be previewed."""
+    """The call to preview."""
 
-    tool: str = Field(description="The tool that would be called: md.patch_section, for example.")
-    args: dict[str, Any] = Field(description="Its arguments, as they would be sent.")
+    tool: str = Field(description="The tool to preview, such as md.patch_section.")
+    args: dict[str, Any] = Field(description="The tool's arguments.")
 
 
 class Proposal(Wire):
-    """What the call would do."""
+    """What the call would change."""
 
     diff: str
     safety_report: str
@@ -36,19 +37,19 @@ class Proposal(Wire):
 
 
 def propose(call: Call, request: ProposeRequest) -> Reply:
-    """Plan a call as the tool itself would, and show the outcome."""
+    """Plan a call exactly as the tool would and return its diff."""
     tool = find_tool(call.tools, request.tool)
     check_role(tool, call.caller)
     if tool.edits is None:
         names = ", ".join(name for name, each in call.tools.items() if each.edits)
         raise NotAnEditError(
-            f"{tool.name} edits no document, so there is nothing to preview.", hint=f"There is for: {names}."
+            f"{tool.name} edits no document, so it has no preview.", hint=f"Tools with a preview: {names}."
         )
-    wanted = understood(tool, request.args)
-    caller = correlated(call.caller, wanted)
-    intent = tool.edits.intent(call, wanted)
-    asked = request_of(replace(call, caller=caller), tool.name, intent.path, wanted)
-    preview = call.services.write_path.preview(caller, intent, asked, may_exceed=True)
+    wanted = parse_request(tool, request.args)
+    caller = with_correlation(call.caller, wanted)
+    intent = tool.edits.intent(call, document_path(caller, wanted.path), wanted)
+    identity = request_identity(replace(call, caller=caller), tool.name, intent.path, wanted)
+    preview = call.services.write_path.preview(caller, intent, identity, may_exceed=True)
     plan = preview.plan
     diff = plan.applied.diff(intent.path.text)
     meta = {"documentHash": plan.after.document.hash, "linesAdded": diff.added, "linesRemoved": diff.removed}
@@ -58,11 +59,11 @@ def propose(call: Call, request: ProposeRequest) -> Reply:
 def _safety(preview: Preview) -> str:
     plan = preview.plan
     if plan.unchanged:
-        return "Allowed, and nothing would change."
+        return "Allowed; nothing would change."
     verdict = (
-        "Needs an overrideRationale: a soft cap would be exceeded."
+        "Needs an overrideRationale: the edit would exceed a soft cap."
         if plan.needs_reason
-        else "Allowed by every hard block."
+        else "Allowed: no hard block applies."
     )
     return "\n".join([verdict, *(f"- {warning}" for warning in preview.warnings)])
 
@@ -71,13 +72,12 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "propose_change",
         "Preview an edit",
-        "Shows what an edit would change and whether anything speaks against it, and changes nothing.",
-        "Give the tool and its arguments as you would send them. A refusal is the one the real call "
-        "would get.",
+        "Show what an edit would change and whether it is allowed, without changing anything.",
+        "Pass the tool and its arguments. A refusal is the same as the real call's.",
         ProposeRequest,
         Proposal,
         propose,
-        Traits(roles=TENDERS),
+        Traits(roles=WRITERS),
         {
             "tool": "fs.append",
             "args": {"path": "users/ada/notes.md", "text": "2026-11-18: slept well."},

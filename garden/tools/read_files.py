@@ -1,4 +1,4 @@
-"""The raw tools that only look: `fs.list`, `fs.read`, `fs.search`, `fs.hash`."""
+"""Tools that read files: `fs.list`, `fs.read`, `fs.search`, `fs.hash`."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
@@ -7,14 +7,14 @@ from pydantic import Field, StrictBool, StrictInt
 
 from garden.events.wire import Wire
 from garden.files.errors import FileError, FileMissingError
-from garden.files.paths import GardenPath
+from garden.files.paths import GardenPath, parse_path
 from garden.grammar.errors import GardenError
 from garden.grammar.lines import split_any_lines
 from garden.grammar.lookup import find_section
 from garden.tools.declaration import Call, Reply, Tool, Traits
 from garden.tools.documents import read_document
 from garden.tools.globs import matcher
-from garden.tools.places import file_to_read, folder_to_list, place_to_search
+from garden.tools.request_paths import document_or_copy_path, folder_path
 from garden.tools.search import LineMatch, Searcher
 from garden.tools.wire import Request
 
@@ -23,41 +23,41 @@ MATCHES_MAX = 100
 CONTEXT_LINES_MAX = 20
 SEARCH_CHARACTERS_MAX = 256 * 1024
 
-_NOTHING_YET = {"hint": "Nothing has been planted here yet; md.plant begins a document."}
+_NOTHING_YET = {"hint": "This garden is still empty; md.plant creates a document."}
 
 Count = Annotated[StrictInt, Field(ge=1)]
 
 
 class InvalidRangeError(GardenError):
-    """A range of lines that the file does not have."""
+    """The file does not have these lines."""
 
     code = "invalid_input"
 
 
 class ListRequest(Request):
-    """Which names are wanted."""
+    """The folder to list."""
 
-    path: str = Field(description="A folder: users/{userId}, one below it, or history/{userId}/...")
+    path: str = Field(description="A folder: users/{userId}, a folder below it, or history/{userId}/...")
     glob: Annotated[str, Field(max_length=200)] | None = Field(
         None,
-        description="Only paths like this, seen from the folder: *.md, parts/*/notes.md, **/profile.md. "
-        "With / or ** in it, folders below are looked into as well.",
+        description="Only paths that match, relative to the folder: *.md, parts/*/notes.md, **/profile.md. A "
+        "pattern with / or ** also searches the folders below.",
     )
 
 
 class LineRange(Wire):
-    """Some lines of a file, the first and the last included; the first line of a file is 1."""
+    """Lines of a file, from 1, both ends included."""
 
     start_line: Count
     end_line: Count
 
 
 class ReadRequest(Request):
-    """What is to be read."""
+    """The document and lines to read."""
 
-    path: str = Field(description="A document, or a copy in the history.")
+    path: str = Field(description="A document or a history copy.")
     ranges: Annotated[tuple[LineRange, ...], Field(min_length=1, max_length=RANGES_MAX)] | None = Field(
-        None, description="Which lines; without it, the file from its beginning."
+        None, description="Lines to read; by default the file from its beginning."
     )
 
 
@@ -76,27 +76,27 @@ class Slices(Wire):
 
 
 class SearchRequest(Request):
-    """What is looked for, and where."""
+    """The pattern and where to search."""
 
-    root: str = Field(description="A folder or a document; users/{userId} for the whole garden.")
+    root: str = Field(description="A folder or document; users/{userId} for the whole garden.")
     pattern: Annotated[str, Field(min_length=1, max_length=1000)] = Field(
         description="A regular expression in RE2 syntax, matched line by line."
     )
     glob: Annotated[str, Field(max_length=200)] | None = Field(
-        None, description="Only in files like this, seen from the root: **/notes.md."
+        None, description="Only files that match, relative to the root: **/notes.md."
     )
-    ignore_case: StrictBool = Field(False, description="Take capital and small letters for the same.")
-    literal: StrictBool = Field(False, description="Take the pattern as plain words, not as an expression.")
+    ignore_case: StrictBool = Field(False, description="Ignore the case of letters.")
+    literal: StrictBool = Field(False, description="Treat the pattern as plain text.")
     context: Annotated[StrictInt, Field(ge=0, le=CONTEXT_LINES_MAX)] = Field(
-        0, description="So many lines before and after come with each match."
+        0, description="Lines to show before and after each match."
     )
     max_matches: Annotated[StrictInt, Field(ge=1, le=MATCHES_MAX)] = Field(
-        MATCHES_MAX, description="No more matching lines than this."
+        MATCHES_MAX, description="Maximum number of matching lines."
     )
 
 
 class Match(Wire):
-    """A line that matches."""
+    """A matching line with its context."""
 
     path: str
     line: int
@@ -104,15 +104,15 @@ class Match(Wire):
 
 
 class HashRequest(Request):
-    """What is to be hashed."""
+    """The document or section to hash."""
 
-    path: str = Field(description="A document, or a copy in the history.")
-    section_anchor: str | None = Field(None, description="Only this section: concerns v1.")
+    path: str = Field(description="A document or a history copy.")
+    section_anchor: str | None = Field(None, description="Only this section, such as concerns v1.")
 
 
 def list_names(call: Call, request: ListRequest) -> Reply:
     """List the paths in a folder."""
-    folder = folder_to_list(call.caller, request.path)
+    folder = folder_path(call.caller, request.path)
     if _is_unplanted(call, folder):
         return Reply([], _NOTHING_YET)
     files, limit = call.services.files, call.services.limits.list_names
@@ -128,17 +128,17 @@ def list_names(call: Call, request: ListRequest) -> Reply:
     return Reply(
         found[:limit],
         {"truncated": {"shown": limit, "total": len(found)}},
-        (f"Only the first {limit} of {len(found)} names are listed; narrow it down with glob.",),
+        (f"Only the first {limit} of {len(found)} names are listed; narrow the list with glob.",),
     )
 
 
 def _is_unplanted(call: Call, place: GardenPath) -> bool:
-    """Whether this is the top of a garden that has not begun: its user has it, and it is empty."""
+    """Whether this is the top folder of a garden that does not exist yet; it counts as empty."""
     return place.is_top and not call.services.files.exists(place)
 
 
 def _below(call: Call, folder: GardenPath) -> Iterator[GardenPath]:
-    call.pace.step()
+    call.progress.step()
     for path in call.services.files.list_folder(folder):
         yield path
         if path.is_folder:
@@ -146,8 +146,8 @@ def _below(call: Call, folder: GardenPath) -> Iterator[GardenPath]:
 
 
 def read(call: Call, request: ReadRequest) -> Reply:
-    """Give a file's text, or some of its lines."""
-    path = file_to_read(call.caller, request.path)
+    """Return a file's text or some of its lines."""
+    path = document_or_copy_path(call.caller, request.path)
     services = call.services
     standing = read_document(services, path)
     meta = {"documentHash": standing.document.hash}
@@ -157,7 +157,9 @@ def read(call: Call, request: ReadRequest) -> Reply:
         return _slices(lines, request.ranges, limit, meta)
     if len(lines) <= limit:
         return Reply(standing.text, meta)
-    return _cut("".join(lines[:limit]), meta, LineRange(start_line=limit + 1, end_line=len(lines)), limit)
+    return _truncated(
+        "".join(lines[:limit]), meta, LineRange(start_line=limit + 1, end_line=len(lines)), limit
+    )
 
 
 def _slices(lines: list[str], ranges: tuple[LineRange, ...], limit: int, meta: dict[str, Any]) -> Reply:
@@ -170,7 +172,7 @@ def _slices(lines: list[str], ranges: tuple[LineRange, ...], limit: int, meta: d
                 hint="Lines count from 1, and endLine is not before startLine.",
             )
         if left == 0:
-            return _cut(Slices(range_slices=tuple(slices)), meta, wanted, limit)
+            return _truncated(Slices(range_slices=tuple(slices)), meta, wanted, limit)
         end = min(wanted.end_line, len(lines))
         last = min(end, wanted.start_line + left - 1)
         text = "".join(lines[wanted.start_line - 1 : last])
@@ -178,16 +180,16 @@ def _slices(lines: list[str], ranges: tuple[LineRange, ...], limit: int, meta: d
         left -= last - wanted.start_line + 1
         if last < end:
             rest = LineRange(start_line=last + 1, end_line=end)
-            return _cut(Slices(range_slices=tuple(slices)), meta, rest, limit)
+            return _truncated(Slices(range_slices=tuple(slices)), meta, rest, limit)
     return Reply(Slices(range_slices=tuple(slices)), meta)
 
 
-def _cut(result: Any, meta: dict[str, Any], rest: LineRange, limit: int) -> Reply:
+def _truncated(result: Any, meta: dict[str, Any], rest: LineRange, limit: int) -> Reply:
     following = rest.model_dump(by_alias=True)
     return Reply(
         result,
         {**meta, "truncated": {"shownLines": limit, "next": following}},
-        (f"Only {limit} lines at once; read on with ranges [{_as_json(rest)}].",),
+        (f"Only {limit} lines are returned at once; continue with ranges [{_as_json(rest)}].",),
     )
 
 
@@ -197,7 +199,7 @@ def _as_json(wanted: LineRange) -> str:
 
 def search(call: Call, request: SearchRequest) -> Reply:
     """Find the lines that match, document by document."""
-    root = place_to_search(call.caller, request.root)
+    root = parse_path(request.root, owner=call.caller.user_id)
     searcher = Searcher(request.pattern, ignore_case=request.ignore_case, literal=request.literal)
     wanted = min(request.max_matches, call.services.limits.search_matches)
     if _is_unplanted(call, root):
@@ -205,18 +207,18 @@ def search(call: Call, request: SearchRequest) -> Reply:
     found: list[Match] = []
     unread: list[str] = []
     characters = 0
-    searched = _searched(call, root, request.glob)
+    searched = _documents_to_search(call, root, request.glob)
     for number, path in enumerate(searched):
-        call.pace.step(number, len(searched), path.text)
+        call.progress.step(number, len(searched), path.text)
         try:
             text = call.services.files.read(path).text
         except FileError as error:
-            # Who names one document wants to know that it can't be read; of many, one is left out.
+            # A document named by the caller must be readable; among many, one is skipped.
             if path == root:
                 raise
             if isinstance(error, FileMissingError):
                 continue
-            unread.append(f"{path} was left out: {error.message}")
+            unread.append(f"{path} was skipped: {error.message}")
             continue
         for hit in searcher.lines(text, request.context, wanted + 1 - len(found)):
             found.append(_match(path, hit))
@@ -240,7 +242,7 @@ def _match(path: GardenPath, hit: LineMatch) -> Match:
     return Match(path=path.text, line=hit.line, match=hit.text)
 
 
-def _searched(call: Call, root: GardenPath, glob: str | None) -> Sequence[GardenPath]:
+def _documents_to_search(call: Call, root: GardenPath, glob: str | None) -> Sequence[GardenPath]:
     if not root.is_folder:
         return (root,) if glob is None or matcher(glob)(root.name) else ()
     if not call.services.files.exists(root):
@@ -254,7 +256,7 @@ def _searched(call: Call, root: GardenPath, glob: str | None) -> Sequence[Garden
 
 def hash_of(call: Call, request: HashRequest) -> Reply:
     """Hash a document, or one section of it, in canonical form."""
-    path = file_to_read(call.caller, request.path)
+    path = document_or_copy_path(call.caller, request.path)
     document = read_document(call.services, path).document
     if request.section_anchor is None:
         return Reply(document.hash)
@@ -265,9 +267,9 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "fs.list",
         "List documents",
-        "Lists the documents and folders in a folder of the garden or of its history.",
-        "Start with users/{userId} to see what there is. Folders have no suffix, documents end in .md. "
-        "At most 500 names come back; where there are more, the answer says so.",
+        "List the documents and folders in a folder of the garden or its history.",
+        "Start with users/{userId}. Folders have no suffix, documents end in .md. At most 500 names are "
+        "returned; a longer list is marked as truncated.",
         ListRequest,
         list[str],
         list_names,
@@ -277,10 +279,9 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "fs.read",
         "Read a document",
-        "Gives the text of a document, or some of its lines.",
-        "Without ranges the text comes from its beginning, at most 500 lines; with ranges, one slice for "
-        "each. "
-        "meta.documentHash can be given back as ifMatch of an fs.* edit.",
+        "Read a document or some of its lines.",
+        "Without ranges, at most the first 500 lines are returned; with ranges, one slice for each. Send "
+        "meta.documentHash back as ifMatch of an fs.* edit.",
         ReadRequest,
         str | Slices,
         read,
@@ -290,10 +291,9 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "fs.search",
         "Search documents",
-        "Finds the lines that match a regular expression, in one document or in a whole folder.",
-        "RE2 syntax, line by line, in time linear in the text. Set literal for plain words, ignoreCase "
-        "to take "
-        f"capitals for small letters, context for lines around. At most {MATCHES_MAX} matches come back.",
+        "Find lines that match a regular expression, in one document or a whole folder.",
+        "RE2 syntax, matched line by line. Set literal for plain text, ignoreCase to ignore case, context "
+        f"for surrounding lines. At most {MATCHES_MAX} matches are returned.",
         SearchRequest,
         list[Match],
         search,
@@ -303,8 +303,8 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "fs.hash",
         "Hash a document",
-        "Gives the hash of a document or of one section; white space at line ends does not change it.",
-        "Give it back as ifMatch, to have an edit refused if somebody else was there in between.",
+        "Hash a document or one section; white space at line ends does not change the hash.",
+        "Send the hash as ifMatch to refuse an edit if the text has changed since.",
         HashRequest,
         str,
         hash_of,

@@ -1,4 +1,4 @@
-"""From a caller's words to a tool and a request it takes, or a refusal that says what is wrong with them."""
+"""Find the tool that a call names and parse its arguments, or explain what is wrong with them."""
 
 import difflib
 import re
@@ -23,33 +23,33 @@ _NAME_CHARACTERS_MAX = 100
 
 
 class UnknownToolError(GardenError):
-    """There is no such tool."""
+    """No tool has this name."""
 
     code = "unknown_tool"
 
 
-class DeleteNotAllowedError(GardenError):
-    """No tool deletes anything."""
+class NoDeleteToolError(GardenError):
+    """The name asks for a deletion, which no tool offers."""
 
     code = "delete_not_allowed"
 
 
 class InvalidRequestError(GardenError):
-    """The arguments are not those that the tool takes."""
+    """The arguments do not fit the tool."""
 
     code = "invalid_input"
 
 
 class RoleNotAllowedError(GardenError):
-    """The tool is not for callers of this role."""
+    """The caller's role may not use the tool."""
 
     code = "permission_denied"
 
 
 def find_tool(tools: Mapping[str, Tool[Any]], name: str) -> Tool[Any]:
-    """Find a tool by its name; over some surfaces the dot is an underscore."""
+    """Find a tool by its name; an underscore may replace the dot."""
     if not isinstance(name, str):
-        raise UnknownToolError("A tool is named by a word.", hint="tools.list names them all.")
+        raise UnknownToolError("A tool's name must be text.", hint="tools.list names every tool.")
     found = tools.get(name)
     if found is not None:
         return found
@@ -57,34 +57,33 @@ def find_tool(tools: Mapping[str, Tool[Any]], name: str) -> Tool[Any]:
     if name in plain:
         return tools[plain[name]]
     if _DELETING.search(name):
-        raise DeleteNotAllowedError(
-            "No tool deletes a document, and none ever will.",
-            hint="To let go of words, replace the section or prune the list; earlier versions stay in "
-            "the history.",
+        raise NoDeleteToolError(
+            "No tool deletes documents.",
+            hint="To remove text, replace the section or prune the list; the history keeps earlier versions.",
         )
     asked = name[:_NAME_CHARACTERS_MAX].replace(".", "_")
     close = [plain[each] for each in difflib.get_close_matches(asked, plain, n=3, cutoff=0.5)]
     raise UnknownToolError(
-        "There is no such tool.",
-        hint=f"Did you mean {' or '.join(close)}?" if close else "tools.list names them all.",
+        "No tool has this name.",
+        hint=f"Did you mean {' or '.join(close)}?" if close else "tools.list names every tool.",
         details={"tools": list(tools)},
     )
 
 
 def check_role(tool: Tool[Any], caller: Caller) -> None:
-    """Refuse a tool to those it is not for."""
+    """Refuse a caller whose role may not use the tool."""
     if Role(caller.role) not in tool.traits.roles:
         raise RoleNotAllowedError(
-            f"{tool.name} is not for the role {caller.role}.",
-            hint=f"It is for: {', '.join(sorted(tool.traits.roles))}.",
+            f"The role {caller.role} may not use {tool.name}.",
+            hint=f"Roles that may use it: {', '.join(sorted(tool.traits.roles))}.",
         )
 
 
-def understood(tool: Tool[Any], args: object) -> Any:
-    """Make a request of a call's arguments."""
+def parse_request(tool: Tool[Any], args: object) -> Any:
+    """Validate a call's arguments."""
     if not isinstance(args, Mapping):
         raise InvalidRequestError("The arguments must be a JSON object.", hint=_hint(tool))
-    fields = _flattened(tool, args)
+    fields = _flatten_options(tool, args)
     try:
         return tool.request.model_validate(fields)
     except ValidationError as error:
@@ -92,14 +91,14 @@ def understood(tool: Tool[Any], args: object) -> Any:
         problems = [_problem(each) for each in found]
         shown = "; ".join(f"{each['field']}: {each['problem']}" for each in problems)
         raise InvalidRequestError(
-            f"{tool.name} can't take these arguments: {shown}.",
+            f"{tool.name} does not accept these arguments: {shown}.",
             hint=_hint(tool),
             details={"problems": problems},
         ) from None
 
 
-def _flattened(tool: Tool[Any], args: Mapping[Any, Any]) -> dict[str, Any]:
-    """Put the fields of `opts` beside the others, all of them in the wire's spelling."""
+def _flatten_options(tool: Tool[Any], args: Mapping[Any, Any]) -> dict[str, Any]:
+    """Merge the fields of `opts` with the others, all in the wire's spelling."""
     options = args.get("opts", {})
     if options is None:
         options = {}
@@ -111,24 +110,24 @@ def _flattened(tool: Tool[Any], args: Mapping[Any, Any]) -> dict[str, Any]:
         camel = key if key in tool.fields or to_camel(key) not in tool.fields else to_camel(key)
         if camel in fields:
             raise InvalidRequestError(
-                f"{tool.name} can't take these arguments: {shortened(camel)} is given twice.",
+                f"{tool.name} does not accept these arguments: {short_name(camel)} is given twice.",
                 hint="Give each field once.",
             )
         fields[camel] = value
     return fields
 
 
-def shortened(name: str) -> str:
-    """Show a name that a caller made up, in so many characters, and none of them a control character."""
+def short_name(name: str) -> str:
+    """A caller's name for a field, shortened and without control characters."""
     shown = name if len(name) <= _NAME_CHARACTERS_MAX else name[: _NAME_CHARACTERS_MAX - 1] + "…"
     return shown if shown.isprintable() else ascii(shown)
 
 
 def _problem(error: Mapping[str, Any]) -> dict[str, str]:
-    field = shortened(".".join(str(part) for part in error["loc"] if "[" not in str(part)))
+    field = short_name(".".join(str(part) for part in error["loc"] if "[" not in str(part)))
     kind = error["type"]
     if kind == "extra_forbidden":
-        return {"field": field, "problem": "there is no such field"}
+        return {"field": field, "problem": "no such field"}
     if kind == "missing":
         return {"field": field, "problem": "it is missing"}
     if kind in {"model_type", "dict_type"}:

@@ -1,4 +1,4 @@
-"""`tools.list` and `tools.help`: the tools, told by themselves."""
+"""`tools.list` and `tools.help`."""
 
 from typing import Any
 
@@ -12,11 +12,11 @@ from garden.writing.callers import Role
 
 
 class ToolsListRequest(Request):
-    """Nothing has to be said."""
+    """No fields."""
 
 
 class ToolLine(Wire):
-    """One tool in a line."""
+    """One tool in the list."""
 
     name: str
     summary: str
@@ -25,13 +25,13 @@ class ToolLine(Wire):
 
 
 class ToolsHelpRequest(Request):
-    """Which tool is to be explained."""
+    """The tool to explain."""
 
-    tool: str = Field(description="Its name, as tools.list gives it.")
+    tool: str = Field(description="The tool's name.")
 
 
 class ToolPage(Wire):
-    """All there is to know of a tool."""
+    """Everything about one tool."""
 
     name: str
     title: str
@@ -45,7 +45,7 @@ class ToolPage(Wire):
 
 
 def list_tools(call: Call, _request: ToolsListRequest) -> Reply:
-    """Name every tool."""
+    """List every tool."""
     role = Role(call.caller.role)
     return Reply(
         [
@@ -60,7 +60,7 @@ def list_tools(call: Call, _request: ToolsListRequest) -> Reply:
     )
 
 
-def help_with(call: Call, request: ToolsHelpRequest) -> Reply:
+def explain_tool(call: Call, request: ToolsHelpRequest) -> Reply:
     """Explain one tool."""
     tool = find_tool(call.tools, request.tool)
     return Reply(
@@ -82,8 +82,8 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "tools.list",
         "List the tools",
-        "Names every tool, what it is for, and whether you may use it.",
-        "tools.help explains one of them.",
+        "List every tool with its purpose and whether you may use it.",
+        "Use tools.help for the details of one tool.",
         ToolsListRequest,
         list[ToolLine],
         list_tools,
@@ -93,11 +93,11 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "tools.help",
         "Explain a tool",
-        "Gives a tool's description, the schemas of its request and result, and an example.",
-        "The example is a call that can be sent as it stands, once the paths are yours.",
+        "Show a tool's description, request schema, result schema and an example.",
+        "You can send the example as it is, with paths of your own user.",
         ToolsHelpRequest,
         ToolPage,
-        help_with,
+        explain_tool,
         Traits(cost="light"),
         {"tool": "md.patch_section"},
     ),

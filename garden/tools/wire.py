@@ -1,4 +1,4 @@
-"""What every request has in common: camelCase on the wire, snake_case in Python, and nothing unknown."""
+"""The base of every request: camelCase on the wire, snake_case in Python, no unknown fields."""
 
 import unicodedata
 from dataclasses import replace
@@ -19,7 +19,7 @@ def _plain(text: str) -> str:
     if any(
         unicodedata.category(character) in {"Cc", "Cs"} and character not in "\n\t\r" for character in text
     ):
-        raise ValueError("holds a control character")
+        raise ValueError("contains a control character")
     return text
 
 
@@ -32,73 +32,81 @@ def _one_line(text: str) -> str:
 
 
 Words = Annotated[str, AfterValidator(_plain), Field(max_length=REASON_CHARACTERS_MAX)]
-"""A reason in a few sentences."""
+"""A few sentences of text."""
 Line = Annotated[str, AfterValidator(_one_line), Field(max_length=LINE_CHARACTERS_MAX)]
-"""One line of words."""
+"""One line of text."""
 Label = Annotated[str, Field(pattern="^[a-z][a-z0-9_.]{0,63}$")]
-"""A word that programs know: lower-case letters, digits, dots and underscores."""
+"""A name for programs: lower-case letters, digits, dots and underscores."""
 
 
 def is_absent(value: object) -> bool:
-    """Tell what is left out where it is optional."""
+    """Whether an optional field is left out of the JSON."""
     return value is None
 
 
 class Request(Wire):
-    """What a caller asks of a tool."""
+    """The arguments of a tool."""
 
 
-class Correlated(Request):
-    """What may be said beside anything that is recorded: why, on what evidence, and in which context."""
+class RecordedRequest(Request):
+    """The fields of every tool that records something: reason, evidence and correlation ids."""
 
-    rationale: Words | None = Field(None, description="Why, in a sentence; it is kept with the event.")
+    rationale: Words | None = Field(None, description="Why, in one sentence; stored with the event.")
     override_rationale: Line | None = Field(
-        None, description="One line that says why a soft cap may be exceeded this time."
+        None, description="Why this edit may exceed a soft cap, in one line."
     )
     evidence_refs: Annotated[tuple[Line, ...], Field(max_length=REFS_MAX)] = Field(
-        (), description="Tokens of the evidence, such as ev:s12-m40."
+        (), description="Evidence tokens, such as ev:s12-m40."
     )
     idempotency_key: str | None = Field(
         None,
-        description="A key of your own: the same request under it is carried out once. Without one, the same "
-        "words for the same document within 48 hours count as one request that was sent again.",
+        description="Your own key. Within 48 hours a request with the same key has one effect, however often "
+        "you send it.",
     )
     tool_call_id: Line | None = Field(None, description="The id of your tool call.")
-    transaction_id: Line | None = Field(None, description="The id of the turn or task this belongs to.")
+    transaction_id: Line | None = Field(None, description="The id of the turn or task.")
     agent_action_id: Line | None = Field(None, description="The id of your action.")
 
 
-class WriteRequest(Correlated):
-    """What every mutating tool takes beside its own fields."""
+class WriteRequest(RecordedRequest):
+    """The fields of every tool that writes."""
 
     if_match: str | None = Field(
-        None, description="The hash it must have now: the document's, or for md.* also the section's."
+        None,
+        description="Expected current hash: the document's, or for md.* also the section's. The edit is "
+        "refused if it differs.",
     )
-    dry_run: StrictBool = Field(False, description="Plan only: say what would happen, and change nothing.")
+    dry_run: StrictBool = Field(False, description="Report what would happen without changing anything.")
 
     @property
-    def asked(self) -> dict[str, Any]:
-        """The edit in the caller's own words: the tool's own fields."""
+    def own_fields(self) -> dict[str, Any]:
+        """The tool's own fields as they travel; stored with the event."""
         shared = set(WriteRequest.model_fields) | {"path"}
         return self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=shared)
 
 
-def correlated(caller: Caller, request: Request) -> Caller:
-    """Give the caller with the ids that a request brings along."""
-    # A question's filters bear the same names, and say nothing of who asks.
-    if not isinstance(request, Correlated):
+class EditRequest(WriteRequest):
+    """The fields of every tool that edits one document."""
+
+    path: str = Field(description="The document.")
+
+
+def with_correlation(caller: Caller, request: Request) -> Caller:
+    """The caller, with the correlation ids of the request."""
+    # Filters of a query have the same names but do not describe the caller.
+    if not isinstance(request, RecordedRequest):
         return caller
     given = {name: value for name in _CORRELATION if (value := getattr(request, name)) is not None}
     return replace(caller, **given) if given else caller
 
 
-def payload_of(request: Correlated) -> dict[str, Any]:
-    """Give what two requests must have in common to be the same one."""
+def payload_of(request: RecordedRequest) -> dict[str, Any]:
+    """The fields that two requests share if they are the same request."""
     keys = {"idempotency_key", "tool_call_id", "transaction_id", "agent_action_id", "dry_run"}
     return request.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=keys)
 
 
 class NewHash(Wire):
-    """What the document hashes to now."""
+    """The new hash of the document."""
 
     new_hash: str

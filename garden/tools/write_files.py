@@ -1,4 +1,4 @@
-"""The raw tools that change something: `fs.ensure_dir`, `fs.write`, `fs.append`, `fs.patch`, `fs.move`."""
+"""Tools that write whole files: `fs.ensure_dir`, `fs.write`, `fs.append`, `fs.patch`, `fs.move`."""
 
 from typing import Any, Literal
 
@@ -8,79 +8,74 @@ from garden.events.records import JOURNAL, Statement
 from garden.events.wire import Wire
 from garden.files.paths import GardenPath
 from garden.grammar.edits import AppendToFile, ApplyDiff, WriteFile
-from garden.tools.declaration import MAINTAINERS, TENDERS, Call, Edits, Reply, Tool, Traits
-from garden.tools.edits import editing, intent_of, reply, request_of
-from garden.tools.places import document_to_edit, folder_to_make
-from garden.tools.wire import NewHash, WriteRequest
+from garden.tools.declaration import MAINTAINERS, WRITERS, Call, Edits, Reply, Tool, Traits
+from garden.tools.edits import edit_handler, intent_of, request_identity, write_reply
+from garden.tools.request_paths import document_path, new_folder_path
+from garden.tools.wire import EditRequest, NewHash, WriteRequest
 from garden.writing.moves import Move
 from garden.writing.planner import Intent, Plan, check_precondition, entity_of
 
 
 class EnsureDirRequest(WriteRequest):
-    """Which folder is to be there."""
+    """The folder to make."""
 
-    path: str = Field(description="A folder of the garden: users/{userId}/parts/{partId}, for example.")
+    path: str = Field(description="A folder, such as users/{userId}/parts/{partId}.")
 
 
-class FileWriteRequest(WriteRequest):
-    """What a document is to say from now on."""
+class FileWriteRequest(EditRequest):
+    """The document and its new text."""
 
-    path: str = Field(description="The document.")
-    content: str = Field(description="The whole new text, frontmatter included.")
+    content: str = Field(description="The whole new text, with frontmatter.")
 
     @property
-    def asked(self) -> dict[str, Any]:
-        """Nothing: the event's splice holds the text, and twice would be too much."""
+    def own_fields(self) -> dict[str, Any]:
+        """Empty: the event's splice already holds the text."""
         return {}
 
 
-class FileAppendRequest(WriteRequest):
-    """What is to be added to a document."""
+class FileAppendRequest(EditRequest):
+    """The document and the text to add."""
 
-    path: str = Field(description="The document.")
-    text: str = Field(description="The entry that goes to the end, after a blank line.")
+    text: str = Field(description="The entry to add at the end, after a blank line.")
 
 
-class FilePatchRequest(WriteRequest):
-    """How a document is to change, as a diff."""
+class FilePatchRequest(EditRequest):
+    """The document and its diff."""
 
-    path: str = Field(description="The document.")
-    diff_text: str = Field(
-        description="A unified diff for this one document; its context must match exactly."
-    )
+    diff_text: str = Field(description="A unified diff for this document; its context must match exactly.")
 
 
 class FileMoveRequest(WriteRequest):
-    """Which document is to go where."""
+    """The document and its new path."""
 
-    path: str = Field(description="Where the document is.")
-    new_path: str = Field(description="Where it is to be; there must be nothing yet.")
+    path: str = Field(description="The document's path.")
+    new_path: str = Field(description="Its new path, where nothing may exist yet.")
 
 
 class NewSize(Wire):
-    """How many bytes the document has now."""
+    """The document's new size in bytes."""
 
     new_size: int
 
 
 class Moved(Wire):
-    """That it was done."""
+    """The move is done."""
 
     ok: Literal[True] = True
 
 
 def ensure_dir(call: Call, request: EnsureDirRequest) -> Reply:
-    """Make a folder, and those on the way to it, unless they are there."""
-    path = folder_to_make(call.caller, request.path)
+    """Make a folder and its parents if they are missing."""
+    path = new_folder_path(call.caller, request.path)
     files, asked = call.services.files, None
-    # A folder has no hash that could be the right one.
+    # A folder has no hash, so every ifMatch is wrong.
     check_precondition(request.if_match, None)
     if request.dry_run:
         return Reply(None, {"dryRun": True, "unchanged": files.exists(path)})
     if request.idempotency_key is not None:
-        asked = request_of(call, "fs.ensure_dir", path, request)
+        asked = request_identity(call, "fs.ensure_dir", path, request)
     elif files.exists(path):
-        # Whoever made it may have died before it was durable.
+        # The process that made it may have died before it was durable.
         files.ensure_folders(path)
         return Reply(None, {"unchanged": True})
     with call.services.store.document(call.caller, JOURNAL, asked) as journal:
@@ -90,8 +85,7 @@ def ensure_dir(call: Call, request: EnsureDirRequest) -> Reply:
             files.ensure_folders(path)
             return Reply(None, {"unchanged": True})
         call.services.disk_space.check()
-        # The folder comes first: one without an event is made again for nothing, an event without a folder is
-        # untrue.
+        # The folder comes before its event: a folder without an event is harmless, the opposite is untrue.
         files.ensure_folders(path)
         return Reply(None, {"eventId": str(journal.record(_folder_made(path, request)).event_id)})
 
@@ -108,17 +102,17 @@ def _folder_made(path: GardenPath, request: EnsureDirRequest) -> Statement:
     )
 
 
-def _write_intent(call: Call, request: FileWriteRequest) -> Intent:
-    return intent_of(call, "fs.write", request, WriteFile(request.content), "write_file")
+def _write_intent(_call: Call, path: GardenPath, request: FileWriteRequest) -> Intent:
+    return intent_of(path, "fs.write", request, WriteFile(request.content), "write_file")
 
 
-def _append_intent(call: Call, request: FileAppendRequest) -> Intent:
-    return intent_of(call, "fs.append", request, AppendToFile(request.text), "append_file")
+def _append_intent(_call: Call, path: GardenPath, request: FileAppendRequest) -> Intent:
+    return intent_of(path, "fs.append", request, AppendToFile(request.text), "append_file")
 
 
-def _patch_intent(call: Call, request: FilePatchRequest) -> Intent:
+def _patch_intent(_call: Call, path: GardenPath, request: FilePatchRequest) -> Intent:
     edit = ApplyDiff(request.diff_text, request.path)
-    return intent_of(call, "fs.patch", request, edit, "apply_diff")
+    return intent_of(path, "fs.patch", request, edit, "apply_diff")
 
 
 def _new_hash(plan: Plan) -> dict[str, Any]:
@@ -130,19 +124,19 @@ def _new_size(plan: Plan) -> dict[str, Any]:
 
 
 def move(call: Call, request: FileMoveRequest) -> Reply:
-    """Give a document another path."""
+    """Move a document to another path."""
     wanted = Move(
-        path=document_to_edit(call.caller, request.path),
-        new_path=document_to_edit(call.caller, request.new_path),
+        path=document_path(call.caller, request.path),
+        new_path=document_path(call.caller, request.new_path),
         tool="fs.move",
         rationale=request.rationale,
         evidence_refs=request.evidence_refs,
         if_match=request.if_match,
         dry_run=request.dry_run,
     )
-    asked = request_of(call, "fs.move", wanted.path, request)
-    answer = reply(call.services.mover.move(call.caller, wanted, asked))
-    return Reply(answer.result, {**answer.meta, "dryRun": True}) if request.dry_run else answer
+    asked = request_identity(call, "fs.move", wanted.path, request)
+    reply = write_reply(call.services.mover.move(call.caller, wanted, asked))
+    return Reply(reply.result, {**reply.meta, "dryRun": True}) if request.dry_run else reply
 
 
 _WRITE = Edits(_write_intent, _new_hash)
@@ -153,27 +147,25 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "fs.ensure_dir",
         "Make a folder",
-        "Makes a folder of the garden, unless it is there.",
-        "Seldom needed: documents make the folders they stand in. Nothing is ever deleted.",
+        "Make a folder in the garden unless it exists.",
+        "Rarely needed, because creating a document makes its folder.",
         EnsureDirRequest,
         None,
         ensure_dir,
-        Traits(writes=True, roles=TENDERS, cost="light"),
+        Traits(writes=True, roles=WRITERS, cost="light"),
         {"path": "users/ada/parts/critic"},
     ),
     Tool(
         "fs.write",
         "Write a whole document",
-        "Puts a new text in the place of a document, or begins one with it.",
-        "Anchors, identity and the Change Log must stay as they are. To change one section, "
-        "md.patch_section is "
-        "safer; to begin a document, md.plant writes the right frontmatter and anchors. Send the hash "
-        "that you "
-        "read as ifMatch, or what others wrote since is replaced as well.",
+        "Replace the whole text of a document, or create the document.",
+        "Anchors, identity and the Change Log must stay as they are. Prefer md.patch_section to change one "
+        "section, and md.plant to create a document. Send the document's hash as ifMatch, or you also "
+        "replace what others wrote since you read it.",
         FileWriteRequest,
         NewHash,
-        editing(_WRITE),
-        Traits(writes=True, replaces=True, roles=TENDERS),
+        edit_handler(_WRITE),
+        Traits(writes=True, replaces=True, roles=WRITERS),
         {
             "path": "users/ada/notes.md",
             "content": "---\nid: ada\nuser_id: ada\nschema: 1\n---\n\n# Notes\n\n## Inbox\n"
@@ -186,28 +178,27 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "fs.append",
         "Append to a document",
-        "Adds an entry at the end of a document, most of all to notes.",
-        "A blank line stands between entries. The end of a document is the end of its last section; "
-        "md.patch_section appends to another one, such as inbox. The same words sent twice are recorded "
-        "once, unless the second request has an idempotencyKey or toolCallId of its own.",
+        "Add an entry at the end of a document, usually of notes.",
+        "A blank line separates entries. The entry goes to the end of the last section; use md.patch_section "
+        "to append to another section. The same text sent twice is recorded once, unless the second request "
+        "has its own idempotencyKey or toolCallId.",
         FileAppendRequest,
         NewSize,
-        editing(_APPEND),
-        Traits(writes=True, roles=TENDERS),
+        edit_handler(_APPEND),
+        Traits(writes=True, roles=WRITERS),
         {"path": "users/ada/notes.md", "text": "2026-11-18: laughed about the deadline, for the first time."},
         edits=_APPEND,
     ),
     Tool(
         "fs.patch",
         "Apply a diff",
-        "Applies a unified diff to one document.",
-        "Context lines must match exactly. Where the place is unique, line numbers may be off; a diff "
-        "that fits "
-        "nowhere, or in two places, is refused, with the nearest text.",
+        "Apply a unified diff to one document.",
+        "Context lines must match exactly. Line numbers may be off if the context is unique. A diff that "
+        "fits nowhere or in two places is refused, with the nearest text.",
         FilePatchRequest,
         NewHash,
-        editing(_PATCH),
-        Traits(writes=True, replaces=True, roles=TENDERS),
+        edit_handler(_PATCH),
+        Traits(writes=True, replaces=True, roles=WRITERS),
         {
             "path": "users/ada/notes.md",
             "diffText": "@@ -9,2 +9,4 @@\n ## Inbox\n <!-- @anchor: inbox v1 -->\n+\n"
@@ -218,9 +209,8 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "fs.move",
         "Move a document",
-        "Gives a document another path. For maintainers only.",
-        "A profile's frontmatter must fit the new path, so this mends a document that stands in the wrong "
-        "place. Its history stays where it is.",
+        "Move a document to another path. For maintainers only.",
+        "A profile's frontmatter must fit the new path. The history stays at the old path.",
         FileMoveRequest,
         Moved,
         move,

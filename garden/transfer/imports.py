@@ -1,15 +1,14 @@
-"""Importing: a tree of gardens from elsewhere, laid out like `users/`, each file through the write path.
+"""Imports a tree of gardens, laid out like `users/`; each file takes the write path.
 
-What stands here already and is the same is passed over, so an import that was interrupted is taken up again
-by starting it once more. What stands here and is different is never overwritten.
+A file that already exists with the same content is skipped, so starting an interrupted import again continues
+it. A file that exists with other content is never overwritten.
 """
 
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from garden.events.records import Caller
 from garden.files.errors import (
@@ -22,36 +21,25 @@ from garden.files.paths import GardenPath, parse_path
 from garden.files.plain_files import SIZE_MAX_BYTES, check_content, raw_hash
 from garden.grammar.edits import WriteFile
 from garden.grammar.errors import GardenError
+from garden.transfer.files import TransferOutcome, TransferredFile, refused_file
 from garden.writing.planner import Intent
 from garden.writing.services import Services
 
-Outcome = Literal["imported", "unchanged", "refused"]
 _OP = "import"
 
 
 class SourceError(GardenError):
-    """There is no folder of gardens to import from."""
+    """The source is not a folder."""
 
     code: ClassVar[str] = "not_found"
 
 
-@dataclass(frozen=True)
-class Imported:
-    """What became of one file of the tree."""
-
-    file: str
-    outcome: Outcome
-    code: str | None = None
-    message: str | None = None
-    hint: str | None = None
-
-
 def files_in(source: Path) -> list[Path]:
-    """Find every file in the users' folders, in order; hidden ones and those beside them are left out."""
+    """Every file in the users' folders, sorted; hidden files and files beside those folders are skipped."""
     if not source.is_dir():
         raise SourceError(
-            "There is no folder to import from at this place.",
-            hint="Name a folder that holds one folder for each user, as users/ does.",
+            "The source is not a folder.",
+            hint="Name a folder with one folder for each user, like users/.",
         )
     with os.scandir(source) as entries:
         users = [entry for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
@@ -59,7 +47,7 @@ def files_in(source: Path) -> list[Path]:
 
 
 def _files(entry: os.DirEntry[str]) -> Iterator[Path]:
-    # A link counts as a file, and is refused as one.
+    # A link is listed as a file, and then refused.
     if not entry.is_dir(follow_symlinks=False):
         yield Path(entry.path)
         return
@@ -69,22 +57,22 @@ def _files(entry: os.DirEntry[str]) -> Iterator[Path]:
                 yield from _files(each)
 
 
-def import_file(services: Services, source: Path, file: Path, actor: str) -> Imported:
-    """Bring one file in, or say why not."""
-    # A name that is no text becomes one that can be shown, and that is no path of a document either.
+def import_file(services: Services, source: Path, file: Path, actor: str) -> TransferredFile:
+    """Import one file; an error becomes a refusal."""
+    # A name that is not UTF-8 becomes printable text, which is no document's path either.
     name = os.fsencode(file.relative_to(source)).decode(errors="backslashreplace")
     try:
         path = parse_path(f"users/{name}", owner=None)
-        return Imported(name, _imported(services, path, _text_of(file), actor))
+        return TransferredFile(name, _import_document(services, path, _read_text(file), actor))
     except GardenError as error:
-        return Imported(name, "refused", error.code, error.message, error.hint)
+        return refused_file(name, error)
 
 
-def _imported(services: Services, path: GardenPath, text: str, actor: str) -> Outcome:
+def _import_document(services: Services, path: GardenPath, text: str, actor: str) -> TransferOutcome:
     caller = Caller(path.user_id, actor, "maintainer")
     try:
         if services.files.read(path).hash == raw_hash(text.encode()):
-            # An import that was killed may have left the file, and its change without an end.
+            # A killed import may have left the file with its change unfinished.
             known = services.write_path.settle_and_adopt(caller, path)
             if known.error is not None:
                 raise known.error
@@ -106,10 +94,10 @@ def _imported(services: Services, path: GardenPath, text: str, actor: str) -> Ou
     return "imported"
 
 
-def _text_of(file: Path) -> str:
+def _read_text(file: Path) -> str:
     with translate_os_errors():
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as opened:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise ForeignFileError("something stands there that is no plain file")
+                raise ForeignFileError("it is not a regular file")
             return check_content(opened.read(SIZE_MAX_BYTES + 1))

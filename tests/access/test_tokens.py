@@ -14,7 +14,7 @@ from garden.access import tokens as tokens_module
 from garden.access.tokens import (
     Bearer,
     InvalidTokenRequestError,
-    Issued,
+    IssuedToken,
     NotAuthenticatedError,
     TokenNotFoundError,
     Tokens,
@@ -60,7 +60,7 @@ def process_of(pool: Pool, clocks: Clocks) -> Tokens:
     return Tokens(TokenStore(pool), now=lambda: clocks.day, clock=lambda: clocks.passed)
 
 
-def issue(tokens: Tokens, user_id: str = "ada", role: str = "agent", **other: datetime | None) -> Issued:
+def issue(tokens: Tokens, user_id: str = "ada", role: str = "agent", **other: datetime | None) -> IssuedToken:
     return tokens.create(user_id, role=role, actor="companion", expires_at=other.get("expires_at"))
 
 
@@ -178,10 +178,10 @@ def test_a_token_expires_by_the_clock_even_while_its_last_check_is_remembered(
     issued = issue(tokens, expires_at=NOW + timedelta(seconds=10))
     clocks.day = NOW + timedelta(seconds=9.999)
     tokens.check(issued.secret)
-    assert tokens.any()
+    assert tokens.has_live_token()
     clocks.day = NOW + timedelta(seconds=10)
     assert "expired" in refusal(tokens, issued.secret).message
-    assert not tokens.any()
+    assert not tokens.has_live_token()
 
 
 def test_a_token_without_an_end_stays(tokens: Tokens, clocks: Clocks) -> None:

@@ -15,9 +15,9 @@ from garden.events.saga import Status
 from garden.events.stream import LockedStream
 from garden.files.paths import GardenPath
 from garden.tools.declaration import Call
-from garden.tools.edits import request_of
+from garden.tools.edits import request_identity
 from garden.tools.registry import REGISTRY
-from garden.tools.requests import understood
+from garden.tools.requests import parse_request
 from garden.writing.settlement import intended_response
 from garden.writing.write_path import _outcome, stored_response
 from tests.support.crowd import Asked
@@ -45,7 +45,7 @@ class Abandoned:
     def __init__(self, garden: Garden, asked: Asked) -> None:
         self._garden = garden
         self._tool = REGISTRY[asked[0]]
-        self.request = understood(self._tool, asked[1])
+        self.request = parse_request(self._tool, asked[1])
         self._call = Call(garden.services, ada(garden).caller, REGISTRY)
         self.path = GardenPath(asked[1]["path"])
         self.text = ""
@@ -63,13 +63,13 @@ class Abandoned:
         """Begin it, and give its lock back with nothing said."""
         services, edits = self._garden.services, self._tool.edits
         assert edits is not None
-        intent = edits.intent(self._call, self.request)
-        asked = request_of(self._call, intent.tool, intent.path, self.request)
+        intent = edits.intent(self._call, self.path, self.request)
+        asked = request_identity(self._call, intent.tool, intent.path, self.request)
         with services.store.document(self._call.caller, self.path.text, asked) as stream:
             standing = services.write_path.open_and_adopt(stream, self.path).current
             name = stream.next_name()
             plan = services.write_path._planner.plan(intent, standing, name)
-            answer = stored_response(_outcome(plan, edits.answer(plan), None), plan.after.document.hash)
+            answer = stored_response(_outcome(plan, edits.result(plan), None), plan.after.document.hash)
             self.event = stream.begin(plan.statement(answer), plan.change(stream.head), name)
             self.text = plan.after.text
             yield stream

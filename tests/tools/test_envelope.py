@@ -189,7 +189,7 @@ def test_typed_methods_and_call_give_the_same_result(ada: Session) -> None:
     plant(ada, NOTES)
     for name, answer in _typed(ada).items():
         sent = result(ada, name, **_AS_SENT.get(name, {"path": NOTES}))
-        assert REGISTRY[name].written(answer.result) == sent, name
+        assert REGISTRY[name].dump_result(answer.result) == sent, name
 
 
 def test_a_typed_edit_is_the_same_request_as_the_one_that_is_sent(ada: Session) -> None:

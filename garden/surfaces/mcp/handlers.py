@@ -25,7 +25,7 @@ from garden.surfaces.mcp.prompts import prompts_for, render_prompt
 from garden.surfaces.mcp.resources import list_page, parse_uri, read_resource, resource_templates
 from garden.surfaces.mcp.subscriptions import Subscriptions
 from garden.surfaces.mcp.tool_list import tools_for, with_wire_names
-from garden.tools.pace import Pace
+from garden.tools.progress import CallProgress
 from garden.tools.registry import REGISTRY
 from garden.tools.requests import find_tool
 from garden.writing.callers import Role
@@ -185,7 +185,7 @@ def _tool_and_kind(name: str) -> tuple[str, bool]:
     return name, False
 
 
-def _answer_call(session: Session, name: str, arguments: dict[str, Any], pace: Pace) -> ToolAnswer:
+def _answer_call(session: Session, name: str, arguments: dict[str, Any], pace: CallProgress) -> ToolAnswer:
     return tool_answer(session.call(name, arguments, pace))
 
 

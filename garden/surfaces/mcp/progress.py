@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from garden.tools.pace import Pace
+from garden.tools.progress import CallProgress
 
 SECONDS_BETWEEN = 0.1
 
@@ -39,15 +39,15 @@ class _StepQueue:
 
 
 @asynccontextmanager
-async def report_steps(send: _SendProgress | None) -> AsyncIterator[Pace]:
+async def report_steps(send: _SendProgress | None) -> AsyncIterator[CallProgress]:
     """Yield a pace whose steps are all sent before the block is left; without `send`, a plain one."""
     if send is None:
-        yield Pace()
+        yield CallProgress()
         return
     steps = _StepQueue()
     sending = asyncio.get_running_loop().create_task(steps.send_to(send))
     try:
-        yield Pace(steps.put)
+        yield CallProgress(steps.put)
     except BaseException:
         sending.cancel()
         raise

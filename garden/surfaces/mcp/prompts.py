@@ -14,7 +14,7 @@ from garden.grammar.errors import GardenError
 from garden.session import Session
 from garden.surfaces.mcp.resources import MARKDOWN, uri_of
 from garden.surfaces.mcp.texts import render_text
-from garden.tools.declaration import TENDERS
+from garden.tools.declaration import WRITERS
 from garden.writing.callers import Role
 
 ARGUMENT_CHARACTERS_MAX = 4000
@@ -59,7 +59,7 @@ class Prompt:
 
 def prompts_for(role: Role) -> list[types.Prompt]:
     """Describe the prompts for a role; all of them end in a change."""
-    return [prompt.definition for prompt in PROMPTS.values()] if role in TENDERS else []
+    return [prompt.definition for prompt in PROMPTS.values()] if role in WRITERS else []
 
 
 def render_prompt(garden: Garden, session: Session, name: str, given: Arguments) -> types.GetPromptResult:
@@ -67,10 +67,10 @@ def render_prompt(garden: Garden, session: Session, name: str, given: Arguments)
     prompt = PROMPTS.get(name)
     if prompt is None:
         raise InvalidPromptError("No such prompt exists.", hint=f"The prompts are: {', '.join(PROMPTS)}.")
-    if session.caller.role not in TENDERS:
+    if session.caller.role not in WRITERS:
         raise PromptNotForRoleError(
             f"{name} is not for the role {session.caller.role}.",
-            hint=f"Its roles: {', '.join(sorted(TENDERS))}.",
+            hint=f"Its roles: {', '.join(sorted(WRITERS))}.",
         )
     known = {argument.name: argument for argument in prompt.arguments}
     missing = [each for each in _required(prompt) if not given.get(each, "").strip()]

@@ -1,4 +1,4 @@
-"""What the typed methods stand on: answers in Python's terms, and the fields that many tools share."""
+"""The base of the typed methods: their answers and the keyword arguments that many share."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,19 +7,19 @@ from typing import Any, Generic, TypeAlias, TypedDict, TypeVar
 from garden.access.dispatcher import Dispatcher
 from garden.events.records import Caller
 
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
-class Answer(Generic[Result]):
-    """What a tool answered, and what else there is to tell: `meta` is the envelope's."""
+class Answer(Generic[_Result]):
+    """A tool's result, with the envelope's `meta`."""
 
-    result: Result
+    result: _Result
     meta: Mapping[str, Any]
 
 
-class Correlated(TypedDict, total=False):
-    """What may be said beside anything that is recorded."""
+class RecordedFields(TypedDict, total=False):
+    """Keyword arguments of every tool that records something."""
 
     rationale: str
     override_rationale: str
@@ -30,15 +30,15 @@ class Correlated(TypedDict, total=False):
     agent_action_id: str
 
 
-class Written(Correlated, total=False):
-    """What every edit takes beside its own fields."""
+class WriteFields(RecordedFields, total=False):
+    """Keyword arguments of every tool that writes."""
 
     if_match: str
     dry_run: bool
 
 
 class Family:
-    """Tools of one family, for one caller."""
+    """A family of tools for one caller."""
 
     def __init__(self, dispatcher: Dispatcher, caller: Caller) -> None:
         self._dispatcher = dispatcher
@@ -46,18 +46,18 @@ class Family:
 
     def _run(self, tool: str, fields: Mapping[str, Any]) -> Answer[Any]:
         given = {name: value for name, value in fields.items() if value is not None}
-        result, meta = self._dispatcher.answer(self._caller, tool, given)
+        result, meta = self._dispatcher.run(self._caller, tool, given)
         return Answer(result, meta)
 
 
-Asking: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[Answer[Any]]]
+Ask: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[Answer[Any]]]
 
 
 class AsyncFamily:
-    """Tools of one family, for one caller, whose answers are awaited."""
+    """A family of awaited tools for one caller."""
 
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
 
     async def _run(self, tool: str, fields: Mapping[str, Any]) -> Answer[Any]:
-        return await self._asking(tool, fields)
+        return await self._ask(tool, fields)

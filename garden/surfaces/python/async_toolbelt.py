@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, Unpack
 
-from garden.surfaces.python.answers import Answer, AsyncFamily, Correlated, Written
+from garden.surfaces.python.answers import Answer, AsyncFamily, RecordedFields, WriteFields
 from garden.tools.events import LoggedEvent, Rows
 from garden.tools.list_operations import MergeWish, PruneWish
 from garden.tools.markdown import Diagnostics, HashesOfChange, HistoryPath, Lint, SectionChange, SectionName
@@ -29,12 +29,12 @@ class AsyncEventsTools(AsyncFamily):
         before_hash: str | None = None,
         after_hash: str | None = None,
         details: Mapping[str, Any] | None = None,
-        **said: Unpack[Correlated],
+        **shared: Unpack[RecordedFields],
     ) -> Answer[LoggedEvent]:
-        """Records an observation, a decision or anything else that is no change of a document.
+        """Record an observation, a decision or anything else that is not an edit.
 
-        Edits record themselves. Where toolCallId, transactionId or agentActionId and filePath name
-        an edit that was recorded, this becomes an annotation of it, and its eventId is returned.
+        Edits record themselves. If filePath and one of toolCallId, transactionId and agentActionId
+        name a recorded edit, this annotates that edit and returns its eventId.
         """
         return await self._run(
             "events.log",
@@ -46,7 +46,7 @@ class AsyncEventsTools(AsyncFamily):
                 "before_hash": before_hash,
                 "after_hash": after_hash,
                 "details": details,
-                **said,
+                **shared,
             },
         )
 
@@ -68,9 +68,9 @@ class AsyncEventsTools(AsyncFamily):
         limit: int = 50,
         cursor: str | None = None,
     ) -> Answer[Rows]:
-        """Finds events, newest first: what changed, when, by whom and why.
+        """Find events, newest first: what changed, when, by whom and why.
 
-        All filters narrow the search. meta.cursor, where there is one, asks for the next page.
+        Every filter narrows the search. Send meta.cursor back for the next page.
         """
         return await self._run(
             "events.query",
@@ -96,60 +96,59 @@ class AsyncEventsTools(AsyncFamily):
 class AsyncFsTools(AsyncFamily):
     """The tools fs.*."""
 
-    async def append(self, path: str, text: str, **said: Unpack[Written]) -> Answer[NewSize]:
-        """Adds an entry at the end of a document, most of all to notes.
+    async def append(self, path: str, text: str, **shared: Unpack[WriteFields]) -> Answer[NewSize]:
+        """Add an entry at the end of a document, usually of notes.
 
-        A blank line stands between entries. The end of a document is the end of its last section;
-        md.patch_section appends to another one, such as inbox. The same words sent twice are
-        recorded once, unless the second request has an idempotencyKey or toolCallId of its own.
+        A blank line separates entries. The entry goes to the end of the last section; use
+        md.patch_section to append to another section. The same text sent twice is recorded once,
+        unless the second request has its own idempotencyKey or toolCallId.
         """
-        return await self._run("fs.append", {"path": path, "text": text, **said})
+        return await self._run("fs.append", {"path": path, "text": text, **shared})
 
-    async def ensure_dir(self, path: str, **said: Unpack[Written]) -> Answer[None]:
-        """Makes a folder of the garden, unless it is there.
+    async def ensure_dir(self, path: str, **shared: Unpack[WriteFields]) -> Answer[None]:
+        """Make a folder in the garden unless it exists.
 
-        Seldom needed: documents make the folders they stand in. Nothing is ever deleted.
+        Rarely needed, because creating a document makes its folder.
         """
-        return await self._run("fs.ensure_dir", {"path": path, **said})
+        return await self._run("fs.ensure_dir", {"path": path, **shared})
 
     async def hash(self, path: str, *, section_anchor: str | None = None) -> Answer[str]:
-        """Gives the hash of a document or of one section; white space at line ends does not change it.
+        """Hash a document or one section; white space at line ends does not change the hash.
 
-        Give it back as ifMatch, to have an edit refused if somebody else was there in between.
+        Send the hash as ifMatch to refuse an edit if the text has changed since.
         """
         return await self._run("fs.hash", {"path": path, "section_anchor": section_anchor})
 
     async def list(self, path: str, *, glob: str | None = None) -> Answer[Sequence[str]]:
-        """Lists the documents and folders in a folder of the garden or of its history.
+        """List the documents and folders in a folder of the garden or its history.
 
-        Start with users/{userId} to see what there is. Folders have no suffix, documents end in
-        .md. At most 500 names come back; where there are more, the answer says so.
+        Start with users/{userId}. Folders have no suffix, documents end in .md. At most 500 names
+        are returned; a longer list is marked as truncated.
         """
         return await self._run("fs.list", {"path": path, "glob": glob})
 
-    async def move(self, path: str, new_path: str, **said: Unpack[Written]) -> Answer[Moved]:
-        """Gives a document another path. For maintainers only.
+    async def move(self, path: str, new_path: str, **shared: Unpack[WriteFields]) -> Answer[Moved]:
+        """Move a document to another path. For maintainers only.
 
-        A profile's frontmatter must fit the new path, so this mends a document that stands in the
-        wrong place. Its history stays where it is.
+        A profile's frontmatter must fit the new path. The history stays at the old path.
         """
-        return await self._run("fs.move", {"path": path, "new_path": new_path, **said})
+        return await self._run("fs.move", {"path": path, "new_path": new_path, **shared})
 
-    async def patch(self, path: str, diff_text: str, **said: Unpack[Written]) -> Answer[NewHash]:
-        """Applies a unified diff to one document.
+    async def patch(self, path: str, diff_text: str, **shared: Unpack[WriteFields]) -> Answer[NewHash]:
+        """Apply a unified diff to one document.
 
-        Context lines must match exactly. Where the place is unique, line numbers may be off; a diff
-        that fits nowhere, or in two places, is refused, with the nearest text.
+        Context lines must match exactly. Line numbers may be off if the context is unique. A diff
+        that fits nowhere or in two places is refused, with the nearest text.
         """
-        return await self._run("fs.patch", {"path": path, "diff_text": diff_text, **said})
+        return await self._run("fs.patch", {"path": path, "diff_text": diff_text, **shared})
 
     async def read(
         self, path: str, *, ranges: Sequence[LineRange | Mapping[str, Any]] | None = None
     ) -> Answer[str | Slices]:
-        """Gives the text of a document, or some of its lines.
+        """Read a document or some of its lines.
 
-        Without ranges the text comes from its beginning, at most 500 lines; with ranges, one slice
-        for each. meta.documentHash can be given back as ifMatch of an fs.* edit.
+        Without ranges, at most the first 500 lines are returned; with ranges, one slice for each.
+        Send meta.documentHash back as ifMatch of an fs.* edit.
         """
         return await self._run("fs.read", {"path": path, "ranges": ranges})
 
@@ -164,11 +163,10 @@ class AsyncFsTools(AsyncFamily):
         context: int = 0,
         max_matches: int = 100,
     ) -> Answer[Sequence[Match]]:
-        """Finds the lines that match a regular expression, in one document or in a whole folder.
+        """Find lines that match a regular expression, in one document or a whole folder.
 
-        RE2 syntax, line by line, in time linear in the text. Set literal for plain words,
-        ignoreCase to take capitals for small letters, context for lines around. At most 100 matches
-        come back.
+        RE2 syntax, matched line by line. Set literal for plain text, ignoreCase to ignore case,
+        context for surrounding lines. At most 100 matches are returned.
         """
         return await self._run(
             "fs.search",
@@ -183,25 +181,24 @@ class AsyncFsTools(AsyncFamily):
             },
         )
 
-    async def write(self, path: str, content: str, **said: Unpack[Written]) -> Answer[NewHash]:
-        """Puts a new text in the place of a document, or begins one with it.
+    async def write(self, path: str, content: str, **shared: Unpack[WriteFields]) -> Answer[NewHash]:
+        """Replace the whole text of a document, or create the document.
 
-        Anchors, identity and the Change Log must stay as they are. To change one section,
-        md.patch_section is safer; to begin a document, md.plant writes the right frontmatter and
-        anchors. Send the hash that you read as ifMatch, or what others wrote since is replaced as
-        well.
+        Anchors, identity and the Change Log must stay as they are. Prefer md.patch_section to
+        change one section, and md.plant to create a document. Send the document's hash as ifMatch,
+        or you also replace what others wrote since you read it.
         """
-        return await self._run("fs.write", {"path": path, "content": content, **said})
+        return await self._run("fs.write", {"path": path, "content": content, **shared})
 
 
 class AsyncLintTools(AsyncFamily):
     """The tools lint.*."""
 
     async def check(self, path: str) -> Answer[Diagnostics]:
-        """Gives every finding about a document as an object, with its rule, severity and place.
+        """Return every lint finding as an object with rule, severity and position.
 
-        The same findings as md.lint. Severity block stops edits, cap asks for an overrideRationale
-        when it grows, style stops nothing.
+        The findings are those of md.lint. Severity block blocks edits, cap needs an
+        overrideRationale if the edit makes it worse, style never blocks.
         """
         return await self._run("lint.check", {"path": path})
 
@@ -216,13 +213,13 @@ class AsyncMdTools(AsyncFamily):
         ops: Literal["append", "prune", "merge"] | Sequence[Literal["append", "prune", "merge"]],
         items: Sequence[str | PruneWish | Mapping[str, Any] | MergeWish | Mapping[str, Any]],
         reason: str,
-        **said: Unpack[Written],
+        **shared: Unpack[WriteFields],
     ) -> Answer[HashesOfChange]:
-        """Appends, prunes and merges the items of a section's list.
+        """Append, prune and merge the items of a section's list.
 
         An evidence item is a short quote with a token: '"I can't relax" (ev:s12-m40)'. More than
-        seven of them need an overrideRationale. Items stay whole with all that is nested in them;
-        one that is not found, or found twice, is refused.
+        seven need an overrideRationale. Nested content stays with its item. An item that matches
+        nothing, or matches twice, is refused.
         """
         return await self._run(
             "md.curate_list",
@@ -232,23 +229,22 @@ class AsyncMdTools(AsyncFamily):
                 "ops": ops,
                 "items": items,
                 "reason": reason,
-                **said,
+                **shared,
             },
         )
 
     async def lint(self, path: str) -> Answer[Lint]:
-        """Says in sentences what is amiss in a document, and whether anything stops edits.
+        """Report in sentences what is wrong with a document and whether that blocks edits.
 
-        Warnings never stop an edit by themselves; exceeding a cap further needs an
-        overrideRationale.
+        Warnings alone never block an edit; exceeding a cap further needs an overrideRationale.
         """
         return await self._run("md.lint", {"path": path})
 
     async def list_sections(self, path: str) -> Answer[Sequence[SectionName]]:
-        """Lists the sections of a document: anchor, heading and number of the first line of each.
+        """List the sections of a document with anchor, heading and first line.
 
-        The anchor is what the other md tools take as sectionAnchor. A section without one has an
-        empty anchor, and is named by its heading.
+        Use the anchor as sectionAnchor in other tools. A section without an anchor has an empty
+        one; use its heading instead.
         """
         return await self._run("md.list_sections", {"path": path})
 
@@ -257,17 +253,16 @@ class AsyncMdTools(AsyncFamily):
         path: str,
         section_anchor: str,
         change: SectionChange | Mapping[str, Any],
-        **said: Unpack[Written],
+        **shared: Unpack[WriteFields],
     ) -> Answer[HashesOfChange]:
-        """Replaces the body of one section, or appends to it; nothing else in the document changes.
+        """Replace the body of one section or append to it; nothing else in the document changes.
 
-        Heading and anchor stay. The new text holds no H1, no H2 and no anchor comment. In profiles
-        and the overview a Change Log line is added by itself, so give a rationale. Others may edit
-        other sections at the same time; send the section's hash as ifMatch to be sure that this one
-        is as you read it.
+        Heading and anchor stay. The new text must not contain an H1, an H2 or an anchor comment.
+        Profiles and the overview get a Change Log line, so give a rationale. Send the section's
+        hash as ifMatch to refuse the edit if the section has changed since you read it.
         """
         return await self._run(
-            "md.patch_section", {"path": path, "section_anchor": section_anchor, "change": change, **said}
+            "md.patch_section", {"path": path, "section_anchor": section_anchor, "change": change, **shared}
         )
 
     async def plant(
@@ -276,27 +271,26 @@ class AsyncMdTools(AsyncFamily):
         *,
         title: str | None = None,
         participants: Sequence[str] | None = None,
-        **said: Unpack[Written],
+        **shared: Unpack[WriteFields],
     ) -> Answer[NewHash]:
-        """Begins a document from the template of its kind, with the right frontmatter, sections and anchors.
+        """Create a document from the template of its kind, with frontmatter, sections and anchors.
 
-        The path says the kind. A document that is there is never overwritten. A relationship's
-        profile takes participants.
+        The path decides the kind. An existing document is never overwritten. A relationship's
+        profile needs participants.
         """
         return await self._run(
-            "md.plant", {"path": path, "title": title, "participants": participants, **said}
+            "md.plant", {"path": path, "title": title, "participants": participants, **shared}
         )
 
-    async def repair(self, path: str, **said: Unpack[Written]) -> Answer[Repair]:
-        """Puts back the anchors and the identity that an edit from outside took away. For maintainers only.
+    async def repair(self, path: str, **shared: Unpack[WriteFields]) -> Answer[Repair]:
+        """Put back anchors and identity that an outside edit removed. For maintainers only.
 
-        Every line of the person's text stays. The last whole version says what is missing: a
-        comment goes back below its heading, a section of which nothing is left comes back empty,
-        identity keys get their values back, and frontmatter that can't be read is replaced. What
-        can't be told for certain is refused; md.restore puts a whole version back instead. A
-        document that is whole stays unchanged.
+        Every line of the person's text stays. The last undamaged version shows what is missing: an
+        anchor goes back below its heading, a missing section comes back empty, identity keys get
+        their values back, and unreadable frontmatter is replaced. An uncertain repair is refused;
+        use md.restore then. An undamaged document stays unchanged.
         """
-        return await self._run("md.repair", {"path": path, **said})
+        return await self._run("md.repair", {"path": path, **shared})
 
     async def restore(
         self,
@@ -305,42 +299,41 @@ class AsyncMdTools(AsyncFamily):
         version: int | None = None,
         at: datetime | None = None,
         event: str | None = None,
-        **said: Unpack[Written],
+        **shared: Unpack[WriteFields],
     ) -> Answer[Restoration]:
-        """Puts the text of an earlier version in a document's place, as a new version. For maintainers only.
+        """Bring an earlier version of a document back as a new version. For maintainers only.
 
-        Give one of version, at and event. It works where the file is missing or damaged as well; an
-        edit from outside is taken into the account first, so that nobody's text is lost. The Change
-        Log keeps what was written in it since. Warnings name the anchors that go. A version that is
-        itself damaged is refused.
+        Give one of version, at and event. The file may be missing or damaged; an outside edit is
+        recorded first, so no text is lost. The Change Log keeps its newer lines. Warnings name the
+        anchors that disappear. A version that is itself damaged is refused.
         """
         return await self._run(
-            "md.restore", {"path": path, "version": version, "at": at, "event": event, **said}
+            "md.restore", {"path": path, "version": version, "at": at, "event": event, **shared}
         )
 
-    async def snapshot_history(self, path: str, **said: Unpack[Written]) -> Answer[HistoryPath]:
-        """Keeps a timestamped copy of a document's current version in its history.
+    async def snapshot_history(self, path: str, **shared: Unpack[WriteFields]) -> Answer[HistoryPath]:
+        """Keep a timestamped copy of a document's current version in its history.
 
-        Edits of profiles and the overview keep the replaced version by themselves. List copies with
-        fs.list on history/{userId}/..., read them with fs.read.
+        Edits of profiles and the overview keep the replaced version anyway. List copies with
+        fs.list on history/{userId}/... and read them with fs.read.
         """
-        return await self._run("md.snapshot_history", {"path": path, **said})
+        return await self._run("md.snapshot_history", {"path": path, **shared})
 
 
 class AsyncToolsTools(AsyncFamily):
     """The tools tools.*."""
 
     async def help(self, tool: str) -> Answer[ToolPage]:
-        """Gives a tool's description, the schemas of its request and result, and an example.
+        """Show a tool's description, request schema, result schema and an example.
 
-        The example is a call that can be sent as it stands, once the paths are yours.
+        You can send the example as it is, with paths of your own user.
         """
         return await self._run("tools.help", {"tool": tool})
 
     async def list(self) -> Answer[Sequence[ToolLine]]:
-        """Names every tool, what it is for, and whether you may use it.
+        """List every tool with its purpose and whether you may use it.
 
-        tools.help explains one of them.
+        Use tools.help for the details of one tool.
         """
         return await self._run("tools.list", {})
 
@@ -351,32 +344,31 @@ class AsyncToolbelt(AsyncFamily):
     @property
     def events(self) -> AsyncEventsTools:
         """The tools events.*."""
-        return AsyncEventsTools(self._asking)
+        return AsyncEventsTools(self._ask)
 
     @property
     def fs(self) -> AsyncFsTools:
         """The tools fs.*."""
-        return AsyncFsTools(self._asking)
+        return AsyncFsTools(self._ask)
 
     @property
     def lint(self) -> AsyncLintTools:
         """The tools lint.*."""
-        return AsyncLintTools(self._asking)
+        return AsyncLintTools(self._ask)
 
     @property
     def md(self) -> AsyncMdTools:
         """The tools md.*."""
-        return AsyncMdTools(self._asking)
+        return AsyncMdTools(self._ask)
 
     @property
     def tools(self) -> AsyncToolsTools:
         """The tools tools.*."""
-        return AsyncToolsTools(self._asking)
+        return AsyncToolsTools(self._ask)
 
     async def propose_change(self, tool: str, args: Mapping[str, Any]) -> Answer[Proposal]:
-        """Shows what an edit would change and whether anything speaks against it, and changes nothing.
+        """Show what an edit would change and whether it is allowed, without changing anything.
 
-        Give the tool and its arguments as you would send them. A refusal is the one the real call
-        would get.
+        Pass the tool and its arguments. A refusal is the same as the real call's.
         """
         return await self._run("propose_change", {"tool": tool, "args": args})

@@ -11,7 +11,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from garden.access.threads import OverloadedError
-from garden.access.tokens import check_form
+from garden.access.tokens import parse_token
 from garden.events.records import Caller
 from garden.grammar.errors import GardenError
 from garden.surfaces.web.problems import ForbiddenError, TokenRequiredError
@@ -164,7 +164,7 @@ def _bearer_token(header: str | None) -> str:
         )
     try:
         # A malformed token must take no place in a queue.
-        check_form(secret)
+        parse_token(secret)
     except GardenError as error:
         raise TokenRequiredError(error.message, hint=error.hint) from None
     return secret

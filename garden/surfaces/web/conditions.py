@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_snake
 
 from garden.surfaces.web.problems import NotAcceptedError
 from garden.tools.declaration import Tool
-from garden.tools.wire import Correlated, WriteRequest
+from garden.tools.wire import RecordedRequest, WriteRequest
 
 _TAG = re.compile(r'"([\x21\x23-\x7e]+)"')
 _MARK_CHARACTERS = 16
@@ -59,7 +59,7 @@ def add_header_fields(tool: Tool[Any], args: Mapping[str, Any], headers: Mapping
     fields: dict[str, str] = {}
     key = headers.get("idempotency-key")
     # A key makes no difference to a read.
-    if key is not None and issubclass(tool.request, Correlated):
+    if key is not None and issubclass(tool.request, RecordedRequest):
         fields["idempotencyKey"] = _parse_key(key)
     match = headers.get("if-match")
     if match is not None:

@@ -17,7 +17,7 @@ from garden.tools.error_codes import CODES
 from garden.tools.events import QueryRequest, Rows
 from garden.tools.registry import REGISTRY
 from garden.tools.tool_help import ToolLine, ToolPage
-from garden.tools.wire import Correlated, WriteRequest
+from garden.tools.wire import RecordedRequest, WriteRequest
 
 Schema = dict[str, Any]
 
@@ -247,7 +247,7 @@ _REQUEST_ID = _header("X-Request-Id", "An id of your own for this request; the a
 
 def _header_parameters(tool: Tool[Any]) -> list[Schema]:
     found = []
-    if issubclass(tool.request, Correlated):
+    if issubclass(tool.request, RecordedRequest):
         found.append(_header("Idempotency-Key", "The same as idempotencyKey in the body."))
     if issubclass(tool.request, WriteRequest):
         found.append(_header("If-Match", "An ETag; the same as ifMatch in the body."))
@@ -396,7 +396,7 @@ def _models() -> tuple[dict[tuple[str, str], Schema], Schema]:
     wanted: list[tuple[str, Any, TypeAdapter[Any]]] = []
     for tool in REGISTRY.values():
         wanted.append((tool.name, "validation", TypeAdapter(tool.request)))
-        wanted.append((tool.name, "serialization", tool.answers))
+        wanted.append((tool.name, "serialization", tool.result_adapter))
     others: tuple[type[Any], ...] = (ToolLine, ToolPage, Rows, EventView)
     wanted += [(model.__name__, "serialization", TypeAdapter(model)) for model in others]
     schemas, definitions = TypeAdapter.json_schemas(wanted, by_alias=True, ref_template=_REFERENCE)

@@ -10,7 +10,7 @@ from starlette.datastructures import QueryParams
 from starlette.types import Receive, Scope, Send
 
 from garden.surfaces.web.problems import NotAcceptedError
-from garden.tools.requests import shortened
+from garden.tools.requests import short_name
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -57,7 +57,7 @@ def query_parameters(parameters: QueryParams, known: Collection[str]) -> dict[st
     for name, value in parameters.multi_items():
         if name not in known:
             hint = f"Known parameters: {', '.join(sorted(known))}." if known else "Leave it out."
-            raise NotAcceptedError(f"There is no parameter {shortened(name)}.", hint=hint)
+            raise NotAcceptedError(f"There is no parameter {short_name(name)}.", hint=hint)
         if name in given:
             raise NotAcceptedError(f"The parameter {name} is given twice.", hint="Give it once.")
         given[name] = value

@@ -66,7 +66,7 @@ def test_a_dry_run_shows_the_diff_and_changes_nothing(run: Command, garden: Gard
     with untouched(garden):
         shown = run.well("patch", PROFILE, "needs", "--replace", "- Rest", "--dry-run")
         assert "\n+- Rest\n" in shown
-        assert shown.endswith("Allowed by every hard block.\n")
+        assert shown.endswith("Allowed: no hard block applies.\n")
         assert "+Hello." in run.well("append", "notes.md", "Hello.", "--dry-run")
         envelope = run("append", "notes.md", "Hello.", "--dry-run", "--json").json
         assert set(envelope["result"]) == {"diff", "safetyReport", "requiresApproval"}

@@ -33,7 +33,7 @@ def test_a_tool_is_explained_with_every_parameter_and_an_example(run: Command, t
 
 def test_a_tool_that_is_not_there_is_told_with_what_was_meant(run: Command) -> None:
     assert "Did you mean fs.read" in run.fails("tools", "fs.raed")
-    assert "'garden tools' names them all." in run.fails("tools", "nope")
+    assert "'garden tools' names every tool." in run.fails("tools", "nope")
     assert "--schema needs the name of a tool." in run.fails("tools", "--schema", code=2)
     assert run("tools", "fs.raed", "--json").json["error"]["code"] == "unknown_tool"
 

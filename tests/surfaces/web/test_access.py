@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from garden.access.tokens import Issued, Tokens
+from garden.access.tokens import IssuedToken, Tokens
 from garden.application import Garden
 from garden.events.records import Caller
 from garden.events.tokens import TokenStore
@@ -56,7 +56,7 @@ def test_every_route_is_tried_here(stranger: httpx2.Client) -> None:
     assert known <= tried
 
 
-def make_expired_token(service: Service, person: Person) -> Issued:
+def make_expired_token(service: Service, person: Person) -> IssuedToken:
     """Make a token that expired a day ago."""
     yesterday = datetime.now(UTC) - timedelta(days=1)
     tokens = Tokens(TokenStore(service.garden.pools["readers"]), now=lambda: yesterday)
