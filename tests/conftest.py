@@ -105,6 +105,20 @@ def database(server: TestServer) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def kept_database(server: TestServer) -> Iterator[str]:
+    """The address of a migrated database that this worker's tests use one after the other."""
+    with server.database(server.template()) as url:
+        yield url
+
+
+@pytest.fixture
+def cleared_database(server: TestServer, kept_database: str) -> str:
+    """The worker's database without a row; for tests that change neither schema nor roles."""
+    server.clear(kept_database)
+    return kept_database
+
+
 @pytest.fixture
 def account(database: str) -> Iterator[Account]:
     """An account in a fresh database."""

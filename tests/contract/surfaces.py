@@ -1,19 +1,20 @@
 """The surfaces, each as one function: a role, a tool and its arguments in, an envelope out."""
 
 import json
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
 import httpx2
+import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from garden.application import Garden
 from tests.support.processes import command, environment, spawn_garden
+from tests.surfaces.cli.conftest import Command
 
 Envelope = dict[str, Any]
 Ask = Callable[[str, str, dict[str, Any]], Envelope]
@@ -34,22 +35,18 @@ def python(garden: Garden, user_id: str) -> Iterator[Ask]:
 
 @contextmanager
 def command_line(garden: Garden, user_id: str) -> Iterator[Ask]:
-    """The command `garden call`, a process each time."""
+    """The command `garden call`, run in this process; tests of the command start real ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        run = Command(garden.home.path, patch)
 
-    def ask(role: str, tool: str, args: dict[str, Any]) -> Envelope:
-        who = ("--user", user_id, "--actor", ACTOR, "--role", role)
-        done = subprocess.run(
-            command("call", tool, "-", *who),
-            env=environment(garden.home.path),
-            input=json.dumps(args).encode(),
-            capture_output=True,
-            check=False,
-        )
-        envelope: Envelope = json.loads(done.stdout)
-        assert done.returncode == (0 if envelope["ok"] else 1), done.stderr
-        return envelope
+        def ask(role: str, tool: str, args: dict[str, Any]) -> Envelope:
+            who = ("--user", user_id, "--actor", ACTOR, "--role", role)
+            done = run("call", tool, "-", *who, given=json.dumps(args).encode())
+            envelope: Envelope = done.json
+            assert done.code == (0 if envelope["ok"] else 1), done.err
+            return envelope
 
-    yield ask
+        yield ask
 
 
 @contextmanager

@@ -15,6 +15,10 @@ from garden.home.state_files import exclusive_lock
 OUTSIDE = "GARDEN_TEST_DATABASE_URL"
 # No test kills this server: the tests that kill a server start their own, with the product's settings.
 FAST = ("fsync = off", "full_page_writes = off", "max_wal_size = '128MB'")
+TABLES = (
+    *("documents", "event_annotations", "events", "feed"),
+    *("home", "idempotency_records", "recoveries", "tokens"),
+)
 # Copying files costs less CPU than writing every page to the log, and dropping the copy costs half.
 _CREATE = 'create database "{name}" template "{template}" strategy file_copy'
 
@@ -71,6 +75,16 @@ class TestServer:
                     migrate(opened)
                 done.touch()
         return name
+
+    @staticmethod
+    def clear(url: str) -> None:
+        """Delete every row of a migrated database, which takes a tenth of the time of a new clone."""
+        with connection(url) as opened:
+            # The tables refuse deletion by their triggers; only a superuser may pass them by.
+            opened.execute(b"set session_replication_role = replica")
+            opened.execute(b"set lock_timeout = '20s'")
+            for table in TABLES:
+                opened.execute(f"delete from garden.{table}".encode())
 
     def drop(self, name: str) -> None:
         with self.administration() as opened:

@@ -121,7 +121,7 @@ def test_on_a_full_disk_no_tool_writes_and_each_says_so(scene: Scene) -> None:
             envelope = keeper.call(*call)
         assert_nothing_came_of_it(scene, call, envelope, "unavailable", before)
         assert "File too large" in envelope["error"]["message"]
-        assert "Make room" in envelope["error"]["hint"]
+        assert "Free some disk space" in envelope["error"]["hint"]
     for tool, args in calls.items():
         if tool != "fs.patch":
             assert_next_write_works(scene, tool, args)

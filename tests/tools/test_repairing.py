@@ -77,7 +77,7 @@ def test_an_edit_from_outside_that_nobody_has_seen_yet_is_adopted_and_repaired_i
     assert garden.services.reader.text_at("ada", CRITIC, 3) == damaged
     event = rows(operator, path=CRITIC)[0]
     assert (event["op"], event["edit"]["fromVersion"]) == ("repair", 2)
-    assert event["rationale"] == "Put back what tools missed."
+    assert event["rationale"] == "Put anchors and identity back."
     ok(operator, "md.patch_section", **PATCH)
 
 

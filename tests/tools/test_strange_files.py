@@ -127,7 +127,7 @@ def test_what_is_no_text_or_too_large_is_refused_by_every_tool(scene: Scene) -> 
                 assert len(scene.told(envelope)) < 1000, (name, str(entrance))
             found = scene.garden.session(ADA).call("fs.search", {"root": f"users/{ADA}", "pattern": "slept"})
             assert [match["path"] for match in found["result"]] == [NOTES]
-            assert found["meta"]["warnings"][0].startswith(f"{DOCUMENT} was left out")
+            assert found["meta"]["warnings"][0].startswith(f"{DOCUMENT} was skipped")
 
 
 def writing(content: bytes) -> Put:

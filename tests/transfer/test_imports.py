@@ -1,4 +1,3 @@
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,8 @@ from garden.events.stream import LockedStream
 from garden.session import Session
 from garden.transfer.imports import import_file
 from tests.support.gardens import CRITIC, NOTES, OVERVIEW, events_of, file_of, ok, plant, result, rows
-from tests.support.processes import garden as garden_command
 from tests.support.processes import spawn_garden
+from tests.surfaces.cli.conftest import Command, Ran
 
 HEAD = "---\nid: {id}\nuser_id: ada\nschema: 1\nmood: 'grey' # now\n---\n\n"
 BODY = "# Words\n\n## Inbox\n<!-- @anchor: inbox v1 -->\n\n- 日記 \t\n\n## Free\n\nwords\n"
@@ -22,6 +21,16 @@ ODD = {
     "ada/parts/critic/notes.md": ("\ufeff" + NOTE + "without an end").encode(),
     "ada/parts/child/notes.md": NOTE.replace("words\n", "mixed\r\nends\n\n\n \n").encode(),
 }
+
+
+@pytest.fixture
+def database(cleared_database: str) -> str:
+    return cleared_database
+
+
+@pytest.fixture
+def ada(garden: Garden) -> Session:
+    return garden.session("ada", "companion")
 
 
 @pytest.fixture
@@ -37,10 +46,15 @@ def _lay_out(source: Path, files: dict[str, bytes]) -> None:
         (source / name).write_bytes(content)
 
 
+def _run(garden: Garden, *words: str | Path) -> Ran:
+    with pytest.MonkeyPatch.context() as patch:
+        return Command(garden.home.path, patch)("import", *words)
+
+
 def _imported(garden: Garden, source: Path, status: int = 0) -> dict[str, dict[str, Any]]:
-    done = garden_command("import", source, "--json", "--actor", "mover", home=garden.home.path)
-    assert done.returncode == status, done.stderr
-    told: list[dict[str, Any]] = json.loads(done.stdout)
+    done = _run(garden, source, "--json", "--actor", "mover")
+    assert done.code == status, done.err
+    told: list[dict[str, Any]] = done.json
     assert all(set(each) == {"file", "outcome", "code", "message", "hint"} for each in told)
     return {each["file"]: each for each in told}
 
@@ -56,7 +70,7 @@ def test_every_byte_is_kept(garden: Garden, ada: Session, source: Path) -> None:
     assert event["rationale"]
 
 
-def test_what_is_here_already_and_the_same_is_passed_over(garden: Garden, ada: Session, source: Path) -> None:
+def test_an_unchanged_file_is_skipped(garden: Garden, ada: Session, source: Path) -> None:
     _lay_out(source, ODD)
     _imported(garden, source)
     told = _imported(garden, source)
@@ -64,7 +78,7 @@ def test_what_is_here_already_and_the_same_is_passed_over(garden: Garden, ada: S
     assert events_of(ada, NOTES) == ["import committed"]
 
 
-def test_what_is_here_and_different_is_never_overwritten(garden: Garden, ada: Session, source: Path) -> None:
+def test_a_different_file_is_never_overwritten(garden: Garden, ada: Session, source: Path) -> None:
     plant(ada, NOTES)
     before = file_of(garden, NOTES).read_bytes()
     _lay_out(source, ODD)
@@ -74,7 +88,9 @@ def test_what_is_here_and_different_is_never_overwritten(garden: Garden, ada: Se
     assert file_of(garden, NOTES).read_bytes() == before
 
 
-def test_what_can_be_no_document_is_refused_with_a_reason(garden: Garden, ada: Session, source: Path) -> None:
+def test_a_file_that_is_no_valid_document_is_refused_with_a_reason(
+    garden: Garden, ada: Session, source: Path
+) -> None:
     refused = {
         "ada/diary.md": (NOTE.encode(), "path_not_allowed"),
         "ada/Notes.md": (NOTE.encode(), "path_not_allowed"),
@@ -95,7 +111,7 @@ def test_what_can_be_no_document_is_refused_with_a_reason(garden: Garden, ada: S
     assert len(rows(ada)) == len(ODD)
 
 
-def test_hidden_files_and_those_beside_the_users_are_left_out(garden: Garden, source: Path) -> None:
+def test_hidden_files_and_files_beside_the_users_are_skipped(garden: Garden, source: Path) -> None:
     hidden = [
         ".git/notes.md",
         "ada/.notes.md.swp",
@@ -124,7 +140,7 @@ def test_links_are_refused_and_not_followed(garden: Garden, source: Path) -> Non
     assert not file_of(garden, "users/ben").exists()
 
 
-def test_a_name_that_is_no_text_is_told_all_the_same(garden: Garden, source: Path) -> None:
+def test_a_name_that_is_not_utf8_is_reported(garden: Garden, source: Path) -> None:
     _lay_out(source, {"ada/notes.md": NOTE.encode()})
     Path(os.fsdecode(os.fsencode(source) + b"/ada/\xff.md")).write_bytes(b"a")
     told = _imported(garden, source, status=1)
@@ -136,21 +152,21 @@ def test_a_name_that_is_no_text_is_told_all_the_same(garden: Garden, source: Pat
 
 def test_the_report_for_people_counts_and_explains(garden: Garden, source: Path) -> None:
     _lay_out(source, {"ada/notes.md": NOTE.encode(), "ada/diary.md": b"a"})
-    done = garden_command("import", source, home=garden.home.path)
-    assert done.returncode == 1
-    assert "1 imported, 0 here already, 1 refused." in done.stdout
-    assert "ada/diary.md: This path is not allowed" in done.stdout
+    done = _run(garden, source)
+    assert done.code == 1
+    assert "1 imported, 0 here already, 1 refused." in done.out
+    assert "ada/diary.md: This path is not allowed" in done.out
 
 
 @pytest.mark.parametrize("name", ["nowhere", "ada/notes.md"])
 def test_a_source_that_is_no_folder_is_refused(garden: Garden, source: Path, name: str) -> None:
     _lay_out(source, {"ada/notes.md": NOTE.encode()})
-    done = garden_command("import", source / name, home=garden.home.path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "no folder to import from" in done.stderr
+    done = _run(garden, source / name)
+    assert (done.code, done.out) == (1, "")
+    assert "source is not a folder" in done.err
 
 
-def test_an_excess_is_imported_as_it_was(garden: Garden, ada: Session, source: Path) -> None:
+def test_a_document_over_its_caps_is_imported_unchanged(garden: Garden, ada: Session, source: Path) -> None:
     plant(ada, CRITIC)
     text = result(ada, "fs.read", path=CRITIC).replace("critic", "child")
     items = "".join(f'- "it is {n}" (ev:s1-m{n})\n' for n in range(9))
@@ -162,10 +178,10 @@ def test_an_excess_is_imported_as_it_was(garden: Garden, ada: Session, source: P
     assert rows(ada, path=path)[0]["overrideRationale"]
 
 
-def test_a_killed_import_is_taken_up_again(garden: Garden, ada: Session, source: Path) -> None:
+def test_a_killed_import_continues_when_started_again(garden: Garden, ada: Session, source: Path) -> None:
     names = [f"ada/parts/p{number:03}/notes.md" for number in range(40)]
     _lay_out(source, {name: NOTE.encode() for name in names})
-    # Whoever comes to this document has to wait, so that the import is half done when it is killed.
+    # The import waits at this document, so it is half done when it is killed.
     with garden.services.store.document(ada.caller, f"users/{names[20]}"):
         process = spawn_garden("import", source, home=garden.home.path)
         while len(rows(ada, status="committed")) < 20:
@@ -201,9 +217,7 @@ def test_a_file_whose_import_was_killed_before_its_seal_is_sealed_by_the_next(
     assert events_of(ada, NOTES) == ["import committed"]
 
 
-def test_a_file_that_was_copied_here_by_hand_is_taken_into_the_account(
-    garden: Garden, ada: Session, source: Path
-) -> None:
+def test_a_file_that_was_copied_by_hand_is_adopted(garden: Garden, ada: Session, source: Path) -> None:
     _lay_out(source, {"ada/notes.md": NOTE.encode()})
     _lay_out(garden.home.path / "users", {"ada/notes.md": NOTE.encode()})
     assert _imported(garden, source)["ada/notes.md"]["outcome"] == "unchanged"

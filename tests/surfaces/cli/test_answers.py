@@ -81,5 +81,5 @@ def test_what_is_damaged_or_missing_is_told_with_commands(run: Command, garden: 
 
 
 def test_a_garden_that_has_not_begun_is_told_how(run: Command, garden: Garden) -> None:
-    assert "'garden plant' begins a document" in run("ls", "--user", "ada").err
+    assert "'garden plant' creates a document" in run("ls", "--user", "ada").err
     assert "md.plant" in ok(garden.session("ada"), "fs.list", path="users/ada")["meta"]["hint"]

@@ -54,7 +54,7 @@ def test_a_home_without_gardens_says_so(run: Command) -> None:
 
 @pytest.mark.usefixtures("ada")
 def test_who_is_named_and_has_no_garden_is_told(run: Command) -> None:
-    assert "Nothing has been planted here yet" in run("ls", "--user", "nobody").err
+    assert "This garden is still empty" in run("ls", "--user", "nobody").err
 
 
 @pytest.mark.usefixtures("ada")

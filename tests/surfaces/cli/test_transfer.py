@@ -180,7 +180,7 @@ def test_places_that_make_no_sense_are_refused(run: Command, garden: Garden, fol
         told = run.fails("export", folder / "out", "--user", "nobody")
         assert "There is no garden of 'nobody' here.\nhint:  There are: ada." in told
         assert "The folder can't be made: " in run.fails("export", "/proc/nowhere")
-        assert "no folder to import from" in run.fails("import", folder / "nowhere")
+        assert "source is not a folder" in run.fails("import", folder / "nowhere")
         run.fails("export", code=2)
     assert not (folder / "out").exists()
 
