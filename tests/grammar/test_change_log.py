@@ -146,6 +146,12 @@ def test_the_change_log_may_be_above_other_sections() -> None:
     assert f"(evt:e1)\n{ENTRY}\n\n## Free\n\nwords\n" in applied.text
 
 
+def test_an_entry_goes_into_a_change_log_above_the_edited_section() -> None:
+    text = TEXT + "\n## Needs\n<!-- @anchor: needs v1 -->\n\n- sleep\n"
+    applied = apply(parse(text), ReplaceSection("needs", "- sleep\n- and more rest"), entry=ENTRY)
+    assert applied.text == text.replace("(evt:e1)\n", f"(evt:e1)\n{ENTRY}\n") + "- and more rest\n"
+
+
 def test_a_heading_as_section_name_cannot_forge_an_entry() -> None:
     forged = "concerns v1 · replace_section · she agreed (evt:0000) · override: yes " + "x" * 200
     entry = log_entry("t", forged, "append_section", "r", "e1")

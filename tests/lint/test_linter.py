@@ -159,3 +159,8 @@ def test_a_finding_below_another_title_belongs_to_no_section() -> None:
 def test_participants_are_a_list_of_names(participants: str) -> None:
     text = f"---\nid: tea\nuser_id: sample-user\nschema: 1\nparticipants: {participants}\n---\n"
     assert names(lint(parse(text))) == ["malformed-identity"]
+
+
+def test_blank_lines_below_an_empty_item_are_allowed() -> None:
+    assert names(lint(parse("-\n\n\n  words\n"))) == []
+    assert names(lint(parse("- tea\n\n\n  words\n"))) == ["blank-lines"]

@@ -1,6 +1,6 @@
 """Properties that hold for every text."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -69,6 +69,8 @@ def test_lint_and_fix_never_raise_on_arbitrary_text(text: str, kind: Kind | None
 
 
 @given(text=texts())
+@example("\n```\n  ")
+@example("words\n\n```\ncode\n\t")
 def test_a_fix_without_a_kind_changes_nothing_that_markdown_shows(text: str) -> None:
     document = parse(text)
     assert shown(parse(fix(document))) == shown(document)
