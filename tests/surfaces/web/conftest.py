@@ -1,4 +1,4 @@
-"""One service for all tests of a worker, and users of its own for each test."""
+"""One service for all tests of a worker, with new users for each test."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ def service(server: TestServer) -> Iterator[Service]:
 
 @pytest.fixture
 def ada(service: Service) -> Iterator[Person]:
-    """A companion who tends a garden with notes in it."""
+    """A companion with a garden and notes in it."""
     with service.person() as person:
         person.ok("md.plant", path=person.notes)
         yield person
@@ -25,7 +25,7 @@ def ada(service: Service) -> Iterator[Person]:
 
 @pytest.fixture
 def ben(service: Service) -> Iterator[Person]:
-    """Somebody else."""
+    """Another user's companion."""
     with service.person() as person:
         person.ok("md.plant", path=person.notes)
         yield person

@@ -21,9 +21,9 @@ from garden.tools.registry import REGISTRY
 from tests.support.processes import garden as run_garden
 from tests.support.served import Person, Service, served
 from tests.surfaces.cli.conftest import Command
-from tests.surfaces.web.test_events import following, until
+from tests.surfaces.web.test_event_routes import following, until
 from tests.surfaces.web.test_robustness import LISTENING, newer
-from tests.surfaces.web.test_tools import example_for, refused
+from tests.surfaces.web.test_tool_routes import example_for, refused
 
 ROUTES = [
     ("GET", "/v1/tools"), ("GET", "/v1/tools/fs.read"), ("GET", "/v1/events"), ("GET", "/v1/events/stream"),
@@ -290,4 +290,4 @@ def test_a_role_or_an_actor_without_a_user_is_refused(
 ) -> None:
     done = Command(home.path, monkeypatch)("serve", "--port", "0", "--host", "192.0.2.1", *option)
     assert (done.code, done.out) == (2, "")
-    assert "go with --user" in done.err
+    assert "--role and --actor need --user" in done.err

@@ -1,4 +1,4 @@
-"""The authenticator alone: who waits behind whom, and who is taken for a neighbour."""
+"""The authenticators alone: the queues of known and new tokens."""
 
 import asyncio
 import secrets
@@ -26,18 +26,18 @@ def presenting(token: str) -> dict[str, str]:
 
 
 class Slow:
-    """Tokens of which one is good; whoever asks for another waits until they are told."""
+    """A token check that answers for one good token at once, and for any other only after `release`."""
 
     def __init__(self, good: str) -> None:
         self.good = good
         self.asked: list[str] = []
-        self.told = threading.Event()
+        self.release = threading.Event()
 
     def check(self, secret: str) -> Caller:
         self.asked.append(secret)
         if secret == self.good:
             return ADA
-        self.told.wait()
+        self.release.wait()
         raise NotAuthenticatedError("This access token is not known here.")
 
 
@@ -53,10 +53,10 @@ async def _played(slow: Slow, scene: Awaitable[None]) -> None:
     try:
         await scene
     finally:
-        slow.told.set()
+        slow.release.set()
 
 
-def test_strangers_who_fill_their_queue_shut_nobody_out_who_was_let_in_before(
+def test_a_flood_of_new_tokens_does_not_delay_known_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Every answer is stale at once, so that each call has the token looked up again.
@@ -72,14 +72,14 @@ def test_strangers_who_fill_their_queue_shut_nobody_out_who_was_let_in_before(
         async with asyncio.timeout(60):
             for _ in range(3):
                 assert await authenticator.authenticate(presenting(slow.good)) == ADA
-        slow.told.set()
+        slow.release.set()
         refused = await asyncio.gather(*crowd, return_exceptions=True)
         assert {type(each) for each in refused} == {OverloadedError, TokenRequiredError}
 
     authenticating(slow, scene)
 
 
-def test_who_was_let_in_once_and_is_no_longer_is_a_stranger_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_revoked_token_loses_its_place_among_the_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(authentication, "_KNOWN_SECONDS", 0.0)
     slow = Slow(fresh_token())
 
@@ -88,10 +88,10 @@ def test_who_was_let_in_once_and_is_no_longer_is_a_stranger_again(monkeypatch: p
         await authenticator.authenticate(revoked)
         slow.good = kept["authorization"].removeprefix("Bearer ")
         await authenticator.authenticate(kept)
-        slow.told.set()
+        slow.release.set()
         with pytest.raises(TokenRequiredError):
             await authenticator.authenticate(revoked)
-        slow.told.clear()
+        slow.release.clear()
         again = asyncio.create_task(authenticator.authenticate(revoked))
         await asyncio.sleep(0)
         async with asyncio.timeout(60):
@@ -103,7 +103,7 @@ def test_who_was_let_in_once_and_is_no_longer_is_a_stranger_again(monkeypatch: p
 
 
 @pytest.mark.parametrize("text", ["x", "mgt.ada.5f0c1a9be2d4.short", "mgt.ada.5f0c1a9be2d4." + "é" * 43])
-def test_what_has_not_the_form_of_a_token_is_refused_without_being_looked_up(text: str) -> None:
+def test_a_malformed_token_is_refused_without_a_lookup(text: str) -> None:
     slow = Slow(fresh_token())
 
     async def scene(authenticator: TokenAuthenticator) -> None:

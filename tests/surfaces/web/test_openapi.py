@@ -1,4 +1,4 @@
-"""The OpenAPI document: it says what there is, and the service does what it says."""
+"""The OpenAPI document: it describes every route, and the service behaves as described."""
 
 import json
 import os
@@ -15,15 +15,14 @@ from garden.tools.registry import REGISTRY
 from tests.support.served import Person, Service
 
 EXAMPLES = int(os.environ.get("GARDEN_TEST_REQUESTS", "8"))
-# An endless answer can't be taken in whole; test_events.py reads it.
+# An endless answer can't be read to its end; test_event_routes.py reads it.
 ENDLESS = "/v1/events/stream"
 LEFT_OUT: list[CheckFunction] = [
-    # A value may have the right type and still be no path of a document; that is refused, as documented.
+    # A value of the right type may still be no document's path; the refusal is documented.
     checks.positive_data_acceptance,
-    # The tools take snake_case, and `opts`, beside what the schema shows; and a read takes any header.
+    # Beyond the schema, tools accept snake_case and `opts`, and reads accept any header.
     checks.negative_data_rejection,
-    # Methods that are no path's own are answered with 405 under every path but that of a document's text, for
-    # which HEAD is answered as well.
+    # An undescribed method is answered with 405 on every path but a document's text, which also answers HEAD.
     checks.unsupported_method,
 ]
 
@@ -52,9 +51,7 @@ def test_every_path_is_tried_here(document: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_every_answer_is_one_that_the_document_tells_of(
-    described: Any, service: Service, ada: Person, path: str
-) -> None:
+def test_every_answer_matches_the_document(described: Any, service: Service, ada: Person, path: str) -> None:
     operation = described[path]["POST" if path.removeprefix("/v1/tools/") in REGISTRY else "GET"]
     headers = {"Authorization": f"Bearer {ada.secret}"}
 
@@ -78,7 +75,7 @@ def test_every_tool_has_a_route_with_its_schemas_and_an_example(document: dict[s
         assert operation["responses"]["200"]["content"]["application/json"]["schema"]["properties"]["result"]
 
 
-def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
+def test_every_reference_resolves(document: dict[str, Any]) -> None:
     def references(value: Any) -> set[str]:
         if isinstance(value, dict):
             own = {value["$ref"]} if isinstance(value.get("$ref"), str) else set()
@@ -91,7 +88,7 @@ def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
             place = place[part]
 
 
-def test_every_error_is_described_and_every_route_but_those_on_health_needs_a_token(
+def test_every_error_is_described_and_only_health_routes_need_no_token(
     document: dict[str, Any],
 ) -> None:
     assert document["security"] == [{"token": []}]
@@ -105,7 +102,7 @@ def test_every_error_is_described_and_every_route_but_those_on_health_needs_a_to
                 assert {"400", "401", "500", "503"} <= set(operation["responses"]), path
 
 
-def test_the_documents_are_served_without_anything_from_elsewhere(service: Service, document: Any) -> None:
+def test_the_document_refers_to_no_other_host(service: Service, document: Any) -> None:
     assert "://" not in json.dumps(document)
     with service.client(None) as client:
         for page in ("/docs", "/redoc"):

@@ -18,8 +18,8 @@ from tests.support.folders import run_folder
 from tests.support.mcp_lines import INITIALIZE
 from tests.support.served import Person, Service, head_and_body, home_of_its_own, served
 from tests.support.waiting import until
-from tests.surfaces.web.test_events import following
-from tests.surfaces.web.test_tools import refused
+from tests.surfaces.web.test_event_routes import following
+from tests.surfaces.web.test_tool_routes import refused
 
 STRICT = {
     "GARDEN_SERVE_BODY_BYTES": "100000", "GARDEN_SERVE_BODY_SECONDS": "1", "GARDEN_SERVE_IDLE_SECONDS": "1",

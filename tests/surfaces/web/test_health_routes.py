@@ -6,7 +6,7 @@ from garden.events.database import connection
 from garden.home.folder import Home
 from tests.support.served import Person, Service, served
 from tests.support.waiting import until
-from tests.surfaces.web.test_tools import refused
+from tests.surfaces.web.test_tool_routes import refused
 
 
 def test_a_service_that_can_answer_is_alive_and_ready(service: Service) -> None:

@@ -43,7 +43,7 @@ def test_every_code_has_a_status() -> None:
 
 
 @pytest.mark.parametrize("tool", REGISTRY)
-def test_a_field_that_no_tool_has_is_refused_by_each(ada: Person, tool: str) -> None:
+def test_every_tool_refuses_an_unknown_field(ada: Person, tool: str) -> None:
     if REGISTRY[tool].traits.roles == {"maintainer"}:
         refused(ada.call(tool, **example_for(ada, tool), surplus=1), 403, "permission_denied")
     else:
@@ -53,7 +53,7 @@ def test_a_field_that_no_tool_has_is_refused_by_each(ada: Person, tool: str) -> 
 
 @pytest.mark.parametrize("tool", REGISTRY)
 def test_every_tool_answers_over_http_as_it_does_in_python(service: Service, ada: Person, tool: str) -> None:
-    """Its example is sent both ways, by a maintainer; whatever differs is what no two calls share."""
+    """Send a tool's example over HTTP and in Python; only ids, times and hashes may differ."""
     with service.person("maintainer", ada.user_id) as maintainer:
         maintainer.call("md.plant", path=maintainer.profile)
         args = {**example_for(ada, tool), **({"dryRun": True} if _changes(tool) else {})}
@@ -89,7 +89,7 @@ def test_the_tools_are_listed_and_explained(ada: Person) -> None:
     refused(ada.client.get("/v1/tools/fs.reed"), 404, "unknown_tool")
 
 
-def test_a_tool_that_there_is_not_is_unknown_and_one_that_deletes_is_not_allowed(ada: Person) -> None:
+def test_a_missing_tool_is_unknown_and_a_delete_is_not_allowed(ada: Person) -> None:
     assert "fs.read" in refused(ada.call("fs.reed"), 404, "unknown_tool")["hint"]
     refused(ada.call("fs.delete", path=ada.notes), 403, "delete_not_allowed")
 
@@ -128,11 +128,11 @@ BAD_BODIES = {
 
 
 @pytest.mark.parametrize("body", BAD_BODIES.values(), ids=list(BAD_BODIES))
-def test_a_body_that_is_no_plain_json_object_is_refused(ada: Person, body: bytes) -> None:
+def test_a_body_other_than_one_json_object_is_refused(ada: Person, body: bytes) -> None:
     refused(ada.client.post("/v1/tools/fs.read", content=body, headers=JSON), 400, "invalid_input")
 
 
-def test_a_lone_surrogate_is_refused_without_a_fault_of_ours(ada: Person) -> None:
+def test_a_lone_surrogate_is_refused_without_an_internal_error(ada: Person) -> None:
     body = b'{"path": "users/ada/\\ud800.md"}'
     refused(ada.client.post("/v1/tools/fs.read", content=body, headers=JSON), 403, "path_not_allowed")
     text = b'{"path": "%b", "text": "\\ud800"}' % ada.notes.encode()
@@ -149,23 +149,23 @@ def test_a_lone_surrogate_is_refused_without_a_fault_of_ours(ada: Person) -> Non
         "application/xml",
     ],
 )
-def test_a_body_that_does_not_say_that_it_is_json_is_not_read(ada: Person, media_type: str) -> None:
+def test_a_body_not_declared_as_json_is_refused(ada: Person, media_type: str) -> None:
     answer = ada.client.post("/v1/tools/tools.list", content=b"{}", headers={"Content-Type": media_type})
     refused(answer, 415, "invalid_input")
 
 
 @pytest.mark.parametrize("media_type", ["application/json; charset=UTF-8", "application/vnd.garden+json"])
-def test_every_way_to_say_json_is_understood(ada: Person, media_type: str) -> None:
+def test_every_json_media_type_is_accepted(ada: Person, media_type: str) -> None:
     answer = ada.client.post("/v1/tools/tools.list", content=b"{}", headers={"Content-Type": media_type})
     assert answer.status_code == 200
 
 
-def test_letters_of_every_script_come_back_as_they_were(ada: Person) -> None:
+def test_letters_of_every_script_survive_the_round_trip(ada: Person) -> None:
     ada.ok("fs.append", path=ada.notes, text="Grüße, 日本語, 🌱")
     assert "Grüße, 日本語, 🌱" in ada.ok("fs.read", path=ada.notes)["result"]
 
 
-def test_an_address_that_there_is_not_and_a_method_that_is_not_for_it_are_problems_as_well(
+def test_a_missing_route_and_a_wrong_method_are_problems(
     ada: Person,
 ) -> None:
     refused(ada.client.get("/v1/nothing"), 404, "not_found")
@@ -175,7 +175,7 @@ def test_an_address_that_there_is_not_and_a_method_that_is_not_for_it_are_proble
     assert wrong.headers["allow"] == "GET"
 
 
-def test_a_method_that_is_not_for_an_address_is_refused_with_all_that_are(ada: Person) -> None:
+def test_a_wrong_method_is_refused_with_all_methods_of_the_address(ada: Person) -> None:
     for address in ("/v1/tools/fs.read", "/v1/tools/fs_read"):
         assert ada.client.delete(address).headers["allow"] == "GET, POST"
     wrong = ada.client.delete(f"/v1/documents/{ada.notes}")

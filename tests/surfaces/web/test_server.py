@@ -15,7 +15,7 @@ from garden.home.setup import prepare_home
 from tests.support.gardens import out_of_step
 from tests.support.planted import opened
 from tests.support.served import Person, Service, served
-from tests.surfaces.web.test_events import following
+from tests.surfaces.web.test_event_routes import following
 
 WRITERS = 6
 RESTARTS = int(os.environ.get("GARDEN_TEST_RESTARTS", "2"))

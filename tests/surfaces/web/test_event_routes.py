@@ -1,4 +1,4 @@
-"""`/v1/events`: what happened, and what happens."""
+"""`/v1/events` and its stream."""
 
 import json
 import socket
@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.served import Person, Service
 from tests.support.waiting import until as soon
-from tests.surfaces.web.test_tools import refused
+from tests.surfaces.web.test_tool_routes import refused
 
 
 def test_events_are_found_by_every_filter(ada: Person) -> None:
@@ -46,17 +46,17 @@ def test_events_come_page_by_page(ada: Person) -> None:
     [{"limit": "0"}, {"limit": "many"}, {"status": "done"}, {"since": "yesterday"}, {"cursor": "x"}],
     ids=str,
 )
-def test_a_filter_that_makes_no_sense_is_refused(ada: Person, bad: dict[str, str]) -> None:
+def test_an_invalid_filter_is_refused(ada: Person, bad: dict[str, str]) -> None:
     refused(ada.client.get("/v1/events", params=bad), 400, "invalid_input")
 
 
 @pytest.mark.parametrize("limit", ["-1", "0", "many"])
-def test_a_limit_that_is_none_is_told_where_limits_begin(ada: Person, limit: str) -> None:
+def test_an_invalid_limit_is_refused_with_the_lowest_one(ada: Person, limit: str) -> None:
     told = ada.client.get("/v1/events", params={"limit": limit}).json()["error"]["message"]
     assert told == "limit must be a number from 1 on."
 
 
-def test_one_event_is_shown_with_what_was_said_of_it_later(ada: Person) -> None:
+def test_one_event_is_shown_with_its_annotations(ada: Person) -> None:
     event_id = ada.ok("fs.append", path=ada.notes, text="one", toolCallId="call-1")["meta"]["eventId"]
     ada.ok(
         "events.log", type="observation", filePath=ada.notes, toolCallId="call-1", rationale="She meant it."
@@ -71,13 +71,13 @@ def test_one_event_is_shown_with_what_was_said_of_it_later(ada: Person) -> None:
 @pytest.mark.parametrize(
     "event_id", ["0193a1b2-0000-7000-8000-000000000000", "x", "00000000-0000-0000-0000-000000000000"]
 )
-def test_an_event_that_there_is_not_is_not_found(ada: Person, event_id: str) -> None:
+def test_a_missing_event_is_not_found(ada: Person, event_id: str) -> None:
     refused(ada.client.get(f"/v1/events/{event_id}"), 404, "not_found")
 
 
 @contextmanager
 def following(person: Person, **headers: str) -> Iterator[Iterator[dict[str, Any]]]:
-    """Follow a person's events; gives them as they come, the first is only a place to go on from."""
+    """Yield the entries of a person's stream; the first is only the starting position."""
     with person.client.stream("GET", "/v1/events/stream", headers=headers) as answer:
         assert answer.status_code == 200, answer.read()
         assert answer.headers["content-type"].startswith("text/event-stream")
@@ -85,10 +85,10 @@ def following(person: Person, **headers: str) -> Iterator[Iterator[dict[str, Any
 
 
 def until(entries: Iterator[dict[str, Any]], event_id: str) -> list[dict[str, Any]]:
-    """Listen until an event is told of; gives all that were.
+    """Read until this event; returns all entries with events.
 
-    A stream that begins now may begin with what was settled just before: while any transaction runs that is
-    older, nobody can say that nothing will be found before it.
+    A new stream may begin with events settled just before: while an older transaction runs, an earlier entry
+    may still appear.
     """
     heard: list[dict[str, Any]] = []
     while not heard or heard[-1].get("eventId") != event_id:
@@ -109,14 +109,14 @@ def _entries(answer: httpx2.Response) -> Iterator[dict[str, Any]]:
             entry[name] = value
 
 
-def test_what_happens_is_told_to_whoever_follows(ada: Person) -> None:
+def test_a_stream_shows_new_events(ada: Person) -> None:
     with following(ada) as entries:
         event_id = ada.ok("fs.append", path=ada.notes, text="one")["meta"]["eventId"]
         entry = until(entries, event_id)[-1]
         assert (entry["event"], entry["eventId"], entry["path"]) == ("committed", event_id, ada.notes)
 
 
-def test_who_follows_again_misses_nothing_and_hears_nothing_twice(ada: Person) -> None:
+def test_a_resumed_stream_misses_and_repeats_nothing(ada: Person) -> None:
     with following(ada) as entries:
         last = until(entries, ada.ok("fs.append", path=ada.notes, text="one")["meta"]["eventId"])[-1]["id"]
     missed = [
@@ -127,7 +127,7 @@ def test_who_follows_again_misses_nothing_and_hears_nothing_twice(ada: Person) -
         assert [next(entries)["eventId"] for _ in missed] == missed
 
 
-def test_a_browser_that_follows_again_goes_on_where_it_was_whatever_its_address_says(ada: Person) -> None:
+def test_a_browser_resumes_at_its_last_position_and_not_at_its_address(ada: Person) -> None:
     with following(ada) as entries:
         first = next(entries)["id"]
         last = until(entries, ada.ok("fs.append", path=ada.notes, text="one")["meta"]["eventId"])[-1]["id"]
@@ -137,7 +137,7 @@ def test_a_browser_that_follows_again_goes_on_where_it_was_whatever_its_address_
         assert next(line for line in answer.iter_lines() if line.startswith("id: ")) == f"id: {last}"
 
 
-def test_nobody_hears_of_another_users_garden(ada: Person, ben: Person) -> None:
+def test_a_stream_shows_no_other_users_events(ada: Person, ben: Person) -> None:
     with following(ada) as entries:
         next(entries)
         ben.ok("fs.append", path=ben.notes, text="a secret")
@@ -148,19 +148,19 @@ def test_nobody_hears_of_another_users_garden(ada: Person, ben: Person) -> None:
 @pytest.mark.parametrize(
     "position", ["x", "1", "99999999999999999999-" + "0" * 36, "🌱".encode().decode("latin-1")]
 )
-def test_a_position_that_no_stream_gave_is_refused(ada: Person, position: str) -> None:
+def test_an_invented_position_is_refused(ada: Person, position: str) -> None:
     answer = ada.client.get("/v1/events/stream", headers={b"Last-Event-ID": position.encode("latin-1")})
     refused(answer, 400, "invalid_input")
 
 
-def test_one_user_has_only_so_many_streams(service: Service, ada: Person) -> None:
+def test_the_number_of_one_users_streams_is_bounded(service: Service, ada: Person) -> None:
     streams = [_opened_stream(service, ada) for _ in range(16)]
     try:
         refused(ada.client.get("/v1/events/stream"), 429, "rate_limited")
     finally:
         for each in streams:
             each.close()
-    # As soon as one is seen to be gone there is room again.
+    # There is room again once the service has noticed the end of one.
     soon(lambda: _is_room_for_a_stream(ada))
 
 
@@ -177,7 +177,7 @@ def _opened_stream(service: Service, person: Person) -> socket.socket:
     return connection
 
 
-def test_many_who_follow_and_write_at_once_hear_of_everything(service: Service, ada: Person) -> None:
+def test_many_concurrent_streams_show_every_event(service: Service, ada: Person) -> None:
     said: list[str] = []
     heard: list[list[str]] = [[] for _ in range(4)]
     barrier = threading.Barrier(5)

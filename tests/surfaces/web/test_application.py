@@ -1,4 +1,4 @@
-"""The protocol below `/mcp` of the service: its calls are counted and bounded as all others are."""
+"""The mount below `/mcp`: its calls are counted and bounded like those of the other routes."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +12,7 @@ from garden.events.records import Caller
 from garden.home.folder import Home
 from tests.support.served import Person, Service, served
 from tests.support.waiting import until
-from tests.surfaces.web.test_tools import refused
+from tests.surfaces.web.test_tool_routes import refused
 
 _VERSION = "2026-07-28"
 _META = {
@@ -33,7 +33,7 @@ def called(person: Person, tool: str, /, **arguments: Any) -> httpx2.Response:
     return person.client.post("/mcp", json=message, headers=headers)
 
 
-def test_its_calls_are_counted_by_tool_and_outcome(ada: Person) -> None:
+def test_mcp_calls_are_counted_by_tool_and_code(ada: Person) -> None:
     def count(tool: str, code: str) -> float:
         page = ada.client.get("/metrics").text
         line = f'garden_tool_call_seconds_count{{code="{code}",tool="{tool}"}}'
@@ -47,12 +47,12 @@ def test_its_calls_are_counted_by_tool_and_outcome(ada: Person) -> None:
     assert {each: count(*each) - before[each] for each in expected} == dict.fromkeys(expected, 1)
 
 
-def test_its_calls_are_among_those_that_one_user_may_have_under_way(ready_home: Home, database: str) -> None:
+def test_mcp_calls_count_against_a_users_limit(ready_home: Home, database: str) -> None:
     with served(ready_home, env={"GARDEN_SERVE_USER_CALLS": "1"}) as service, service.person() as ada:
         ada.ok("md.plant", path=ada.notes)
         with ThreadPoolExecutor(1) as thread, held(service, ada):
             waiting = thread.submit(called, ada, "fs_append", path=ada.notes, text="At last.")
-            until(lambda: somebody_waits(database))
+            until(lambda: is_a_writer_waiting(database))
             refused(ada.call("tools.list"), 429, "rate_limited")
             assert "rate_limited" in called(ada, "tools_list").text
             with service.person() as ben:
@@ -63,12 +63,12 @@ def test_its_calls_are_among_those_that_one_user_may_have_under_way(ready_home: 
 
 
 def held(service: Service, person: Person) -> AbstractContextManager[object]:
-    """Keep the lock of somebody's notes."""
+    """Hold the lock of a person's notes."""
     return service.garden.services.store.document(Caller(person.user_id, "holder"), person.notes)
 
 
-def somebody_waits(database: str) -> bool:
-    """Whether anybody waits for a document's lock; other databases of the server have locks as well."""
+def is_a_writer_waiting(database: str) -> bool:
+    """Whether a writer waits for a document's lock in this database."""
     here = "(select oid from pg_database where datname = current_database())"
     question = f"select 1 from pg_locks where locktype = 'advisory' and not granted and database = {here}"
     with connection(database) as watching:

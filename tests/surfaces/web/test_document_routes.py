@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.served import Person, Service
-from tests.surfaces.web.test_tools import refused
+from tests.surfaces.web.test_tool_routes import refused
 
 
 def test_the_documents_are_listed(ada: Person) -> None:
@@ -15,7 +15,7 @@ def test_the_documents_are_listed(ada: Person) -> None:
     assert ada.client.get("/v1/documents", params={"glob": "*.md"}).json()["result"] == [ada.notes]
 
 
-def test_a_document_comes_as_its_bytes(service: Service, ada: Person) -> None:
+def test_a_document_is_sent_byte_for_byte(service: Service, ada: Person) -> None:
     head = f"---\r\nid: critic\r\nuser_id: {ada.user_id}\r\nschema: 1\r\n---\r\n"
     text = f"{head}\r\n# Grüße 🌱  \r\n\tand no end"
     path = f"users/{ada.user_id}/parts/critic/notes.md"
@@ -28,13 +28,13 @@ def test_a_document_comes_as_its_bytes(service: Service, ada: Person) -> None:
     assert looked.headers["content-length"] == str(len(answer.content))
 
 
-def test_a_document_comes_whole_where_the_tool_gives_its_beginning(ada: Person) -> None:
+def test_a_long_document_is_sent_whole(ada: Person) -> None:
     ada.ok("fs.append", path=ada.notes, text="\n".join(f"line {number}" for number in range(2000)))
     assert "truncated" in ada.ok("fs.read", path=ada.notes)["meta"]
     assert "line 1999" in ada.client.get(f"/v1/documents/{ada.notes}").text
 
 
-def test_some_lines_of_a_document_come_alone(ada: Person) -> None:
+def test_a_range_of_lines_is_sent_alone(ada: Person) -> None:
     whole = ada.client.get(f"/v1/documents/{ada.notes}")
     some = ada.client.get(f"/v1/documents/{ada.notes}", params={"lines": "2-3"})
     assert some.text.splitlines() == whole.text.splitlines()[1:3]
@@ -42,7 +42,7 @@ def test_some_lines_of_a_document_come_alone(ada: Person) -> None:
 
 
 @pytest.mark.parametrize("lines", ["0-1", "3", "a-b", "3-2", "1-2,4-5", "-1-2", "99999-99999", ""])
-def test_lines_that_there_are_not_are_refused(ada: Person, lines: str) -> None:
+def test_missing_lines_are_refused(ada: Person, lines: str) -> None:
     refused(ada.client.get(f"/v1/documents/{ada.notes}", params={"lines": lines}), 400, "invalid_input")
 
 
@@ -59,7 +59,7 @@ def test_lines_that_there_are_not_are_refused(ada: Person, lines: str) -> None:
         ("users/{user}/notes.md/", 403, "path_not_allowed"),
     ],
 )
-def test_what_is_no_document_is_not_shown(ada: Person, path: str, status: int, code: str) -> None:
+def test_a_path_of_no_document_is_refused(ada: Person, path: str, status: int, code: str) -> None:
     answer = ada.client.get(f"/v1/documents/{path.format(user=ada.user_id)}")
     refused(answer, *((403, "path_not_allowed") if answer.status_code == 403 else (status, code)))
 
@@ -67,7 +67,7 @@ def test_what_is_no_document_is_not_shown(ada: Person, path: str, status: int, c
 @pytest.mark.parametrize(
     "route", ["/v1/documents", "/v1/documents/{notes}", "/v1/history/{notes}", "/v1/events"]
 )
-def test_a_parameter_that_means_nothing_or_comes_twice_is_refused(ada: Person, route: str) -> None:
+def test_an_unknown_or_repeated_parameter_is_refused(ada: Person, route: str) -> None:
     address = route.format(notes=ada.notes)
     assert (
         "colour"
@@ -112,11 +112,11 @@ def test_a_long_history_comes_page_by_page(ada: Person) -> None:
     ("version", "status", "code"),
     [("9", 404, "not_found"), ("0", 400, "invalid_input"), ("x", 400, "invalid_input")],
 )
-def test_a_version_that_there_is_not_is_refused(ada: Person, version: str, status: int, code: str) -> None:
+def test_a_missing_version_is_refused(ada: Person, version: str, status: int, code: str) -> None:
     refused(ada.client.get(f"/v1/history/{ada.notes}", params={"version": version}), status, code)
 
 
-def test_there_is_no_history_of_a_document_that_never_was(ada: Person) -> None:
+def test_a_document_that_never_existed_has_no_history(ada: Person) -> None:
     never = ada.notes.replace("notes.md", "parts/never/notes.md")
     for route in ("documents", "history"):
         refused(ada.client.get(f"/v1/{route}/{never}"), 404, "not_found")
