@@ -231,7 +231,7 @@ class _Superusers:
         self.pipeline = opened.pipeline
 
     def execute(self, query: bytes, values: Mapping[str, Any], *, prepare: bool) -> Any:
-        if query == statements("queries")["act_as_reader"]:
+        if query == statements("identities")["reader"]:
             return self._instead and self._opened.execute(self._instead, values, prepare=prepare)
         return self._opened.execute(query, values, prepare=prepare)
 

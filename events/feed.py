@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from garden.events.database import Connection, connection
-from garden.events.pool import Pool, PooledConnection, translate_errors
+from garden.events.pool import Pool, translate_errors
 from garden.events.statements import statements
 from garden.grammar.errors import GardenError
 
@@ -110,7 +110,7 @@ class FeedReader:
         return str(_position(rows[0]) if rows else BEGINNING)
 
     def _fetch(self, user_id: str, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
-        rows = self._pool.read(lambda pooled: _fetch_as_reader(pooled, user_id, name, values))
+        rows = self._pool.fetch("reader", "feed", name, {**values, "user_id": user_id})
         # The last step of a saga does not wait for the disk. A crash could undo it and give its number to
         # another event, which a reader past that number would miss; so the reader waits for the disk.
         if rows and not rows[-1]["is_durable"]:
@@ -143,16 +143,6 @@ def listen(url: str) -> Iterator[Notices]:
     with connection(url, **_LISTENING) as opened, translate_errors():
         opened.execute(statements("feed")["listen"])
         yield Notices(opened)
-
-
-def _fetch_as_reader(
-    pooled: PooledConnection, user_id: str, name: str, values: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    sql = statements("feed")
-    with pooled.pipeline():
-        pooled.execute(sql["act_as_reader"], {"user_id": user_id}, prepare=True)
-        found = pooled.execute(sql[name], {**values, "user_id": user_id}, prepare=True)
-    return found.fetchall()
 
 
 def _position(row: Mapping[str, Any]) -> Position:

@@ -16,7 +16,7 @@ class Maintenance:
 
     def users(self) -> list[str]:
         """Name every user in the event log."""
-        return [row["user_id"] for row in ask_as_maintainer(self._pool, "maintenance", "users", {})]
+        return [row["user_id"] for row in self._fetch("users", {})]
 
     def pending_migrations(self) -> list[str]:
         """Name the migrations that the database lacks; refuse a database of another version."""
@@ -30,17 +30,8 @@ class Maintenance:
 
     def forget_expired_requests(self, *, limit: int) -> int:
         """Delete up to `limit` expired requests; returns their number."""
-        return len(ask_as_maintainer(self._pool, "maintenance", "forget_expired", {"limit": limit}))
+        return len(self._fetch("forget_expired", {"limit": limit}))
 
-
-def ask_as_maintainer(pool: Pool, file: str, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Run a statement as the maintainer, in one round trip and one transaction."""
-
-    def ask(connection: PooledConnection) -> list[dict[str, Any]]:
-        with connection.pipeline():
-            connection.execute(statements("maintenance")["act_as_maintainer"])
-            # Planned anew each time: a plan for any limit expects a large one and reads the whole table.
-            found = connection.execute(statements(file)[name], values, prepare=False)
-        return found.fetchall() if found.description else []
-
-    return pool.read(ask)
+    def _fetch(self, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+        # Planned anew each time: a plan for any limit expects a large one and reads the whole table.
+        return self._pool.fetch("maintainer", "maintenance", name, values, prepare=False)

@@ -82,7 +82,7 @@ def parse_migrations(files: Iterable[tuple[str, str]]) -> tuple[Migration, ...]:
 def status(connection: AnyConnection, migrations: Sequence[Migration] | None = None) -> list[MigrationStatus]:
     """Compare a database with the migration files; refuse one that does not fit them."""
     migrations = shipped_migrations() if migrations is None else migrations
-    _refuse_unknown(applied := _applied(connection), migrations)
+    _refuse_unknown(applied := _applied_migrations(connection), migrations)
     return [MigrationStatus(each.version, each.name, _applied_at(each, applied)) for each in migrations]
 
 
@@ -128,7 +128,7 @@ def _explain_errors(what: str) -> Iterator[None]:
         ) from error
 
 
-def _applied(connection: AnyConnection) -> dict[int, tuple[str, str, datetime]]:
+def _applied_migrations(connection: AnyConnection) -> dict[int, tuple[str, str, datetime]]:
     cursor = connection.cursor(row_factory=tuple_row)
     if cursor.execute(statements(_SQL)["is_prepared"]).fetchone() != (True,):
         return {}

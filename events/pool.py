@@ -2,7 +2,7 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from garden.events.database import (
     unavailable,
 )
 from garden.events.idempotency import InProgressError
+from garden.events.statements import statements
 from garden.grammar.errors import GardenError
 
 LOCK_SECONDS_MAX = 10
@@ -132,6 +133,19 @@ class Pool:
             self.drop_idle_connections()
         with self.connection() as connection:
             return work(connection)
+
+    def fetch(
+        self, identity: str, file: str, name: str, values: Mapping[str, Any], *, prepare: bool = True
+    ) -> list[dict[str, Any]]:
+        """Run a repeatable statement as one identity, in one round trip and one transaction."""
+
+        def ask(connection: PooledConnection) -> list[dict[str, Any]]:
+            with connection.pipeline():
+                connection.execute(statements("identities")[identity], values, prepare=True)
+                found = connection.execute(statements(file)[name], values, prepare=prepare)
+            return found.fetchall() if found.description else []
+
+        return self.read(ask)
 
     def take(self) -> PooledConnection:
         """Lend a connection until `give_back`."""

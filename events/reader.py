@@ -130,11 +130,13 @@ class EventReader:
         self.check_reachable()
         with self._pool.connection() as connection, connection.transaction():
             connection.execute(statements("queries")["freeze"])
-            connection.execute(statements("queries")["act_as_reader"], {"user_id": user_id})
+            connection.execute(statements("identities")["reader"], {"user_id": user_id})
             yield ReaderSnapshot(connection, user_id)
 
     def _fetch(self, user_id: str, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
-        return self._pool.read(lambda connection: _fetch_as(connection, user_id, name, values))
+        # The filtered query is planned anew each time, with its values known.
+        prepare = name != "filtered"
+        return self._pool.fetch("reader", "queries", name, {**values, "user_id": user_id}, prepare=prepare)
 
 
 class ReaderSnapshot:
@@ -159,17 +161,6 @@ class ReaderSnapshot:
             if len(batch) < _BATCH_ROWS:
                 return
             after = batch[-1]["sequence"]
-
-
-def _fetch_as(
-    connection: PooledConnection, user_id: str, name: str, values: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    """Run one query with one user's rights to read, in one round trip."""
-    sql = statements("queries")
-    with connection.pipeline():
-        connection.execute(sql["act_as_reader"], {"user_id": user_id}, prepare=True)
-        found = connection.execute(sql[name], {**values, "user_id": user_id}, prepare=name != "filtered")
-    return found.fetchall()
 
 
 def _statement_for(query: Query) -> tuple[str, dict[str, Any]]:

@@ -95,27 +95,27 @@ class LockedStream:
         """Record a change durably before it happens: enough for another process to finish or undo it."""
         self._require_nothing_open()
         event = self._next_event(statement, change, Status.PENDING, name=name)
-        self._add(event, self._extended(event, open_event_id=event.event_id), response=None, lock=None)
+        self._add(event, self._head_with_tail(event, open_event_id=event.event_id), response=None, lock=None)
         return event
 
     def mark_written(self, event: Event) -> Event:
         """Record that the file holds the intended text."""
-        written = self._moved_to(event, Status.WRITTEN)
-        self._send("mark_written", _moving(written, event.status), f"Event {event.event_id}")
+        written = self._next_state(event, Status.WRITTEN)
+        self._send("mark_written", _transition(written, event.status), f"Event {event.event_id}")
         return written
 
     def commit(self, event: Event, response: Mapping[str, Any], *, keep: bool = False) -> Event:
         """Commit a written change and answer its request; release the lock unless `keep`."""
-        return self._end(event, None, self._moved_to(event, Status.COMMITTED), response, keep=keep)
+        return self._end(event, None, self._next_state(event, Status.COMMITTED), response, keep=keep)
 
     def finish(self, event: Event, response: Mapping[str, Any], *, keep: bool = False) -> Event:
         """Mark a change as written and commit it, in one round trip."""
-        written = self._moved_to(event, Status.WRITTEN)
-        return self._end(event, written, self._moved_to(written, Status.COMMITTED), response, keep=keep)
+        written = self._next_state(event, Status.WRITTEN)
+        return self._end(event, written, self._next_state(written, Status.COMMITTED), response, keep=keep)
 
     def fail(self, event: Event, error: Mapping[str, Any], *, keep: bool = False) -> Event:
         """Record that a change did not happen, and why; its request may be sent again."""
-        return self._end(event, None, self._moved_to(event, Status.FAILED, error), None, keep=keep)
+        return self._end(event, None, self._next_state(event, Status.FAILED, error), None, keep=keep)
 
     def record(
         self,
@@ -133,7 +133,7 @@ class LockedStream:
         if change is not None:
             self._require_nothing_open()
         event = self._next_event(statement, change, Status.COMMITTED, name=name, by=by)
-        head = _advanced(self._extended(event), event)
+        head = _head_after(self._head_with_tail(event), event)
         if change is not None:
             self._add(event, head, None, None)
             return event
@@ -249,9 +249,9 @@ class LockedStream:
         keep: bool,
     ) -> Event:
         closed = replace(self.head, open_event_id=None, updated_at=ended.committed_at or ended.failed_at)
-        head = _advanced(closed, ended) if ended.status is Status.COMMITTED else closed
+        head = _head_after(closed, ended) if ended.status is Status.COMMITTED else closed
         values = {
-            **_moving(ended, event.status),
+            **_transition(ended, event.status),
             **_written_state(written),
             **self._head_values(head),
             "stream": event.stream,
@@ -305,7 +305,7 @@ class LockedStream:
             "line_hash": line_seal(change.sealed_text, self._keys),
         }
 
-    def _moved_to(self, event: Event, status: Status, error: Mapping[str, Any] | None = None) -> Event:
+    def _next_state(self, event: Event, status: Status, error: Mapping[str, Any] | None = None) -> Event:
         check_transition(event.status, status)
         at = self._moment()
         match status:
@@ -322,7 +322,7 @@ class LockedStream:
         last = self.head.updated_at
         return self._now() if last is None else max(self._now(), last + _TICK)
 
-    def _extended(self, event: Event, **also: Any) -> Head:
+    def _head_with_tail(self, event: Event, **also: Any) -> Head:
         return replace(
             self.head,
             **also,
@@ -363,7 +363,7 @@ class LockedStream:
             self.connection.execute(statements("store")[name], values, prepare=True)
 
 
-def _moving(event: Event, expected: Status) -> dict[str, Any]:
+def _transition(event: Event, expected: Status) -> dict[str, Any]:
     return {
         "user_id": event.user_id,
         "event_id": event.event_id,
@@ -377,7 +377,7 @@ def _written_state(event: Event | None) -> dict[str, Any]:
     return {f"written_{name}": value for name, value in state.items()}
 
 
-def _advanced(head: Head, event: Event) -> Head:
+def _head_after(head: Head, event: Event) -> Head:
     """The head after a committed event; a statement does not move it."""
     if event.document_version is None:
         return head

@@ -1,12 +1,12 @@
 """Access tokens in the database: the hash of each secret, never the secret."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from garden.events.pool import Pool, PooledConnection
+from garden.events.pool import Pool
 from garden.events.statements import statements
 
 
@@ -55,7 +55,7 @@ class TokenStore:
     def find(self, user_id: str, token_id: str) -> StoredToken | None:
         """Look a token up with the rights of the user it names; one round trip."""
         values = {"user_id": user_id, "token_id": token_id}
-        rows = self._pool.read(_query("act_for", "find", values))
+        rows = self._pool.fetch("service", "tokens", "find", values)
         return StoredToken(_token(rows[0]), rows[0]["secret_hash"]) if rows else None
 
     def add(self, token: Token, secret_hash: bytes) -> None:
@@ -69,43 +69,29 @@ class TokenStore:
             "created_at": token.created_at,
             "expires_at": token.expires_at,
         }
-        sql = statements("tokens")
         # Not retried after a lost connection: the token may have been stored already.
         with self._pool.connection() as connection, connection.pipeline():
-            connection.execute(sql["act_as_maintainer_for"], values)
-            connection.execute(sql["add"], values)
+            connection.execute(statements("identities")["maintainer_for_user"], values)
+            connection.execute(statements("tokens")["add"], values)
 
     def revoke(self, user_id: str, token_id: str, now: datetime) -> None:
         """Revoke a token for good; an earlier revocation keeps its time."""
         values = {"user_id": user_id, "token_id": token_id, "now": now}
-        self._pool.read(_query("act_as_maintainer_for", "revoke", values))
+        self._pool.fetch("maintainer_for_user", "tokens", "revoke", values)
 
     def all(self) -> list[Token]:
         """List the tokens of all users, each user's oldest first."""
-        return [_token(row) for row in self._pool.read(_query("act_as_maintainer", "all", {}))]
+        return [_token(row) for row in self._pool.fetch("maintainer", "tokens", "all", {})]
 
     def of_user(self, user_id: str) -> list[Token]:
         """List one user's tokens, the oldest first."""
-        rows = self._pool.read(_query("act_as_maintainer_for", "of_user", {"user_id": user_id}))
+        rows = self._pool.fetch("maintainer_for_user", "tokens", "of_user", {"user_id": user_id})
         return [_token(row) for row in rows]
 
     def is_any_live(self, now: datetime) -> bool:
         """Whether any token is live."""
-        [row] = self._pool.read(_query("act_as_maintainer", "live", {"now": now}))
+        [row] = self._pool.fetch("maintainer", "tokens", "live", {"now": now})
         return bool(row["is_any"])
-
-
-def _query(
-    identity: str, name: str, values: Mapping[str, Any]
-) -> Callable[[PooledConnection], list[dict[str, Any]]]:
-    def ask(connection: PooledConnection) -> list[dict[str, Any]]:
-        sql = statements("tokens")
-        with connection.pipeline():
-            connection.execute(sql[identity], values, prepare=True)
-            found = connection.execute(sql[name], values, prepare=True)
-        return found.fetchall() if found.description else []
-
-    return ask
 
 
 def _token(row: Mapping[str, Any]) -> Token:

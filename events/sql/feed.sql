@@ -1,8 +1,5 @@
 -- The feed of settled events, in an order that a reader can resume.
 
--- name: act_as_reader
-select set_config('role', 'garden_reader', true), set_config('garden.user_id', %(user_id)s, true);
-
 -- The row at the position itself comes too: it proves that the position is known.
 -- name: since
 select feed.position, feed.event_id, feed.what, events.path,

@@ -1,8 +1,5 @@
 -- The maintainer's statements, over all users.
 
--- name: act_as_maintainer
-select set_config('role', 'garden_maintainer', true);
-
 -- Goes from one user to the next by the index, without reading the events of each.
 -- name: users
 with recursive acting (user_id) as (

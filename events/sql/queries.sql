@@ -7,9 +7,6 @@ select 1;
 -- name: freeze
 set transaction isolation level repeatable read, read only;
 
--- name: act_as_reader
-select set_config('role', 'garden_reader', true), set_config('garden.user_id', %(user_id)s, true);
-
 -- name: event
 select {event} from garden.events where user_id = %(user_id)s and event_id = %(event_id)s;
 

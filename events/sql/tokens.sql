@@ -1,14 +1,5 @@
 -- Access tokens: the service looks them up for the user they name; the maintainer makes and revokes them.
 
--- name: act_for
-select set_config('garden.user_id', %(user_id)s, true);
-
--- name: act_as_maintainer_for
-select set_config('role', 'garden_maintainer', true), set_config('garden.user_id', %(user_id)s, true);
-
--- name: act_as_maintainer
-select set_config('role', 'garden_maintainer', true);
-
 -- name: find
 select user_id, token_id, role, actor, created_at, expires_at, revoked_at, secret_hash
 from garden.tokens

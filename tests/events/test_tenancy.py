@@ -34,7 +34,7 @@ def count_strangers(pool: Pool, rounds: int) -> int:
         for number in range(rounds):
             user_id = ("ada", "ben")[number % 2]
             with connection.transaction():
-                connection.execute(statements("queries")["act_as_reader"], {"user_id": user_id}, prepare=True)
+                connection.execute(statements("identities")["reader"], {"user_id": user_id}, prepare=True)
                 rows = connection.execute(b"select user_id from garden.events", prepare=True).fetchall()
             strangers += sum(row["user_id"] != user_id for row in rows) + (len(rows) != 3)
     return strangers
