@@ -1,4 +1,4 @@
-"""The account of what recovery has tried: counted before the work, bounded, and told to a person."""
+"""Attempts to settle sagas are counted before the work, bounded, and reported."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -31,7 +31,7 @@ def end(account: Account, attempt: Attempt) -> None:
 
 
 def again(recoveries: Attempts, attempts_max: int = 10) -> Attempt:
-    """Claim without a pause since the last time."""
+    """Claim again without a pause."""
     [attempt] = recoveries.claim(NOW, limit=10, attempts_max=attempts_max, pause_seconds=0)
     return attempt
 
@@ -40,7 +40,7 @@ def claimed(recoveries: Attempts, older_than: timedelta = NOW, user_id: str | No
     return [str(each.event_id) for each in recoveries.claim(older_than, limit=10, user_id=user_id)]
 
 
-def test_what_was_begun_so_long_ago_is_claimed_and_counted(account: Account, recoveries: Attempts) -> None:
+def test_a_stalled_saga_is_claimed_and_counted(account: Account, recoveries: Attempts) -> None:
     event_id = leave_open(account)
     assert claimed(recoveries, timedelta(minutes=1)) == []
     [attempt] = recoveries.claim(NOW, limit=10)
@@ -48,40 +48,38 @@ def test_what_was_begun_so_long_ago_is_claimed_and_counted(account: Account, rec
     assert (attempt.attempts, attempt.quarantined, attempt.error) == (1, False, None)
 
 
-def test_an_attempt_is_counted_also_where_nobody_comes_back_from_it(
-    account: Account, recoveries: Attempts
-) -> None:
+def test_an_attempt_that_never_returns_is_counted(account: Account, recoveries: Attempts) -> None:
     leave_open(account)
     assert [again(recoveries).attempts for _ in range(3)] == [1, 2, 3]
 
 
-def test_two_who_claim_at_once_don_t_get_the_same(account: Account, recoveries: Attempts) -> None:
+def test_two_workers_never_claim_the_same_saga(account: Account, recoveries: Attempts) -> None:
     leave_open(account)
     assert len(claimed(recoveries)) == 1
     assert claimed(recoveries) == []
 
 
-def test_the_longest_waiting_come_first_and_no_more_than_asked_for(
-    account: Account, recoveries: Attempts
-) -> None:
+def test_the_oldest_sagas_come_first_up_to_the_limit(account: Account, recoveries: Attempts) -> None:
     waiting = [leave_open(account, f"users/ada/parts/p{number}/notes.md") for number in range(4)]
     found = [[str(each.event_id) for each in recoveries.claim(NOW, limit=3)] for _ in range(2)]
     assert found == [waiting[:3], waiting[3:]]
 
 
-def test_one_users_may_be_claimed_alone(account: Account, recoveries: Attempts) -> None:
+def test_one_users_sagas_can_be_claimed(account: Account, recoveries: Attempts) -> None:
     leave_open(account)
     theirs = leave_open(account, "users/ben/notes.md")
     assert claimed(recoveries, user_id="ben") == [theirs]
 
 
-def test_a_saga_from_a_clock_that_was_set_back_since_is_due(account: Account, recoveries: Attempts) -> None:
+def test_a_saga_dated_in_the_future_is_due(account: Account, recoveries: Attempts) -> None:
     account.store._now = lambda: datetime.now(UTC) + timedelta(days=1)
     event_id = leave_open(account)
     assert claimed(recoveries, timedelta(minutes=1)) == [event_id]
 
 
-def test_after_too_many_attempts_it_is_given_up_and_told_once(account: Account, recoveries: Attempts) -> None:
+def test_after_too_many_attempts_a_saga_is_quarantined_and_claimed_once_more(
+    account: Account, recoveries: Attempts
+) -> None:
     event_id = leave_open(account)
     for _ in range(2):
         attempt = again(recoveries, attempts_max=2)
@@ -101,14 +99,14 @@ def test_after_too_many_attempts_it_is_given_up_and_told_once(account: Account, 
     assert recoveries.claim(NOW, limit=10, attempts_max=2)[0].attempts == 1
 
 
-def test_what_came_to_its_end_is_forgotten(account: Account, recoveries: Attempts) -> None:
+def test_attempts_at_settled_sagas_are_deleted(account: Account, recoveries: Attempts) -> None:
     leave_open(account)
     [attempt] = recoveries.claim(NOW, limit=10)
     recoveries.forget([attempt])
     assert recoveries.claim(NOW, limit=10)[0].attempts == 1
 
 
-def test_to_meet_somebody_alive_is_no_attempt(account: Account, recoveries: Attempts) -> None:
+def test_a_document_held_by_a_live_process_is_no_attempt(account: Account, recoveries: Attempts) -> None:
     leave_open(account)
     for _ in range(3):
         attempt = again(recoveries, attempts_max=1)
@@ -118,7 +116,7 @@ def test_to_meet_somebody_alive_is_no_attempt(account: Account, recoveries: Atte
 
 
 def wait(database: str, seconds: int) -> None:
-    """Have it be so much later, as far as what was tried goes."""
+    """Move the recorded attempts into the past."""
     tamper(
         database,
         f"update garden.recoveries set first_at = first_at - interval '{seconds} s',"
@@ -126,7 +124,7 @@ def wait(database: str, seconds: int) -> None:
     )
 
 
-def test_trouble_that_passes_by_itself_is_no_attempt(account: Account, recoveries: Attempts) -> None:
+def test_trouble_of_the_disk_or_database_is_no_attempt(account: Account, recoveries: Attempts) -> None:
     event_id = leave_open(account)
     for _ in range(5):
         attempt = again(recoveries, attempts_max=1)
@@ -136,7 +134,7 @@ def test_trouble_that_passes_by_itself_is_no_attempt(account: Account, recoverie
         assert (str(told.event_id), told.quarantined_at, told.error) == (event_id, None, TROUBLE)
 
 
-def test_the_pause_grows_for_as_long_as_such_trouble_lasts_up_to_a_limit(
+def test_the_pause_grows_with_the_trouble_up_to_a_limit(
     account: Account, recoveries: Attempts, database: str
 ) -> None:
     leave_open(account)
@@ -150,12 +148,12 @@ def test_the_pause_grows_for_as_long_as_such_trouble_lasts_up_to_a_limit(
         wait(database, 4)
         lasted_seconds += pause + 2
     assert lasted_seconds > 4 * 240
-    # Whoever asks without a pause means it.
+    # A claim without a pause gets the saga at once.
     recoveries.postpone([(again(recoveries), TROUBLE)])
     assert again(recoveries).error == TROUBLE
 
 
-def test_what_met_such_trouble_is_taken_many_at_once_as_long_as_it_took_nobody_down(
+def test_postponed_sagas_come_in_batches_until_one_takes_its_worker_down(
     account: Account, recoveries: Attempts
 ) -> None:
     waiting = [leave_open(account, f"users/ada/parts/p{number}/notes.md") for number in range(4)]
@@ -166,13 +164,15 @@ def test_what_met_such_trouble_is_taken_many_at_once_as_long_as_it_took_nobody_d
     recoveries.postpone([(each, TROUBLE) for each in found()])
     claimed = found()
     assert [str(each.event_id) for each in claimed] == waiting
-    # The first two did not come back.
+    # The worker died on one of the first two.
     recoveries.postpone([(each, TROUBLE) for each in claimed[2:]])
     assert [str(each.event_id) for each in found()] == waiting[2:]
     assert [str(each.event_id) for each in found()] == waiting[:1]
 
 
-def test_attempts_at_what_a_later_write_ended_are_forgotten(account: Account, recoveries: Attempts) -> None:
+def test_attempts_are_deleted_once_a_later_write_has_settled_the_saga(
+    account: Account, recoveries: Attempts
+) -> None:
     with account.store.document(ADA, NOTES) as stream:
         pending = account.begin(stream, fresh_text())
         assert len(claimed(recoveries)) == 1
@@ -182,11 +182,11 @@ def test_attempts_at_what_a_later_write_ended_are_forgotten(account: Account, re
     assert recoveries.counts() == (0, 0)
 
 
-def test_who_is_claimed_with_one_that_takes_its_worker_down_is_not_given_up_with_it(
+def test_a_saga_that_takes_its_worker_down_quarantines_no_other(
     account: Account, recoveries: Attempts
 ) -> None:
     waiting = [leave_open(account, f"users/ada/parts/p{number}/notes.md") for number in range(3)]
-    # Nobody comes back from the first of a batch, nor from that one by itself.
+    # The first saga of the batch takes its worker down, in the batch and alone.
     assert claimed(recoveries) == waiting
     given_up = []
     for _ in range(20):
@@ -201,7 +201,7 @@ def test_who_is_claimed_with_one_that_takes_its_worker_down_is_not_given_up_with
     assert given_up == waiting[:1]
 
 
-def test_what_was_never_tried_does_not_wait_for_what_was(account: Account, recoveries: Attempts) -> None:
+def test_new_sagas_do_not_wait_for_tried_ones(account: Account, recoveries: Attempts) -> None:
     first = leave_open(account)
     assert claimed(recoveries) == [first]
     second = leave_open(account, "users/ada/parts/critic/notes.md")
@@ -209,7 +209,7 @@ def test_what_was_never_tried_does_not_wait_for_what_was(account: Account, recov
     assert [str(attempt.event_id) for [attempt] in found] == [second, first]
 
 
-def test_an_attempt_by_a_clock_that_was_set_back_since_keeps_no_other_waiting(
+def test_an_attempt_dated_in_the_future_does_not_block_the_next(
     account: Account, recoveries: Attempts, database: str
 ) -> None:
     event_id = leave_open(account)
@@ -218,7 +218,7 @@ def test_an_attempt_by_a_clock_that_was_set_back_since_keeps_no_other_waiting(
     assert claimed(recoveries) == [event_id]
 
 
-def test_what_was_given_up_and_ended_by_a_later_write_is_not_counted(
+def test_a_quarantined_saga_settled_by_a_later_write_is_not_counted(
     account: Account, recoveries: Attempts
 ) -> None:
     with account.store.document(ADA, NOTES) as stream:

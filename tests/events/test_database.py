@@ -6,7 +6,7 @@ from garden.events.statements import statements
 
 
 @pytest.mark.parametrize("url", ["postgresql://127.0.0.1:9/x", "postgresql:///x?host=/nonexistent"])
-def test_a_server_that_is_not_there_is_unavailable_with_a_hint(url: str) -> None:
+def test_a_missing_server_is_unavailable_with_a_hint(url: str) -> None:
     with pytest.raises(DatabaseUnavailableError) as refusal, connection(url):
         pass
     assert refusal.value.code == "unavailable"
@@ -23,7 +23,7 @@ def test_a_server_that_is_not_there_is_unavailable_with_a_hint(url: str) -> None
         "postgresql://u@127.0.0.1/db?nonsense=hunter2",
     ],
 )
-def test_an_address_that_can_t_be_understood_is_not_repeated_and_the_hint_says_how_it_is_written(
+def test_a_malformed_address_is_not_quoted_and_the_hint_shows_the_form(
     url: str,
 ) -> None:
     with pytest.raises(DatabaseUnavailableError) as refusal, connection(url):
@@ -34,7 +34,7 @@ def test_an_address_that_can_t_be_understood_is_not_repeated_and_the_hint_says_h
     assert "hunter2" not in repr(refusal.value) + str(refusal.value.details)
 
 
-def test_whoever_opens_a_connection_is_told_in_the_databases_own_words() -> None:
+def test_opening_a_connection_reports_the_databases_own_message() -> None:
     with (
         pytest.raises(DatabaseUnavailableError, match="onnection refused"),
         connection("postgresql://127.0.0.1:9/x"),
@@ -42,12 +42,12 @@ def test_whoever_opens_a_connection_is_told_in_the_databases_own_words() -> None
         pass
 
 
-def test_a_connection_that_breaks_off_is_unavailable(empty_database: str) -> None:
+def test_a_lost_connection_is_unavailable(empty_database: str) -> None:
     with pytest.raises(DatabaseUnavailableError), connection(empty_database) as opened:
         opened.execute("select pg_terminate_backend(pg_backend_pid())")
 
 
-def test_a_server_tells_its_version_and_extensions(empty_database: str) -> None:
+def test_server_facts_hold_version_and_extensions(empty_database: str) -> None:
     with connection(empty_database) as opened:
         facts = server_facts(opened)
     assert facts.is_supported
@@ -61,7 +61,7 @@ def test_statements_are_found_by_their_names() -> None:
     assert statements("migrations")["record"].startswith(b"insert into garden.schema_migrations")
 
 
-def test_a_server_asks_whether_a_host_that_says_nothing_is_still_there(database: str) -> None:
+def test_the_server_probes_silent_clients(database: str) -> None:
     with Pool(database) as pool, pool.connection() as opened:
         told = opened.execute(
             "select name, reset_val::int from pg_settings "

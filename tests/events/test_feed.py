@@ -1,4 +1,4 @@
-"""The feed: each settled event once, in an order that can be resumed at any place, whoever commits when."""
+"""The feed holds each settled event once, in an order that a reader can resume anywhere."""
 
 import itertools
 import threading
@@ -21,7 +21,7 @@ from tests.support.accounts import ADA, BEN, NOTES, Account, account_on, fresh_t
 from tests.support.named_sql import named_sql
 from tests.support.waiting import until
 
-# Somebody who wants to settle something has to wait until another transaction has committed.
+# A writer waits until another transaction has committed.
 _WAITING = (
     b"select exists (select from pg_locks where locktype = 'advisory' and objsubid = 2 and not granted"
     b" and database = (select oid from pg_database where datname = current_database()))"
@@ -47,7 +47,7 @@ def told(feed: FeedReader, user_id: str = "ada", position: str | None = None) ->
 
 @contextmanager
 def late_settlement(url: str, event_id: UUID) -> Iterator[Connection]:
-    """Settle something in a transaction that commits when the block is left."""
+    """Settle an event in a transaction that commits at the end of the block."""
     with connection(url) as opened, opened.transaction():
         opened.execute("set local role garden_service")
         opened.execute("set local garden.user_id = 'ada'")
@@ -59,7 +59,7 @@ def some_id(account: Account) -> UUID:
     return uuid7(account.store._now())
 
 
-def test_what_was_settled_is_told_in_its_order_with_what_became_of_it(
+def test_the_feed_lists_settled_events_in_order_with_their_outcome(
     account: Account, feed: FeedReader
 ) -> None:
     first = account.edit("one\n")
@@ -75,7 +75,7 @@ def test_what_was_settled_is_told_in_its_order_with_what_became_of_it(
     ]
 
 
-def test_what_was_only_begun_is_not_told(account: Account, feed: FeedReader) -> None:
+def test_a_pending_event_is_not_in_the_feed(account: Account, feed: FeedReader) -> None:
     with account.store.document(ADA, NOTES) as stream:
         pending = account.begin(stream, "one\n")
         assert told(feed) == []
@@ -83,7 +83,7 @@ def test_what_was_only_begun_is_not_told(account: Account, feed: FeedReader) -> 
         assert told(feed) == []
 
 
-def test_nobody_is_told_of_another_users_events(account: Account, feed: FeedReader) -> None:
+def test_a_feed_holds_no_events_of_another_user(account: Account, feed: FeedReader) -> None:
     account.log("ada's")
     account.log("ben's", caller=BEN)
     [adas], [bens] = told(feed, "ada"), told(feed, "ben")
@@ -91,7 +91,7 @@ def test_nobody_is_told_of_another_users_events(account: Account, feed: FeedRead
     assert told(feed, "cleo") == []
 
 
-def test_what_settles_late_comes_before_what_had_to_wait_for_it(
+def test_an_event_that_settles_late_comes_before_the_ones_that_waited_for_it(
     account: Account, feed: FeedReader, database: str
 ) -> None:
     before = account.log("before").event_id
@@ -102,7 +102,7 @@ def test_what_settles_late_comes_before_what_had_to_wait_for_it(
             until_somebody_waits(watcher)
             assert [entry.event_id for entry in told(feed)] == [before]
             assert feed.now("ada") == told(feed)[-1].position
-            # Another user's writers don't wait.
+            # Writers of another user do not wait.
             account.log("ben's", caller=BEN)
         after = logged.result().event_id
     assert [entry.event_id for entry in told(feed)] == [before, late, after]
@@ -112,8 +112,8 @@ def until_somebody_waits(watcher: Connection) -> None:
     until(lambda: watcher.execute(_WAITING).fetchone() == (True,))
 
 
-def test_among_many_writers_and_late_ones_nothing_is_lost_or_told_twice(database: str) -> None:
-    """Followers read all the while; slow transactions settle something and commit once others wait for it."""
+def test_many_writers_lose_and_repeat_no_entry(database: str) -> None:
+    """Followers read while slow transactions settle events and commit once others wait for them."""
     with account_on(database, size_max=WRITERS + 4) as account, connection(database) as watcher:
         feed, done = FeedReader(account.pool), threading.Event()
         slow_ids = [some_id(account) for _ in range(SLOW_ONES)]
@@ -167,14 +167,14 @@ def every_event(account: Account) -> list[UUID]:
             return ids
 
 
-def test_a_full_batch_says_that_there_is_more(account: Account, feed: FeedReader) -> None:
+def test_a_full_batch_is_marked_incomplete(account: Account, feed: FeedReader) -> None:
     for number in range(3):
         account.log(f"{number}")
     assert not feed.since("ada", None, 2).complete
     assert feed.since("ada", None, 3).complete
 
 
-def test_who_wants_only_what_comes_begins_now(account: Account, feed: FeedReader) -> None:
+def test_a_reader_can_start_after_the_newest_entry(account: Account, feed: FeedReader) -> None:
     beginning = feed.now("ada")
     account.log("before")
     now = feed.now("ada")
@@ -187,13 +187,13 @@ def test_who_wants_only_what_comes_begins_now(account: Account, feed: FeedReader
     "position",
     ["", "7", "7-", "-7-00000000-0000-0000-0000-000000000000", "7-" + "0" * 32, f"{10**18}-{UUID(int=0)}"],
 )
-def test_what_is_no_position_is_refused(feed: FeedReader, position: str) -> None:
+def test_a_malformed_position_is_refused(feed: FeedReader, position: str) -> None:
     with pytest.raises(InvalidPositionError) as refusal:
         feed.since("ada", position)
     assert "without one" in refusal.value.hint
 
 
-def test_a_position_that_this_feed_never_gave_is_refused(account: Account, feed: FeedReader) -> None:
+def test_a_position_of_another_feed_is_refused(account: Account, feed: FeedReader) -> None:
     account.log("ada's")
     account.log("ben's", caller=BEN)
     [adas], [bens] = told(feed, "ada"), told(feed, "ben")
@@ -203,12 +203,12 @@ def test_a_position_that_this_feed_never_gave_is_refused(account: Account, feed:
 
 
 @pytest.mark.parametrize("limit", [0, BATCH_ENTRIES_MAX + 1])
-def test_a_batch_has_a_bound(feed: FeedReader, limit: int) -> None:
+def test_a_batch_size_is_bounded(feed: FeedReader, limit: int) -> None:
     with pytest.raises(InvalidPositionError, match="A batch has 1 to"):
         feed.since("ada", None, limit)
 
 
-def test_the_feed_of_an_older_database_begins_with_what_happens_next(empty_database: str) -> None:
+def test_the_feed_of_a_migrated_database_starts_empty(empty_database: str) -> None:
     older = [each for each in shipped_migrations() if each.version < 4]
     sql = named_sql(str(Path(permissions.__file__)))["insert events"]
     with connection(empty_database) as opened:
@@ -220,7 +220,7 @@ def test_the_feed_of_an_older_database_begins_with_what_happens_next(empty_datab
         assert [entry.event_id for entry in told(FeedReader(account.pool))] == [said.event_id]
 
 
-def test_a_feed_is_read_on_connections_that_are_cut_meanwhile(database: str, account: Account) -> None:
+def test_a_feed_is_read_after_its_connections_were_cut(database: str, account: Account) -> None:
     account.log("hm")
     with Pool(database) as pool:
         feed = FeedReader(pool)

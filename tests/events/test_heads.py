@@ -1,4 +1,4 @@
-"""A head that does not fit its events is made again from them, and never from less than there was."""
+"""A head that does not fit its events is rebuilt from them, unless events are missing."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def only(heads: HeadBuilder) -> ChainFault:
         f"update garden.documents set tail_sequence = 1 {OF_NOTES}",
     ],
 )
-def test_a_head_that_was_lost_or_changed_is_made_again(
+def test_a_lost_or_changed_head_is_rebuilt(
     edited: Account, heads: HeadBuilder, database: str, harm: str
 ) -> None:
     before = edited.reader.head("ada", NOTES)
@@ -53,7 +53,7 @@ def test_a_head_that_was_lost_or_changed_is_made_again(
     assert edited.faults() == []
 
 
-def test_an_event_that_is_open_stays_open(edited: Account, heads: HeadBuilder, database: str) -> None:
+def test_an_open_event_stays_open(edited: Account, heads: HeadBuilder, database: str) -> None:
     with edited.store.document(ADA, NOTES) as stream:
         pending = edited.begin(stream, "more\n")
     tamper(database, f"delete from garden.documents {OF_NOTES}")
@@ -64,7 +64,7 @@ def test_an_event_that_is_open_stays_open(edited: Account, heads: HeadBuilder, d
     assert edited.faults() == []
 
 
-def test_the_journals_head_is_made_again_as_well(edited: Account, heads: HeadBuilder, database: str) -> None:
+def test_the_journals_head_is_rebuilt_too(edited: Account, heads: HeadBuilder, database: str) -> None:
     tamper(database, "update garden.documents set seal = sha256('forged') where path = ''")
     fault = only(heads)
     assert fault.stream == JOURNAL
@@ -75,7 +75,9 @@ def test_the_journals_head_is_made_again_as_well(edited: Account, heads: HeadBui
     assert "the journal" in (said.statement.rationale or "")
 
 
-def test_that_a_head_was_made_again_is_told(edited: Account, heads: HeadBuilder, database: str) -> None:
+def test_a_rebuilt_head_is_recorded_in_the_journal(
+    edited: Account, heads: HeadBuilder, database: str
+) -> None:
     tamper(database, f"delete from garden.documents {OF_NOTES}")
     heads.rebuild(Caller("ada", "reconciler"), only(heads))
     [said] = edited.reader.query("ada", Query(op="rebuild_head")).events
@@ -83,7 +85,7 @@ def test_that_a_head_was_made_again_is_told(edited: Account, heads: HeadBuilder,
     assert "lost its head" in (said.statement.rationale or "")
 
 
-def test_a_head_that_knows_of_more_than_there_is_stays_as_it_is(
+def test_a_head_ahead_of_its_events_is_not_rebuilt(
     edited: Account, heads: HeadBuilder, database: str
 ) -> None:
     tamper(database, f"delete from garden.events where stream = '{NOTES}' and sequence = 3")
@@ -93,7 +95,7 @@ def test_a_head_that_knows_of_more_than_there_is_stays_as_it_is(
     assert edited.reader.head("ada", NOTES) == before
 
 
-def test_no_head_is_made_of_events_that_were_changed(heads: HeadBuilder, database: str) -> None:
+def test_no_head_is_rebuilt_from_changed_events(heads: HeadBuilder, database: str) -> None:
     tamper(database, f"delete from garden.documents {OF_NOTES}")
     fault = only(heads)
     tamper(

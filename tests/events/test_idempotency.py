@@ -32,7 +32,7 @@ def count_events(url: str) -> int:
         return int(row[0])
 
 
-def test_the_same_request_again_has_the_stored_answer_and_no_second_effect(account: Account) -> None:
+def test_a_resent_request_gets_the_stored_answer_and_no_second_effect(account: Account) -> None:
     first = account.edit("one\n", asked=asking("k"))
     with account.store.document(ADA, NOTES, asking("k")) as stream:
         assert stream.earlier is not None
@@ -56,7 +56,7 @@ def test_two_users_may_use_the_same_key(account: Account) -> None:
     assert not account.log("hm", caller=BEN, asked=asking("k", user_id="ben")).replayed
 
 
-def test_without_a_key_the_request_itself_is_one() -> None:
+def test_without_a_key_the_request_itself_is_the_key() -> None:
     def ask(**other: Any) -> str:
         fields = {
             "user_id": "ada",
@@ -77,7 +77,7 @@ def test_a_callers_key_can_not_imitate_a_computed_one() -> None:
 
 
 @pytest.mark.parametrize("key", ["", "x" * 513, "a\nb", "a\x00b"])
-def test_what_can_not_be_a_key_is_refused(key: str) -> None:
+def test_a_malformed_key_is_refused(key: str) -> None:
     with pytest.raises(InvalidKeyError):
         asking(key)
 
@@ -88,7 +88,7 @@ def test_after_a_failure_the_key_is_free_again(account: Account) -> None:
     assert account.edit("one\n", asked=asking("k")).document_version == 1
 
 
-def test_after_its_time_the_key_is_free_again(database: str) -> None:
+def test_an_expired_key_is_free_again(database: str) -> None:
     clock = [datetime(2026, 11, 18, 8, 25, tzinfo=UTC)]
     with account_on(database) as account:
         account.store = EventStore(account.pool, lambda: account.keyring, lambda: clock[0])
@@ -100,7 +100,7 @@ def test_after_its_time_the_key_is_free_again(database: str) -> None:
         assert account.log("hm", asked=asking("k")).replayed
 
 
-def test_requests_past_their_time_are_forgotten_a_bounded_number_at_once(database: str) -> None:
+def test_expired_requests_are_deleted_in_bounded_batches(database: str) -> None:
     with account_on(database) as account:
         account.store = EventStore(
             account.pool, lambda: account.keyring, lambda: datetime(2020, 1, 1, tzinfo=UTC)
@@ -113,7 +113,7 @@ def test_requests_past_their_time_are_forgotten_a_bounded_number_at_once(databas
         assert account.log("new", asked=asking("new")).event_id == fresh.event_id
 
 
-def test_a_request_whose_writer_died_is_in_progress_until_it_is_recovered(account: Account) -> None:
+def test_a_request_of_a_dead_writer_is_in_progress_until_it_is_settled(account: Account) -> None:
     with account.store.document(ADA, NOTES, asking("k")) as stream:
         pending = account.begin(stream, "one\n")
     with account.store.document(ADA, NOTES, asking("k")) as stream:
@@ -137,7 +137,7 @@ def test_one_key_used_for_two_documents_at_once_has_one_effect(account: Account)
 
 
 def test_many_callers_with_one_key_have_exactly_one_event(database: str) -> None:
-    """Every other key changes a document; the others only say something."""
+    """Every other key changes a document; the others log a statement."""
     with account_on(database, size_max=8) as account:
         asked = [key for key in range(KEYS) for _ in range(CALLERS)]
         with ThreadPoolExecutor(CALLERS) as pool:
@@ -175,7 +175,7 @@ with account_on(sys.argv[1], keyring=Keyring.parse(sys.argv[2])) as account:
 """
 
 
-def test_after_half_of_the_callers_are_killed_there_is_still_one_event_a_key(database: str) -> None:
+def test_each_key_has_one_event_after_half_of_the_callers_were_killed(database: str) -> None:
     keyring, keys = Keyring.generate(), 40
     arguments = [sys.executable, "-c", _WRITE_UNTIL_KILLED, database, keyring.render().strip(), str(keys)]
     writers = [subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) for _ in range(4)]
@@ -193,7 +193,7 @@ def test_after_half_of_the_callers_are_killed_there_is_still_one_event_a_key(dat
     assert count_events(database) == keys
 
 
-def test_something_said_is_an_annotation_where_it_names_a_write(account: Account) -> None:
+def test_a_statement_that_names_a_write_is_an_annotation(account: Account) -> None:
     write = account.edit("one\n")
     logged = account.log("because she said so", path=NOTES)
     assert logged.is_annotation
@@ -219,7 +219,7 @@ def until_free(account: Account) -> int | None:
             return account.edit("one\n").document_version
 
 
-def test_the_lock_of_a_killed_holder_is_given_back(database: str) -> None:
+def test_the_lock_of_a_killed_holder_is_released(database: str) -> None:
     program = """
 import sys
 from tests.support.accounts import ADA, NOTES, account_on

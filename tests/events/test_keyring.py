@@ -35,7 +35,7 @@ def test_two_generated_keyrings_differ() -> None:
         (f"1:{KEY.replace('_', '/')}", "entry 1 is not of the form"),
     ],
 )
-def test_what_is_no_keyring_is_refused_without_showing_it(text: str, complaint: str) -> None:
+def test_a_malformed_keyring_is_refused_without_quoting_it(text: str, complaint: str) -> None:
     with pytest.raises(KeyringError, match=complaint) as refusal:
         Keyring.parse(text)
     assert KEY[:12] not in refusal.value.message + refusal.value.hint

@@ -47,7 +47,7 @@ def test_an_empty_database_gets_every_migration_once(empty_database: str) -> Non
         assert opened.execute("select count(*) from garden.two").fetchone() == (1,)
 
 
-def test_only_what_is_missing_is_applied(empty_database: str) -> None:
+def test_only_missing_migrations_are_applied(empty_database: str) -> None:
     with connection(empty_database) as opened:
         migrate(opened, TWO[:1])
         assert [each.version for each in migrate(opened, TWO)] == [2]
@@ -59,7 +59,7 @@ def test_the_shipped_migrations_apply(database: str) -> None:
         assert len(status(opened)) == len(shipped_migrations()) > 0
 
 
-def test_the_schema_lets_nobody_in_by_default(database: str) -> None:
+def test_the_schema_grants_nothing_by_default(database: str) -> None:
     with connection(database) as opened:
         grants = opened.execute(
             "select count(*) from pg_namespace, aclexplode(nspacl) as grants"
@@ -68,7 +68,7 @@ def test_the_schema_lets_nobody_in_by_default(database: str) -> None:
     assert grants == (0,)
 
 
-def test_processes_starting_at_once_on_an_empty_database_all_come_up(empty_database: str) -> None:
+def test_processes_that_start_at_once_on_an_empty_database_all_succeed(empty_database: str) -> None:
     racers = [
         subprocess.Popen(
             [sys.executable, "-c", _MIGRATE_IN_A_PROCESS_OF_ITS_OWN, empty_database],
@@ -83,7 +83,7 @@ def test_processes_starting_at_once_on_an_empty_database_all_come_up(empty_datab
     assert sum(applied) == len(shipped_migrations())
 
 
-def test_status_changes_nothing(empty_database: str) -> None:
+def test_reading_the_status_changes_nothing(empty_database: str) -> None:
     with connection(empty_database) as opened:
         assert [each.applied_at for each in status(opened, TWO)] == [None, None]
         assert opened.execute("select to_regnamespace('garden')").fetchone() == (None,)
@@ -125,7 +125,7 @@ def test_a_migration_that_fails_leaves_nothing_behind_and_can_be_tried_again(emp
         assert [each.version for each in migrate(opened, TWO)] == [2]
 
 
-def test_a_migrating_process_that_is_killed_gives_its_lock_back(empty_database: str) -> None:
+def test_a_killed_migration_releases_its_lock(empty_database: str) -> None:
     victim = subprocess.Popen(
         [sys.executable, "-c", _MIGRATE_AND_HANG, empty_database], stderr=subprocess.PIPE
     )

@@ -1,19 +1,21 @@
-"""Who may do what, as a table, and the proof that nothing of what makes it so can be lost unnoticed."""
+"""The matrix of permissions, and the proof that losing or weakening any part of it is noticed."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from copy import copy
 from typing import NamedTuple
 
 import pytest
 
+from tests.support.databases import TestServer
 from tests.support.permissions import ROLES, TABLES, Ground, Place, ground
 
-# What becomes of Ada's row, for each identity: with no user set, with Ada, with another; one mark where the
-# user makes no difference.
+# The effect on Ada's row for each identity: with no user set, with Ada, with another; one mark if the user
+# makes no difference.
 #   +  done                               -  no right to the table
 #   .  done, but not to her row           #  no right to the schema
 #   x  done to her expired row only       p t c  a policy, a trigger, a constraint refuses
-#   r  the right is there, whatever comes of it
+#   r  the right is granted
 MATRIX = """
                                  reader service maintainer stranger owner superuser
 events
@@ -133,107 +135,112 @@ schema
 
 
 class Weakening(NamedTuple):
-    """A change of who may do what, and the part of the matrix in which it has to show."""
+    """A weakened permission, and the part of the matrix in which it must show."""
 
     change: str
     tables: Collection[str] = (*TABLES, "schema")
     commands: Collection[str] = ()
 
 
-@pytest.fixture
-def standing(database: str) -> Iterator[Ground]:
-    with ground(database) as made:
+@pytest.fixture(scope="module")
+def trial(server: TestServer) -> Iterator[Ground]:
+    with server.database(server.template()) as url, ground(url) as made:
         yield made
 
 
-def test_everybody_may_do_what_the_matrix_says_and_nothing_else(standing: Ground) -> None:
-    tried = {(probe.table, probe.command) for probe in standing.probes}
+def test_every_role_may_do_exactly_what_the_matrix_says(trial: Ground) -> None:
+    tried = {(probe.table, probe.command) for probe in trial.probes}
     assert tried == set(expected())
-    assert differences(standing, tried) == {}
+    assert differences(trial, tried) == {}
 
 
-def test_whose_account_it_is_concerns_its_owner_alone(standing: Ground) -> None:
+def test_no_role_has_a_right_to_the_home_table(trial: Ground) -> None:
     rights = "select, insert, update, delete, truncate, references, trigger"
     for role in (*ROLES, "public"):
         asked = f"select has_table_privilege('{role}', 'garden.home', '{rights}')"
-        assert standing.ask(asked) == [(False,)], role
+        assert trial.ask(asked) == [(False,)], role
 
 
-def test_the_matrix_holds_every_table_of_the_schema_with_users_in_it(standing: Ground) -> None:
-    found = standing.ask(
-        "select tablename from pg_tables where schemaname = 'garden' and tablename <> 'home'"
-    )
+def test_the_matrix_holds_every_table_of_the_schema_with_users_in_it(trial: Ground) -> None:
+    found = trial.ask("select tablename from pg_tables where schemaname = 'garden' and tablename <> 'home'")
     assert {name for (name,) in found} == set(TABLES)
 
 
-def test_every_table_with_users_rows_has_row_level_security_forced(standing: Ground) -> None:
-    found = standing.ask(
+def test_every_table_with_users_rows_has_row_level_security_forced(trial: Ground) -> None:
+    found = trial.ask(
         "select relname from pg_class where relnamespace = 'garden'::regnamespace and relkind = 'r'"
         " and relrowsecurity and relforcerowsecurity"
     )
     assert {name for (name,) in found} == set(TABLES) - {"schema_migrations"}
 
 
-def test_no_function_lends_its_owners_rights(standing: Ground) -> None:
-    functions = standing.ask(
+def test_no_function_runs_with_its_owners_rights(trial: Ground) -> None:
+    functions = trial.ask(
         "select proname, prosecdef from pg_proc where pronamespace = 'garden'::regnamespace"
     )
     assert [name for name, lends in functions if lends] == []
     assert functions
 
 
-def test_a_column_added_later_is_covered(standing: Ground) -> None:
-    with standing.but_for("alter table garden.events add column later text"):
-        standing.probes = list(standing.all_probes())
-        assert set(differences(standing, expected())) == {("events", "change anything else")}
+def test_the_matrix_notices_a_new_column(trial: Ground) -> None:
+    with trial.but_for("alter table garden.events add column later text"):
+        grown = with_new_probes(trial)
+        assert set(differences(grown, expected())) == {("events", "change anything else")}
 
 
-def test_no_policy_can_be_lost_or_weakened_unnoticed(standing: Ground) -> None:
-    assert unnoticed(standing, weaker_policies(standing)) == []
+def test_no_policy_can_be_lost_or_weakened_unnoticed(trial: Ground) -> None:
+    assert unnoticed(trial, weaker_policies(trial)) == []
 
 
-def test_no_right_can_be_lost_unnoticed(standing: Ground) -> None:
-    assert unnoticed(standing, rights_taken(standing)) == []
-
-
-@pytest.mark.parametrize("table", TABLES)
-def test_no_right_to_a_table_can_be_given_unnoticed(standing: Ground, table: str) -> None:
-    assert unnoticed(standing, rights_given(standing, table)) == []
+def test_no_right_can_be_lost_unnoticed(trial: Ground) -> None:
+    assert unnoticed(trial, rights_taken(trial)) == []
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_no_right_to_a_column_can_be_given_unnoticed(standing: Ground, table: str) -> None:
-    assert unnoticed(standing, column_rights_given(standing, table)) == []
+def test_no_right_to_a_table_can_be_given_unnoticed(trial: Ground, table: str) -> None:
+    assert unnoticed(trial, rights_given(trial, table)) == []
 
 
-def test_no_right_to_the_schema_can_be_given_unnoticed(standing: Ground) -> None:
+@pytest.mark.parametrize("table", TABLES)
+def test_no_right_to_a_column_can_be_given_unnoticed(trial: Ground, table: str) -> None:
+    assert unnoticed(trial, column_rights_given(trial, table)) == []
+
+
+def test_no_right_to_the_schema_can_be_given_unnoticed(trial: Ground) -> None:
     creating = [
         Weakening(f"grant create on schema garden to {role}", ["schema"]) for role in (*ROLES, "public")
     ]
-    assert unnoticed(standing, [Weakening("grant usage on schema garden to public"), *creating]) == []
+    assert unnoticed(trial, [Weakening("grant usage on schema garden to public"), *creating]) == []
 
 
-def test_no_trigger_can_be_lost_or_switched_off_unnoticed(standing: Ground) -> None:
-    assert unnoticed(standing, triggers_lost(standing)) == []
+def test_no_trigger_can_be_lost_or_switched_off_unnoticed(trial: Ground) -> None:
+    assert unnoticed(trial, triggers_lost(trial)) == []
 
 
-def test_no_column_can_be_left_out_of_a_trigger_unnoticed(standing: Ground) -> None:
-    assert unnoticed(standing, triggers_without_a_column(standing)) == []
+def test_no_column_can_be_left_out_of_a_trigger_unnoticed(trial: Ground) -> None:
+    assert unnoticed(trial, triggers_without_a_column(trial)) == []
 
 
-def test_row_level_security_cannot_be_switched_off_unnoticed(standing: Ground) -> None:
+def test_row_level_security_cannot_be_switched_off_unnoticed(trial: Ground) -> None:
     secured = [table for table in TABLES if table != "schema_migrations"]
     switches = ("disable row level security", "no force row level security")
     weakenings = [Weakening(f"alter table garden.{t} {switch}", [t]) for t in secured for switch in switches]
-    assert unnoticed(standing, weakenings) == []
+    assert unnoticed(trial, weakenings) == []
 
 
-def test_no_role_can_be_made_a_member_of_another_unnoticed(standing: Ground) -> None:
-    # A reader may do nothing that the two others may not.
+def test_no_role_can_be_made_a_member_of_another_unnoticed(trial: Ground) -> None:
+    # A reader has no right that the two others lack.
     groups = ("garden_service", "garden_maintainer")
-    members = (*ROLES, standing.stranger)
+    members = (*ROLES, trial.stranger)
     pairs = [(group, member) for group in groups for member in members if group != member]
-    assert unnoticed(standing, [Weakening(f"grant {group} to {member}") for group, member in pairs]) == []
+    assert unnoticed(trial, [Weakening(f"grant {group} to {member}") for group, member in pairs]) == []
+
+
+def with_new_probes(trial: Ground) -> Ground:
+    """The same ground with probes for the columns there are now."""
+    other = copy(trial)
+    other.probes = list(trial.all_probes())
+    return other
 
 
 def expected() -> dict[Place, str]:
@@ -247,26 +254,26 @@ def expected() -> dict[Place, str]:
     return read
 
 
-def differences(standing: Ground, places: Collection[Place]) -> dict[Place, tuple[str, str]]:
-    wanted, found = expected(), standing.outcomes(places)
+def differences(trial: Ground, places: Collection[Place]) -> dict[Place, tuple[str, str]]:
+    wanted, found = expected(), trial.outcomes(places)
     return {place: (wanted[place], marks) for place, marks in found.items() if marks != wanted[place]}
 
 
-def unnoticed(standing: Ground, weakenings: Iterable[Weakening]) -> list[str]:
-    """Which of the changes leave the matrix as it is; that there are none to make is no proof."""
+def unnoticed(trial: Ground, weakenings: Iterable[Weakening]) -> list[str]:
+    """The changes that leave the matrix as it is; there must be changes to try."""
     tried, missed = 0, []
     for change, tables, commands in weakenings:
         tried += 1
         places = {(t, c) for t, c in expected() if t in tables and (c in commands or not commands)}
-        with standing.but_for(change):
-            if not differences(standing, places):
+        with trial.but_for(change):
+            if not differences(trial, places):
                 missed.append(change)
     assert tried > 0
     return missed
 
 
-def weaker_policies(standing: Ground) -> Iterator[Weakening]:
-    for table, name, condition, check, roles in standing.ask(
+def weaker_policies(trial: Ground) -> Iterator[Weakening]:
+    for table, name, condition, check, roles in trial.ask(
         "select tablename, policyname, qual, with_check, roles::text[] from pg_policies"
         " where schemaname = 'garden'"
     ):
@@ -286,13 +293,13 @@ def conjuncts(condition: str) -> list[str]:
     return parts if len(parts) > 1 else []
 
 
-def rights_taken(standing: Ground) -> Iterator[Weakening]:
-    for right, table, role in standing.ask(
+def rights_taken(trial: Ground) -> Iterator[Weakening]:
+    for right, table, role in trial.ask(
         "select privilege_type, relname, grantee::regrole::text from pg_class, aclexplode(relacl)"
         " where relnamespace = 'garden'::regnamespace and relkind = 'r' and grantee <> relowner"
     ):
         yield Weakening(f"revoke {right} on garden.{table} from {role}", [table])
-    for right, column, table, role in standing.ask(
+    for right, column, table, role in trial.ask(
         "select privilege_type, attname, relname, grantee::regrole::text"
         " from pg_attribute join pg_class on attrelid = pg_class.oid, aclexplode(attacl)"
         " where relnamespace = 'garden'::regnamespace"
@@ -302,42 +309,42 @@ def rights_taken(standing: Ground) -> Iterator[Weakening]:
         yield Weakening(f"revoke usage on schema garden from {role}", ["events"])
 
 
-def rights_given(standing: Ground, table: str) -> Iterator[Weakening]:
-    for (right,) in standing.ask("select privilege_type from aclexplode(acldefault('r', 10))"):
+def rights_given(trial: Ground, table: str) -> Iterator[Weakening]:
+    for (right,) in trial.ask("select privilege_type from aclexplode(acldefault('r', 10))"):
         lacking = [
             role
             for role in ROLES
             if (False,)
-            in standing.ask("select has_table_privilege(%s, %s, %s)", [role, f"garden.{table}", right])
+            in trial.ask("select has_table_privilege(%s, %s, %s)", [role, f"garden.{table}", right])
         ]
-        # What all three have may be everybody's: nobody else may enter the schema, nor gets in unnoticed.
+        # A right of all three may be public: no other role may enter the schema, and a grant of that shows.
         for role in (*lacking, "public") if lacking else ():
             yield Weakening(f"grant {right} on garden.{table} to {role}", [table])
 
 
-def column_rights_given(standing: Ground, table: str) -> Iterator[Weakening]:
+def column_rights_given(trial: Ground, table: str) -> Iterator[Weakening]:
     shows_in = {
         "select": ["read a column"],
         "insert": ["fill a column"],
         "update": ["set a state column", "set another column"],
     }
-    for column in standing.columns(table):
+    for column in trial.columns(table):
         for right in shows_in:
             for role in ROLES:
                 asked = [role, f"garden.{table}", column, right]
-                if standing.ask("select has_column_privilege(%s, %s, %s, %s)", asked) == [(False,)]:
+                if trial.ask("select has_column_privilege(%s, %s, %s, %s)", asked) == [(False,)]:
                     change = f"grant {right} ({column}) on garden.{table} to {role}"
                     yield Weakening(change, [table], shows_in[right])
 
 
-def triggers_lost(standing: Ground) -> Iterator[Weakening]:
-    for table, name, _ in triggers(standing):
+def triggers_lost(trial: Ground) -> Iterator[Weakening]:
+    for table, name, _ in triggers(trial):
         yield Weakening(f"drop trigger {name} on garden.{table}", [table])
         yield Weakening(f"alter table garden.{table} disable trigger {name}", [table])
 
 
-def triggers_without_a_column(standing: Ground) -> Iterator[Weakening]:
-    for table, name, definition in triggers(standing):
+def triggers_without_a_column(trial: Ground) -> Iterator[Weakening]:
+    for table, name, definition in triggers(trial):
         before, _, rest = definition.partition(" UPDATE OF ")
         columns, _, after = rest.partition(" ON ")
         names = columns.split(", ") if columns else []
@@ -347,8 +354,8 @@ def triggers_without_a_column(standing: Ground) -> Iterator[Weakening]:
             yield Weakening(change, [table], ["change anything else"])
 
 
-def triggers(standing: Ground) -> list[tuple[str, str, str]]:
-    return standing.ask(
+def triggers(trial: Ground) -> list[tuple[str, str, str]]:
+    return trial.ask(
         "select relname, tgname, pg_get_triggerdef(pg_trigger.oid)"
         " from pg_trigger join pg_class on tgrelid = pg_class.oid"
         " where relnamespace = 'garden'::regnamespace and not tgisinternal"

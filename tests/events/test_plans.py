@@ -1,4 +1,4 @@
-"""Every query finds its rows by an index, as production sends it: as its role, under row-level security."""
+"""Every query finds its rows by an index, sent as in production: with its role, under row-level security."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -30,7 +30,7 @@ CURSOR = UUID("019b796d-d600-7000-8000-000000000000")
 
 Ask = Callable[[EventReader], object]
 
-# What is asked, and which index leads to the rows.
+# Each query and the index it uses.
 READING: dict[str, tuple[Ask, str]] = {
     "event": (lambda reader: reader.event(USER, CURSOR), "events_pkey"),
     "newest": (lambda reader: reader.query(USER, Query()), "events_pkey"),
@@ -98,7 +98,7 @@ SPEAKING_OF = {
     "events_of_action": Caller(USER, "agent", agent_action_id="action-2"),
 }
 
-# To list everybody's tokens, and to find any live one, is to read the table; services do it when they start.
+# Listing all tokens, and finding any live one, reads the whole table; services do that when they start.
 ASKING_FOR_TOKENS: dict[str, tuple[Callable[[TokenStore], object], str]] = {
     "find": (lambda tokens: tokens.find(USER, "000000000007"), "tokens_pkey"),
     "of_user": (lambda tokens: tokens.of_user(USER), "tokens_pkey"),
@@ -121,9 +121,7 @@ def pool(long_account: str) -> Iterator[ExplainingPool]:
 
 
 @pytest.mark.parametrize("name", READING)
-def test_a_query_of_a_reader_uses_its_index_whether_its_values_are_known_or_not(
-    pool: ExplainingPool, name: str
-) -> None:
+def test_a_readers_query_uses_its_index_in_custom_and_generic_plans(pool: ExplainingPool, name: str) -> None:
     ask, index = READING[name]
     ask(EventReader(pool))
     assert set(pool.plans[name]) == {"custom", "generic"}
@@ -134,7 +132,7 @@ def test_a_query_of_a_reader_uses_its_index_whether_its_values_are_known_or_not(
 
 
 @pytest.mark.parametrize("wanted", FILTERED)
-def test_each_filter_that_has_an_index_uses_it(pool: ExplainingPool, wanted: str) -> None:
+def test_each_filter_uses_its_index(pool: ExplainingPool, wanted: str) -> None:
     query, indexes = FILTERED[wanted]
     EventReader(pool).query(USER, query)
     [plan] = pool.plans["filtered"].values()
@@ -148,15 +146,13 @@ def test_a_sweep_over_all_users_uses_its_index(pool: ExplainingPool, name: str) 
     assert sweep(pool)
     [plan] = pool.plans[name].values()
     assert any(used.startswith(index) for used in plan.indexes)
-    # There are never more attempts than open sagas, and here none: to read that table is quickest.
+    # There are never more attempts than open sagas, and none here, so reading that table is quickest.
     assert plan.scanned_tables <= {"recoveries"}
     assert plan.rows_read < EVENTS / 10
 
 
 @pytest.mark.parametrize("index", SPEAKING_OF)
-def test_the_write_that_something_said_speaks_of_is_found_by_any_of_its_ids(
-    pool: ExplainingPool, index: str
-) -> None:
+def test_an_annotated_write_is_found_by_the_index_of_any_id(pool: ExplainingPool, index: str) -> None:
     with EventStore(pool, Keyring.generate).document(SPEAKING_OF[index], JOURNAL) as journal:
         journal.find_write_by_caller(PATH)
     [plan] = pool.plans["find_write_by_caller"].values()
@@ -165,7 +161,7 @@ def test_the_write_that_something_said_speaks_of_is_found_by_any_of_its_ids(
 
 
 @pytest.mark.parametrize("name", ASKING_FOR_TOKENS)
-def test_a_token_is_found_by_its_index_among_many(pool: ExplainingPool, name: str) -> None:
+def test_a_token_is_found_by_its_index(pool: ExplainingPool, name: str) -> None:
     ask, index = ASKING_FOR_TOKENS[name]
     ask(TokenStore(pool))
     for plan in pool.plans[name].values():

@@ -30,7 +30,7 @@ def found(account: Account, **wanted: object) -> list[str]:
     return [f"{event.stream.rpartition('/')[2] or 'journal'}:{event.sequence}" for event in page.events]
 
 
-def test_without_a_filter_everything_comes_newest_first(lived: Account) -> None:
+def test_without_a_filter_all_events_come_newest_first(lived: Account) -> None:
     assert found(lived) == [
         "notes.md:4", "notes.md:3", "journal:2", "overview.md:1", "journal:1", "notes.md:2", "notes.md:1",
     ]  # fmt: skip
@@ -103,7 +103,7 @@ def test_pages_follow_each_other_without_gap_or_repetition_while_events_are_adde
         ({"status": "done"}, "'done' is not a status"),
     ],
 )
-def test_what_can_not_be_asked_is_refused_with_a_hint(
+def test_a_malformed_query_is_refused_with_a_hint(
     account: Account, wanted: dict[str, object], complaint: str
 ) -> None:
     with pytest.raises(InvalidQueryError, match=complaint) as refusal:
@@ -111,7 +111,7 @@ def test_what_can_not_be_asked_is_refused_with_a_hint(
     assert refusal.value.hint
 
 
-def test_a_version_that_never_was_is_not_found(lived: Account) -> None:
+def test_a_missing_version_is_not_found(lived: Account) -> None:
     assert lived.reader.text_at("ada", NOTES, 3) == "one\ntwo\nthree\n"
     for version in (0, 4):
         with pytest.raises(VersionNotFoundError):

@@ -1,4 +1,4 @@
-"""A login that may not create roles: an administrator prepares them, and everything works as that login."""
+"""A login that may not create roles works after an administrator has created them."""
 
 import pytest
 

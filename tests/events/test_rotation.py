@@ -69,7 +69,7 @@ def versions_used(account: Account) -> list[int]:
     return sorted({row["integrity_salt_version"] for row in rows})
 
 
-def test_a_seal_of_a_key_that_is_gone_does_not_hold(account: Account) -> None:
+def test_a_seal_of_a_missing_key_does_not_hold(account: Account) -> None:
     account.edit("one\n")
     kept = account.keyring.with_new_key().with_new_key()
     newest_only = ",".join(kept.render().splitlines()[1:])

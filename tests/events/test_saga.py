@@ -11,7 +11,7 @@ PAIRS = list(itertools.product(Status, Status))
 
 
 @pytest.mark.parametrize(("old", "new"), PAIRS)
-def test_only_the_four_ways_are_taken(old: Status, new: Status) -> None:
+def test_only_four_transitions_are_allowed(old: Status, new: Status) -> None:
     if (old, new) in TRANSITIONS:
         check_transition(old, new)
     else:
@@ -20,7 +20,7 @@ def test_only_the_four_ways_are_taken(old: Status, new: Status) -> None:
 
 
 @pytest.mark.parametrize(("old", "new"), PAIRS)
-def test_the_database_enforces_the_same_ways(
+def test_the_database_enforces_the_same_transitions(
     account: Account, database: str, old: Status, new: Status
 ) -> None:
     event_id = account.edit(fresh_text()).event_id
@@ -83,7 +83,7 @@ def test_a_failed_change_leaves_the_head_and_names_its_reason(account: Account) 
 
 
 @pytest.mark.parametrize("step", ["mark_written", "commit", "finish", "fail"])
-def test_a_step_from_a_state_that_is_gone_changes_nothing(account: Account, step: str) -> None:
+def test_a_step_from_a_stale_state_changes_nothing(account: Account, step: str) -> None:
     with account.store.document(ADA, NOTES) as stream:
         pending = account.begin(stream, "one\n")
         written = stream.mark_written(pending)
@@ -103,7 +103,7 @@ def test_a_step_from_a_state_that_is_gone_changes_nothing(account: Account, step
     assert account.edit(fresh_text()).document_version == 2
 
 
-def test_an_unfinished_change_is_found_by_the_next_who_opens_the_document(account: Account) -> None:
+def test_the_next_opener_finds_an_unfinished_change(account: Account) -> None:
     with account.store.document(ADA, NOTES) as stream:
         pending = account.begin(stream, fresh_text())
     with account.store.document(ADA, NOTES) as stream:
@@ -112,7 +112,7 @@ def test_an_unfinished_change_is_found_by_the_next_who_opens_the_document(accoun
     assert account.faults() == []
 
 
-def test_a_change_can_not_begin_while_another_has_not_ended(account: Account) -> None:
+def test_a_change_can_not_begin_while_another_is_unfinished(account: Account) -> None:
     with account.store.document(ADA, NOTES) as stream:
         pending = account.begin(stream, "one\n")
         with pytest.raises(StaleStateError, match=f"{pending.event_id} is not finished yet"):
@@ -123,7 +123,7 @@ def test_a_change_can_not_begin_while_another_has_not_ended(account: Account) ->
     assert account.faults() == []
 
 
-def test_what_a_dead_writer_left_can_be_ended_and_the_next_change_made_under_one_lock(
+def test_a_dead_writers_change_is_finished_and_the_next_made_under_one_lock(
     account: Account,
 ) -> None:
     with account.store.document(ADA, NOTES) as stream:
@@ -138,7 +138,7 @@ def test_what_a_dead_writer_left_can_be_ended_and_the_next_change_made_under_one
     assert account.faults() == []
 
 
-def test_no_step_is_taken_after_the_lock_went_back(account: Account) -> None:
+def test_no_step_is_possible_after_the_lock_is_released(account: Account) -> None:
     with account.store.document(ADA, NOTES) as stream:
         stream.finish(account.begin(stream, "one\n"), {})
         with pytest.raises(StaleStateError, match="lock has been given back"):

@@ -28,7 +28,7 @@ RESTARTS = int(os.environ.get("GARDEN_TEST_RESTARTS", "2"))
 
 @dataclass(frozen=True)
 class Server:
-    """A database on a server that the test may kill; its commits reach the disk as late as can be."""
+    """A database on a server that the test may kill; its commits reach the disk as late as possible."""
 
     embedded: EmbeddedPostgres
     url: str
@@ -90,7 +90,7 @@ def keep_saying(
     progress: threading.Semaphore,
     acknowledged: set[str],
 ) -> None:
-    """Say one thing after another, each until it is acknowledged, always with the key it first had."""
+    """Log statements one by one, each with one key until it is acknowledged."""
     number = 0
     while not stop.is_set():
         number += 1
@@ -122,10 +122,10 @@ def test_the_pool_survives_a_restart_without_an_error(crashing: Server) -> None:
         assert every_rationale(account) == ["between", "before"]
 
 
-def test_an_acknowledged_change_is_pending_at_worst_after_a_crash_and_ends_as_it_was(
+def test_an_acknowledged_change_is_at_worst_pending_after_a_crash(
     crashing: Server,
 ) -> None:
-    """The last commit of a change does not wait for the disk; what is durable is enough to make it again."""
+    """The last commit of a change does not wait for the disk; the pending event is enough to repeat it."""
     with account_on(crashing.url) as account:
         for number in range(1, RESTARTS + 1):
             acknowledged = account.edit(fresh_text())
@@ -142,7 +142,7 @@ def test_an_acknowledged_change_is_pending_at_worst_after_a_crash_and_ends_as_it
         assert account.faults() == []
 
 
-def test_while_the_database_is_away_a_call_is_unavailable_and_says_so(crashing: Server) -> None:
+def test_a_call_without_the_database_is_unavailable(crashing: Server) -> None:
     with account_on(crashing.url) as account:
         account.edit(fresh_text())
         crashing.embedded.stop()
@@ -156,7 +156,7 @@ def test_while_the_database_is_away_a_call_is_unavailable_and_says_so(crashing: 
         assert account.edit(fresh_text()).document_version == 2
 
 
-def test_a_crash_between_the_steps_leaves_a_pending_event_to_be_finished(crashing: Server) -> None:
+def test_a_crash_between_the_steps_leaves_a_pending_event(crashing: Server) -> None:
     with account_on(crashing.url) as account:
         with pytest.raises(DatabaseUnavailableError):
             begin_and_crash(account, crashing)
@@ -176,7 +176,7 @@ def begin_and_crash(account: Account, crashing: Server) -> None:
         stream.finish(pending, {})
 
 
-def test_something_said_that_may_have_been_recorded_is_told_as_that(crashing: Server) -> None:
+def test_a_lost_answer_is_reported_as_possibly_recorded(crashing: Server) -> None:
     said = Statement(type="observation", op="note", tool="events.log")
     with account_on(crashing.url) as account:
         with account.store.document(ADA, JOURNAL, asking("k")) as journal:
@@ -190,7 +190,7 @@ def test_something_said_that_may_have_been_recorded_is_told_as_that(crashing: Se
 @pytest.mark.parametrize(
     "url", ["postgresql:///x?host=/nonexistent/folder", "postgresql://somebody@127.0.0.1:9/x"]
 )
-def test_a_pool_on_a_server_that_never_was_tells_callers_nothing_of_it_and_the_log_why(
+def test_the_reason_of_an_outage_goes_to_the_log_and_not_to_callers(
     url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Pool(url) as pool, pytest.raises(DatabaseUnavailableError) as refusal:
@@ -204,7 +204,7 @@ def test_a_pool_on_a_server_that_never_was_tells_callers_nothing_of_it_and_the_l
     assert "PGSQL" in said or "refused" in said
 
 
-def test_why_the_database_is_away_is_logged_once_however_many_calls_it_befalls(
+def test_an_outage_is_logged_once_for_many_calls(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with Pool("postgresql://127.0.0.1:9/x") as pool:

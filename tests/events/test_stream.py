@@ -12,7 +12,7 @@ from tests.support.accounts import ADA, NOTES, Account, account_on, asking, fres
 
 
 def round_trips(account: Account, work: Callable[[], object]) -> tuple[int, int]:
-    """Count what a pool's only connection sends: Sync messages, each a round trip, and Parse messages."""
+    """Count the Sync messages (round trips) and Parse messages of a pool's only connection."""
     with tempfile.TemporaryFile() as trace:
         with account.pool.connection() as connection:
             connection.pgconn.trace(trace.fileno())
@@ -25,21 +25,21 @@ def round_trips(account: Account, work: Callable[[], object]) -> tuple[int, int]
     return sum("Sync" in line for line in lines), sum("Parse\t" in line for line in lines)
 
 
-def test_a_change_costs_three_round_trips_and_prepares_nothing_anew(database: str) -> None:
+def test_a_change_costs_three_round_trips_and_reuses_its_statements(database: str) -> None:
     with account_on(database, size_max=1) as account:
         for _ in range(2):
             account.edit(fresh_text(), asked=asking(fresh_text()[-2:-1] + "warm"))
         assert round_trips(account, lambda: account.edit(fresh_text(), asked=asking("counted"))) == (3, 0)
 
 
-def test_something_said_costs_two_round_trips(database: str) -> None:
+def test_a_statement_costs_two_round_trips(database: str) -> None:
     with account_on(database, size_max=1) as account:
         account.log("warm")
         assert round_trips(account, lambda: account.log("hm")) == (2, 0)
 
 
-def test_only_what_recovery_can_not_do_again_waits_for_the_disk(database: str) -> None:
-    """Nothing can be seen of that from outside but what the functions set; so they are asked."""
+def test_only_steps_that_recovery_can_not_repeat_wait_for_the_disk(database: str) -> None:
+    """The setting inside each function is the only visible sign of this."""
     with connection(database) as opened:
         sources = dict(
             opened.execute(
@@ -71,7 +71,7 @@ def test_ids_sort_as_their_sequence_even_if_the_clock_goes_back(database: str) -
         assert account.faults() == []
 
 
-def test_a_refusal_between_the_steps_gives_the_lock_back(account: Account) -> None:
+def test_a_refusal_between_the_steps_releases_the_lock(account: Account) -> None:
     with pytest.raises(RuntimeError), account.store.document(ADA, NOTES):
         raise RuntimeError("refused by a guard")
     assert account.edit("one\n").document_version == 1
@@ -95,7 +95,7 @@ def test_locks_of_different_streams_differ() -> None:
     ],
     ids=["NUL", "surrogate", "NUL in JSON", "label", "two lines"],
 )
-def test_what_can_not_be_recorded_leaves_nothing_behind(account: Account, said: dict[str, object]) -> None:
+def test_a_refused_value_leaves_nothing_behind(account: Account, said: dict[str, object]) -> None:
     with pytest.raises(NotRecordableError), account.store.document(ADA, NOTES, asking("k")) as stream:
         account.begin(stream, "one\n", **said)
     assert account.reader.head("ada", NOTES) is None

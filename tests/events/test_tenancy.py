@@ -22,7 +22,7 @@ def two_users(account: Account) -> Account:
 
 @pytest.mark.usefixtures("two_users")
 def test_many_threads_on_few_connections_never_see_a_foreign_row(database: str) -> None:
-    """Reads of one user and of the other take turns on the same three connections."""
+    """Reads of two users take turns on three connections."""
     with Pool(database, size_max=3) as pool, ThreadPoolExecutor(8) as threads:
         strangers = sum(threads.map(lambda _: count_strangers(pool, READS // 800), range(800)))
     assert strangers == 0
@@ -40,7 +40,7 @@ def count_strangers(pool: Pool, rounds: int) -> int:
     return strangers
 
 
-def test_a_connection_says_nothing_before_it_was_told_for_whom(two_users: Account) -> None:
+def test_a_connection_shows_no_rows_before_a_user_is_set(two_users: Account) -> None:
     with two_users.pool.connection() as connection:
         for table in ("events", "documents", "idempotency_records", "event_annotations"):
             assert connection.execute(f"select from garden.{table}".encode()).fetchall() == []
@@ -65,7 +65,7 @@ def test_writers_of_two_users_interleave_on_the_same_connections(database: str) 
             assert account.faults(user_id) == []
 
 
-def test_another_users_event_can_not_be_named(two_users: Account) -> None:
+def test_another_users_event_can_not_be_read_by_id(two_users: Account) -> None:
     reader = EventReader(two_users.pool)
     bens = reader.query("ben", Query(path=BENS_NOTES)).events[0]
     assert reader.event("ada", bens.event_id) is None

@@ -1,4 +1,4 @@
-"""Tokens in the database: whose they are, and what may be read and changed of them."""
+"""Tokens in the database: their users, and the rights to read and change them."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -34,7 +34,7 @@ def token(user_id: str = "ada", **other: Any) -> Token:
     return Token(user_id=user_id, **values)
 
 
-def test_what_is_kept_comes_back(store: TokenStore) -> None:
+def test_a_stored_token_comes_back(store: TokenStore) -> None:
     kept = token(expires_at=None)
     store.add(kept, HASH)
     found = store.find("ada", kept.token_id)
@@ -57,7 +57,7 @@ def test_two_users_may_have_tokens_of_the_same_id(store: TokenStore) -> None:
     assert [each.revoked_at for each in store.all()] == [NOW, None]
 
 
-def test_a_token_that_is_revoked_again_stays_revoked_since_when_it_was(store: TokenStore) -> None:
+def test_a_second_revocation_keeps_the_first_time(store: TokenStore) -> None:
     store.add(token(), HASH)
     for hours in (1, 2):
         store.revoke("ada", token().token_id, NOW + timedelta(hours=hours))
@@ -98,12 +98,12 @@ def test_a_revoked_token_is_not_live(store: TokenStore) -> None:
         {"expires_at": NOW},
     ],
 )
-def test_what_can_be_no_token_is_not_kept(store: TokenStore, other: dict[str, Any]) -> None:
+def test_a_malformed_token_is_not_stored(store: TokenStore, other: dict[str, Any]) -> None:
     with pytest.raises(NotRecordableError):
         store.add(token(**other), HASH)
 
 
-def test_who_checks_tokens_can_not_make_one_and_who_makes_them_can_not_read_a_hash(
+def test_the_service_makes_no_tokens_and_the_maintainer_reads_no_hashes(
     store: TokenStore, database: str
 ) -> None:
     store.add(token(), HASH)

@@ -1,4 +1,4 @@
-"""Whoever waits for a document keeps nobody from another one."""
+"""Waiting for one document does not block another."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +13,7 @@ from tests.support.accounts import ADA, NOTES, account_on
 OVERVIEW = "users/ada/overview.md"
 
 
-def test_those_who_wait_for_one_document_leave_the_connections_to_others(database: str) -> None:
+def test_waiting_for_one_document_leaves_connections_for_others(database: str) -> None:
     with account_on(database, size_max=4) as account, ThreadPoolExecutor(6) as threads:
         with account.store.document(ADA, NOTES):
             waiting = [threads.submit(account.edit_again) for _ in range(6)]
@@ -25,7 +25,7 @@ def test_those_who_wait_for_one_document_leave_the_connections_to_others(databas
     assert versions == [1, 2, 3, 4, 5, 6]
 
 
-def test_who_waits_too_long_is_told_so_and_nothing_is_left_of_the_queue() -> None:
+def test_waiting_too_long_is_refused_and_the_queue_ends() -> None:
     turns = Turns(0.05)
     with turns.turn(1), turns.turn(1), turns.turn(1):
         with pytest.raises(InProgressError), turns.turn(1):

@@ -33,7 +33,7 @@ TABLES = ("events", "event_annotations", "documents")
 
 @pytest.fixture
 def written(account: Account) -> Account:
-    """Two documents and a journal with an annotation, of ada's; and something of ben's."""
+    """Two documents and a journal with an annotation for Ada, and a document for Ben."""
     caller = replace(ADA, transaction_id="t-1", agent_action_id="a-1")
     for number in range(1, 5):
         account.edit(f"one\n{number}\n", caller=caller, asked=asking(f"k{number}"), **SAID)
@@ -50,7 +50,7 @@ def written(account: Account) -> Account:
 
 
 def tamper(url: str, *commands: str) -> None:
-    """Change rows as somebody who owns the server can: past every grant, policy, trigger and foreign key."""
+    """Change rows as the owner of the server can: past every grant, policy, trigger and foreign key."""
     with connection(url) as owner:
         owner.execute("set session_replication_role = replica")
         for command in commands:
@@ -163,7 +163,7 @@ COPY_OF_SIXTH = (
         (f"update garden.events set stream = '', sequence = 4, path = null {nth(6)}", ":4"),
     ],
 )
-def test_what_is_removed_inserted_or_moved_is_found_and_the_first_bad_event_named(
+def test_removed_inserted_and_moved_events_are_found_and_the_first_is_named(
     written: Account, database: str, command: str, place: str
 ) -> None:
     with connection(database) as owner:
@@ -178,7 +178,7 @@ def test_swapped_and_reordered_events_are_found(written: Account, database: str)
     assert [fault.partition(": ")[0] for fault in written.faults()] == [f"{NOTES}:2"]
 
 
-def test_events_swapped_between_users_are_found_in_both_accounts(written: Account, database: str) -> None:
+def test_events_swapped_between_users_are_found_for_both(written: Account, database: str) -> None:
     owner = "update garden.events set user_id = '{}' where user_id = '{}' and stream = '{}' and sequence = 1"
     rename = "update garden.events set stream = '{0}', path = '{0}' where user_id = '{1}' and stream = '{2}'"
     tamper(
@@ -193,7 +193,7 @@ def test_events_swapped_between_users_are_found_in_both_accounts(written: Accoun
     assert [fault.partition(": ")[0] for fault in written.faults("ben")] == ["users/ben/notes.md:1"]
 
 
-def test_an_older_state_put_back_is_found(account: Account, database: str) -> None:
+def test_an_older_state_is_found(account: Account, database: str) -> None:
     with account.store.document(ADA, NOTES) as stream:
         pending = account.begin(stream, "one\n")
         with connection(database) as owner:
@@ -222,13 +222,13 @@ edits = st.dictionaries(st.text("xyz", min_size=1), json_values, max_size=4)
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(edits)
-def test_json_encodes_the_same_after_a_journey(value: dict[str, Any]) -> None:
+def test_json_encodes_the_same_after_a_round_trip(value: dict[str, Any]) -> None:
     assert encode(json.loads(json.dumps(value))) == encode(value)
 
 
 @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(edit=edits, words=plain_text)
-def test_whatever_is_recorded_holds_when_it_is_read_back(
+def test_every_recorded_value_verifies_when_read_back(
     account: Account, edit: dict[str, Any], words: str
 ) -> None:
     account.edit(words, edit=edit, rationale=words, evidence_refs=(words,))
@@ -269,7 +269,7 @@ def test_a_text_is_rebuilt_from_its_events_at_every_version(account: Account) ->
     assert account.faults() == []
 
 
-def test_a_line_hash_over_something_else_than_the_event_leaves_is_found(account: Account) -> None:
+def test_a_line_hash_over_other_content_is_found(account: Account) -> None:
     with account.store.document(ADA, NOTES) as stream:
         change = replace(account.change(stream, "one\n"), sealed_text="another\n")
         stream.finish(stream.begin(statement(NOTES), change), {})

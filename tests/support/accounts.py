@@ -1,4 +1,4 @@
-"""An account for tests: a store, a reader and a verifier on one database, and a document edited in it."""
+"""An event log for tests: a store, a reader and a verifier on one database."""
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +25,7 @@ _numbers = itertools.count(1)
 
 
 class Account:
-    """Everything the tests need of one database, and the texts they believe the documents to have."""
+    """The store, reader and verifier of one database, and the texts that its documents should have."""
 
     def __init__(self, pool: Pool, keyring: Keyring) -> None:
         self.pool = pool
@@ -36,12 +36,12 @@ class Account:
         self.keyring_from(lambda: self.keyring)
 
     def keyring_from(self, source: Callable[[], Keyring]) -> None:
-        """Take the keys from somewhere else from now on."""
+        """Take the keys from another source from now on."""
         self.store = EventStore(self.pool, source)
         self.verifier = Verifier(self.reader, source)
 
     def edit_again(self) -> Event:
-        """Edit the notes on the ground of what they are under the lock, so that many threads may."""
+        """Edit the notes as they are under the lock; many threads may do so."""
         with self.store.document(ADA, NOTES) as stream:
             text = fresh_text()
             event = self.begin(stream, text)
@@ -71,7 +71,7 @@ class Account:
         asked: RequestIdentity | None = None,
         **said: Any,
     ) -> Event:
-        """Carry a whole change through, and remember the text."""
+        """Make a whole change, and remember the text."""
         with self.store.document(caller, path, asked) as stream:
             event = self.begin(stream, text, **said)
             done = stream.finish(event, {"eventId": str(event.event_id)})

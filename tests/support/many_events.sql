@@ -1,5 +1,5 @@
--- A long account in a moment, as the checks want it: events spread evenly over users, documents and kinds, a minute
--- apart for one user. Nothing is sealed, and whoever fills tables this way is past row-level security.
+-- A long event log: events spread evenly over users, documents and kinds, a minute apart for one user. Nothing is
+-- sealed, and the statements run past row-level security.
 
 -- name: events
 insert into garden.events (

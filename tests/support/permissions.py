@@ -1,4 +1,4 @@
-"""Who may do what: attempts at every command on every table, each as somebody, each undone.
+"""Attempts of every command on every table by every role, each undone.
 
 Ada has one row in every table and Bob has two, so that the lowest bit of a count of rows says whether Ada's
 was among them. A change of rows reads none of their columns, for then the policies for reading would hide
@@ -21,7 +21,7 @@ TABLES = (
 ROLES = ("garden_reader", "garden_service", "garden_maintainer")
 USERS = (None, "ada", "bob")
 
-# What may change in a row once it is there; in the tables that are not named here, nothing.
+# The columns that may change; the tables that are not listed here have none.
 STATE = {
     "events": (
         "status", "after_hash", "error", "written_at", "committed_at", "failed_at", "state_seal",
@@ -36,7 +36,7 @@ STATE = {
     "recoveries": ("attempts", "last_at", "error", "quarantined_at"),
 }  # fmt: skip
 
-# So many of Ada's requests have expired: a bit of their own in a count.
+# The number of Ada's expired requests: a bit of its own in a count.
 _EXPIRED_ROWS = 4
 
 Place = tuple[str, str]
@@ -44,12 +44,12 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True)
 class Probe:
-    """Statements that stand for one command on one table: whoever may do one of them may do all."""
+    """Statements of one command on one table: a role may do all of them or none."""
 
     table: str
     command: str
     statements: Sequence[str]
-    # Whether only the right to try is asked for, which is the same for every user, and not what comes of it.
+    # Whether only the right counts, which is the same for every user, and not the effect.
     right_only: bool = False
 
     @property
@@ -80,7 +80,7 @@ class Ground:
 
     @contextmanager
     def but_for(self, change: str) -> Iterator[None]:
-        """The same ground with one thing altered, until the block is left."""
+        """The same ground with one change, undone at the end of the block."""
         self.run("savepoint unaltered")
         try:
             self.run(change)
@@ -89,7 +89,7 @@ class Ground:
             self.run("rollback to savepoint unaltered")
 
     def outcomes(self, places: Container[Place]) -> dict[Place, str]:
-        """Try the commands of these places; for each, give the marks of every identity, user by user."""
+        """The marks of every identity for the commands of these places, user by user."""
         probes = [each for each in self.probes if (each.table, each.command) in places]
         asked = [
             (who, whose, statement)
@@ -166,7 +166,7 @@ def ground(url: str) -> Iterator[Ground]:
 
 
 def mark(probe: Probe, state: str, message: str, context: str) -> str:
-    """Say in one character what came of an attempt, as `test_permissions.py` lists them, or in full."""
+    """The mark of an attempt, as `test_permissions.py` lists them, or its message."""
     refused = _refusal(probe.table, state, message, context)
     if refused in ("#", "-"):
         return refused
@@ -195,5 +195,5 @@ def _refusal(table: str, state: str, message: str, context: str) -> str | None:
 
 
 def agreed(marks: Iterable[str]) -> str:
-    """One mark for all, or each that there was."""
+    """One mark for all, or every different one."""
     return "/".join(sorted(set(marks)))
