@@ -1,7 +1,7 @@
-"""A person at an editor, who knows nothing of the product, and how files are changed by hand.
+"""A person with an editor, who changes files without the product.
 
-Before a file is saved the witness has it on the disk what the file may hold from then on, to the byte. So the
-judge can tell what a person did from what got lost. Only that it was saved is told afterwards.
+Before each save the witness records every content the file may hold from then on, byte for byte. So the judge
+can tell a person's edit from a loss. After the save the witness records that it happened.
 """
 
 import os
@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 from tests.crash.ledger import WitnessClient
 from tests.crash.workload import PLANTED, WORDS, key_of, words_of
 
-# What is moved about is left alone: a file that is saved where it no longer is would be there twice.
+# Not the files that are moved: saving one at its old path would double it.
 _EDITED = PLANTED[:3]
 _PAGE_BYTES = 4096
 _UNDOES = 0.4
@@ -24,7 +24,7 @@ _HOLDS_ON = ("@anchor:", "\n## ", "\n---\n")
 
 
 class Edit(NamedTuple):
-    """What a file held, what it is to hold, and the words that this brings."""
+    """A file's content before and after, and the words that the edit adds."""
 
     before: bytes
     content: bytes
@@ -32,7 +32,7 @@ class Edit(NamedTuple):
 
 
 class Editor:
-    """Changes one file after the other; `name` is whose words it brings."""
+    """Changes one file after the other; its words begin with `name`."""
 
     def __init__(
         self, home: Path, users: Sequence[str], witness: WitnessClient, name: str, seed: int
@@ -45,7 +45,7 @@ class Editor:
         self._known: dict[str, bytes] = {}
 
     def edit(self, key: str) -> None:
-        """Change a file in one way or another; where it brings words they are those of this key."""
+        """Change a random file; words it adds are those of this key."""
         path = f"users/{self._random.choice(self._users)}/{self._random.choice(_EDITED)}"
         save = self._save_in_place if self._random.random() < _IN_PLACE else self._save_anew
         undoes = self._random.random() < _UNDOES
@@ -53,7 +53,7 @@ class Editor:
             save(path, None if undoes else words_of(key))
 
     def _save_anew(self, path: str, words: str | None) -> None:
-        """Write all of it beside the file, and put that in its place, as most editors do."""
+        """Write a new file and rename it over the old one, as most editors do."""
         file = self._home / path
         edit = self._edited(path, file.read_bytes(), words)
         if edit is None:
@@ -65,7 +65,7 @@ class Editor:
         self._witness.saved(path, edit.words)
 
     def _save_in_place(self, path: str, words: str | None) -> None:
-        """Write over what is there, and cut off what is left of it."""
+        """Overwrite the file in place, and truncate it."""
         file = self._home / path
         with file.open("r+b", buffering=0) as handle:
             before = handle.readall()
@@ -76,18 +76,18 @@ class Editor:
             if not all(is_harmless(state, before) for state in between):
                 return
             self._witness.saving(path, before, edit.content, between)
-            # An editor looks whether somebody else has saved the file since it was opened.
+            # An editor checks that the file was not replaced since it was opened.
             if not _is_at(handle, file):
                 return
             handle.seek(0)
             handle.write(edit.content)
             handle.truncate()
-            # Who writes into a file that has just been replaced has not saved it.
+            # Writing into a file that was just replaced saves nothing.
             if _is_at(handle, file):
                 self._witness.saved(path, edit.words)
 
     def _edited(self, path: str, before: bytes, words: str | None) -> Edit | None:
-        """Give what becomes of a file: it is longer by some words, or agents' words are undone."""
+        """Add words to the text, or undo words of agents."""
         known = self._known.get(path, before)
         self._known[path] = before
         if words is not None:
@@ -97,9 +97,9 @@ class Editor:
 
 
 def put_back(content: bytes, known: bytes, name: str) -> bytes | None:
-    """Undo what agents have added to what was known of a file; None where anything else has changed as well.
+    """Return the known content where agents only added to it since; otherwise None.
 
-    What somebody undid may be asked for again. So nothing is brought back, or it might be there twice.
+    Nothing removed is brought back: a removed change may be sent again, and would then be there twice.
     """
     there, then = (Counter(WORDS.findall(each.decode())) for each in (content, known))
     gone = there - then
@@ -109,7 +109,7 @@ def put_back(content: bytes, known: bytes, name: str) -> bytes | None:
 
 
 def without_last_entry(content: bytes, name: str) -> bytes | None:
-    """Take out the last line with words, unless they are one's own; None where there is no such line."""
+    """Remove the last line with words of others; None where there is none."""
     lines = content.decode().splitlines(keepends=True)
     for number, line in reversed(list(enumerate(lines))):
         found = WORDS.findall(line)
@@ -124,9 +124,9 @@ def _is_of(name: str) -> Callable[[str], bool]:
 
 
 def on_the_way(before: bytes, after: bytes) -> Iterator[bytes]:
-    """Give what a file holds while it is written over: it is written page by page, and cut off at the end.
+    """Yield the contents of a file while it is overwritten page by page and then truncated.
 
-    Whoever reads it then, or kills the editor, finds that.
+    A reader may see one of these, and a killed editor leaves one.
     """
     for end in (*range(_PAGE_BYTES, len(after), _PAGE_BYTES), len(after)):
         state = after[:end] + before[end:]
@@ -135,7 +135,7 @@ def on_the_way(before: bytes, after: bytes) -> Iterator[bytes]:
 
 
 def is_harmless(state: bytes, before: bytes) -> bool:
-    """Whether tools can work on a state as they could before; nobody here would mend it for them."""
+    """Whether tools can still edit a state; no target repairs documents."""
     try:
         text, old = state.decode(), before.decode()
     except UnicodeDecodeError:

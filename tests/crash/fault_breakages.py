@@ -1,4 +1,4 @@
-"""The product broken on purpose, one way at a time: what a harness that finds faults must find."""
+"""Ways to break the product on purpose, each of which the fault campaign must detect."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -45,7 +45,7 @@ def write_before_it_is_recorded() -> AbstractContextManager[Any]:
 
 @contextmanager
 def failed_changes_left_on_the_disk() -> Iterator[None]:
-    """What is put in the file's place stays there after an error, and the caller is told that it failed."""
+    """Leave the new text in the file and report the write as failed."""
     put = PreparedFile.put
 
     def twice(prepared: PreparedFile) -> None:
@@ -87,7 +87,7 @@ def a_copy_that_nobody_makes_again() -> AbstractContextManager[Any]:
 
 
 class Proof(NamedTuple):
-    """A breakage, and the few trials that have to find it: of which operation, and with which faults."""
+    """A breakage, and the operation and faults that must detect it."""
 
     break_it: Breakage
     operation: str

@@ -133,9 +133,11 @@ class Trials:
         started = time.monotonic()
         self._order()
         reference = self._tried(Plan(NOTHING)).calls
-        for name in dict.fromkeys(call.name for call in reference):
+        for name, calls in Counter(call.name for call in reference).items():
+            # A sample leaves out the trials that only show where the calls end.
+            numbers = count(1) if self._selection.sample == 1 else range(1, calls + 1)
             for kind, what, lasting in kinds_of(name):
-                self._until_no_fault(name, kind, what, lasting)
+                self._until_no_fault(name, numbers, kind, what, lasting)
         for plan in (*disk_plans(reference), *database_plans(reference)):
             if self._selection.wants(plan) and self._is_chosen():
                 self._tried(plan)
@@ -143,15 +145,15 @@ class Trials:
         return self.counted
 
     def _folder(self) -> Path:
-        return self._garden.home.path.parent / "counted" / f"u{self._number}"
+        return self._garden.home.path.parent / "trials" / f"u{self._number}"
 
     def _order(self) -> None:
         """Prepare the process of the next trial ahead of time; that takes longer than the trial."""
         self._folder().mkdir(parents=True)
         self._processes.order(f"u{self._number}", self._folder() / "log", self._selection.breakage)
 
-    def _until_no_fault(self, name: str, kind: str, what: str, lasting: bool) -> None:
-        for number in count(1):
+    def _until_no_fault(self, name: str, numbers: Iterable[int], kind: str, what: str, lasting: bool) -> None:
+        for number in numbers:
             plan = Plan(kind, (Fault(name, number, what, lasting),))
             if not self._selection.wants(Plan(kind, (Fault(name, 0, what, lasting),))):
                 return

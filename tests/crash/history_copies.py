@@ -1,4 +1,4 @@
-"""Which copies in the history may be there though no event tells of them, or be other than they were made."""
+"""The history copies that may exist without an event, or differ from the version they were made of."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -18,7 +18,7 @@ Versions = Mapping[str, Collection[str]]
 
 
 class Copies:
-    """Judges a user's copies; `versions` are the hashes of all that each document ever was."""
+    """Judges a user's copies; `versions` are the hashes of all versions of each document."""
 
     def __init__(self, home: Path, by_hand: OutsideEdits, versions: Versions, cut_off: Counter[str]) -> None:
         self._home = home
@@ -27,7 +27,7 @@ class Copies:
         self._cut_off = cut_off
 
     def unforgiven(self, faults: list[str]) -> Iterator[str]:
-        """Give the faults but for those of copies that may be as they are."""
+        """Yield the faults, except for those of allowed copies."""
         spare: Counter[str] = Counter()
         for fault in faults:
             copy, _, wrong = fault.partition(": ")
@@ -36,7 +36,7 @@ class Copies:
                 spare[document] += 1
                 if spare[document] > self._cut_off[document] or not self._was_once(document, copy):
                     yield fault
-            # An editor that had the file open may have written into what was the copy by then.
+            # An editor that had the file open may have written into the copy.
             elif wrong not in _OTHERS or not self._was_saved(copy):
                 yield fault
 
@@ -48,7 +48,7 @@ class Copies:
 
 
 def snapshots_cut_off(asked: Collection[Told], ended: Collection[str]) -> Counter[str]:
-    """Count the snapshots of each document that were asked for and are in no event: each may leave a copy."""
+    """Count the requested snapshots of each document without an event: each may leave a copy."""
     cut_off: Counter[str] = Counter()
     for each in asked:
         if each.request.tool == _SNAPSHOT:

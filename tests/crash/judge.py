@@ -1,4 +1,4 @@
-"""The judgement: whether what the witness was told, the files, the history and the events agree."""
+"""Checks that the witness's ledger, the files, the history and the events agree."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -16,20 +16,19 @@ from tests.support import promises
 from tests.support.promises import ADOPTED, broken_promises
 
 JOURNAL = ""
-# What may take words away that others have brought.
+# Operations that may remove words of other requests.
 _TAKES_AWAY = frozenset({"replace_section", "prune_item"})
 _ENDED = frozenset({Status.COMMITTED, Status.FAILED})
-# What any request may meet where many work at once, and somebody moves what others look for.
+# Refusals that concurrent writes and moves may cause.
 REFUSALS = frozenset({"not_found", "already_exists", "precondition_failed", "patch_conflict"})
 
 
 @dataclass
 class Seen:
-    """What the account of one user tells.
+    """What the events of one user say.
 
-    Of requests, by their keys: the events of each, and those that were written and that somebody undid by
-    hand. Of words: all that ever stood in a document, those that stand there now, and those of which a file
-    had two while it was being written over. And what the versions of each document hash to.
+    Of requests, by key: their events, and which were written and then undone by hand. Of words: all that were
+    ever in a document, those there now, and those doubled during a save. And the hashes of all versions.
     """
 
     asked: dict[str, Told]
@@ -44,7 +43,7 @@ class Seen:
 
 
 def judge(garden: Garden, user_id: str, ledger: Ledger) -> list[str]:
-    """Say what of the promises to one user does not hold; nobody may be at work."""
+    """Name the broken promises to one user; no process may be writing."""
     asked = ledger.of_user(user_id)
     seen = _seen(
         garden, user_id, Seen({each.request.key: each for each in asked}, OutsideEdits(ledger.by_hand))
@@ -65,7 +64,7 @@ def judge(garden: Garden, user_id: str, ledger: Ledger) -> list[str]:
 
 
 def _lost_by_hand(user_id: str, told: ByHand, seen: Seen) -> Iterator[str]:
-    """Say which edits by hand the account has not got."""
+    """Name the edits by hand that no event holds."""
     mine = f"users/{user_id}/"
     yield from (
         f"{words}: was saved by hand, and no version of any document has it"
@@ -97,7 +96,7 @@ def _wrong_with_refusal(told: Told, effects: list[Event]) -> Iterator[str]:
     code = told.refusal and told.refusal["code"]
     if code not in REFUSALS:
         yield f"{told.request.key}: {told.request.tool} was refused: {told.refusal}"
-    # One that was sent more than once may be carried out late, by whom nobody listens to any more.
+    # An earlier send of the same request may be carried out late.
     if told.asked == 1 and effects:
         yield f"{told.request.key}: {told.request.tool} was refused with {code} and yet carried out"
 
@@ -113,13 +112,13 @@ def _seen(garden: Garden, user_id: str, seen: Seen) -> Seen:
 
 
 def _journal(garden: Garden, user_id: str) -> list[Event]:
-    """Give what was only said."""
+    """Return the events that change no document."""
     with garden.services.reader.snapshot(user_id) as snapshot:
         return [event_of(row) for row in snapshot.rows("chain", {"stream": JOURNAL})]
 
 
 def _follow(seen: Seen, document: promises.Told) -> None:
-    """Follow a document from version to version, and see what each event has brought and taken."""
+    """Replay a document, and note which words each event added and removed."""
     path = document.path.text
     seen.faults += [
         f"{path}: event {event.event_id} is {event.status}"
@@ -188,7 +187,7 @@ def _wrong_with_step(
 def _wrong_with_restoration(
     seen: Seen, document: promises.Told, event: Event, before: Counter[str], after: Counter[str]
 ) -> Iterator[str]:
-    """Say what is not as in the version that was to come back, but for what stays in a Change Log."""
+    """Name the differences from the restored version, apart from the Change Log."""
     told = seen.asked.get(_key(event))
     version = told.request.args["version"] if told else 0
     wanted = _words(document, version)

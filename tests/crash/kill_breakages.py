@@ -1,4 +1,4 @@
-"""Products that break a promise, to see that the judgement notices."""
+"""Products that break a promise, to prove that the judge detects it."""
 
 import os
 import random
@@ -21,7 +21,7 @@ _LOST = 0.3
 
 @contextmanager
 def broken(how: str | None) -> Iterator[None]:
-    """Have the product broken in a way of this name, in this process and all that are forked from it."""
+    """Break the product in this way, in this process and its forks."""
     with ExitStack() as stack:
         if how is not None:
             for place, other in BREAKAGES[how]().items():
@@ -30,7 +30,7 @@ def broken(how: str | None) -> Iterator[None]:
 
 
 def _answers_early() -> Mapping[str, Any]:
-    """Answer a write at once, and carry it out a little later."""
+    """Answer a write before carrying it out."""
     call = Dispatcher.call
 
     def early(self: Dispatcher, caller: Any, tool: str, args: Any, pace: Any = None) -> Any:
@@ -48,7 +48,7 @@ def _answers_early() -> Mapping[str, Any]:
 
 
 def _undoes_what_was_written() -> Mapping[str, Any]:
-    """Give a change up whose text stands in the file already; kills come between the two more often."""
+    """Fail changes that are already written; a pause makes kills in between likely."""
     put = PreparedFile.put
 
     def slowly(self: PreparedFile) -> None:
@@ -65,7 +65,7 @@ def _undoes_what_was_written() -> Mapping[str, Any]:
 
 
 def _loses_what_it_acknowledged() -> Mapping[str, Any]:
-    """Put the text before back into the file, right after a write was acknowledged."""
+    """Put the old text back right after acknowledging a write."""
     call = Dispatcher.call
 
     def losing(self: Dispatcher, caller: Any, tool: str, args: Any, pace: Any = None) -> Any:
@@ -86,7 +86,7 @@ def _loses_what_it_acknowledged() -> Mapping[str, Any]:
 
 
 def _takes_an_undo_for_a_fault_of_the_disk() -> Mapping[str, Any]:
-    """Make every file again that holds an older version, whoever has put that there."""
+    """Treat every older version in a file as a fault of the disk, and write the newest again."""
     return {"garden.files.garden_files.touched_at": lambda _status: datetime.fromtimestamp(0, UTC)}
 
 

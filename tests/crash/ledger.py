@@ -1,4 +1,4 @@
-"""What those who write tell the witness, and what its ledger says in the end; no part of the product."""
+"""The client of the witness, and its ledger; no part of the product."""
 
 import json
 import socket
@@ -19,13 +19,13 @@ Version = tuple[str, str]
 
 
 def hash_of(content: bytes) -> str:
-    """Hash a file's bytes as the account does."""
+    """Hash a file's bytes as the events do."""
     return f"sha256:{sha256(content).hexdigest()}"
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request: its key, by which it can be told from all others, and the words that it brings."""
+    """A request with its unique key, and the words that it adds."""
 
     key: str
     user_id: str
@@ -36,7 +36,7 @@ class Request:
 
 @dataclass
 class Told:
-    """What the witness was told of one request."""
+    """What the ledger holds about one request."""
 
     request: Request
     asked: int = 0
@@ -50,7 +50,7 @@ class Told:
 
 @dataclass
 class Save:
-    """A file that was about to be saved by hand: what its bytes hash to, and those before; whether it was."""
+    """A save by hand: the hash of the new bytes, of those before, and whether it happened."""
 
     content: str
     before: str
@@ -59,11 +59,10 @@ class Save:
 
 @dataclass
 class ByHand:
-    """What the witness was told of edits by hand.
+    """What the ledger holds about edits by hand.
 
-    `saves` has them by the documents' paths, in their order. `saving` counts how often a document was about
-    to hold something, `between` is what it holds only while it is being saved. `brought` are the words that
-    were saved, each with the document's path.
+    `saves` lists them by document, in order. `saving` counts how often a document was about to hold a
+    version; `between` are versions that exist only during a save. `brought` maps saved words to documents.
     """
 
     saves: dict[str, list[Save]] = field(default_factory=dict)
@@ -85,7 +84,7 @@ class ByHand:
 
 @dataclass
 class Ledger:
-    """Everything that the witness was told: of requests, by their keys, and of edits by hand."""
+    """The witness's record: requests by key, and edits by hand."""
 
     told: dict[str, Told] = field(default_factory=dict)
     by_hand: ByHand = field(default_factory=ByHand)
@@ -122,7 +121,7 @@ class Ledger:
 
 
 class WitnessClient:
-    """A line to the witness, for one thread; what is told here is on the disk when the call returns."""
+    """One thread's connection to the witness; every record is on the disk when the call returns."""
 
     def __init__(self, address: str, name: str) -> None:
         self._line = socket.socket(socket.AF_UNIX)
@@ -147,20 +146,20 @@ class WitnessClient:
         self._tell(what="refused", key=request.key, error=error)
 
     def left(self, request: Request) -> None:
-        """Say that nobody will ask for this again."""
+        """Record that this request will not be sent again."""
         self._tell(what="left", key=request.key)
 
     def saving(self, path: str, before: bytes, content: bytes, between: Iterable[bytes] = ()) -> None:
-        """Say what a file held that is saved by hand, what it is to hold, and what it may hold meanwhile."""
+        """Record a save by hand that is about to happen: old, new and intermediate contents."""
         hashes = {"before": hash_of(before), "hash": hash_of(content)}
         self._tell(what="saving", path=path, **hashes, between=[hash_of(state) for state in between])
 
     def saved(self, path: str, words: str | None) -> None:
-        """Say that a file was saved by hand as it was said last, with these words."""
+        """Record that the last announced save happened, with these words."""
         self._tell(what="saved", path=path, words=words)
 
     def unanswered(self) -> list[Request]:
-        """Give what was asked in this name, and what nobody knows the end of."""
+        """Return this client's requests whose outcome is unknown."""
         return [Request(**each) for each in self._tell(what="open")]
 
     def _tell(self, **word: Any) -> Any:
@@ -170,7 +169,7 @@ class WitnessClient:
 
 @contextmanager
 def run_witness(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Have a witness for as long as it is needed; gives its address, and where its ledger is."""
+    """Run a witness; yield its address and the path of its ledger."""
     address, ledger = str(folder / "w"), folder / "ledger"
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.crash.witness", address, str(ledger)],

@@ -1,4 +1,4 @@
-"""A garden home with targets at work in it, and what can be said of how they recover."""
+"""A garden home in which processes work and are killed, and the figures of their recovery."""
 
 import itertools
 import time
@@ -32,7 +32,7 @@ _ACKNOWLEDGED = b'"acknowledged"'
 
 @dataclass
 class Figures:
-    """What happened, in numbers, and what should not have."""
+    """Counts, and the broken promises."""
 
     kills: Counter[str] = field(default_factory=Counter)
     outages: int = 0
@@ -47,7 +47,7 @@ class Figures:
     faults: list[str] = field(default_factory=list)
 
     def progress(self) -> str:
-        """How far it has come, in a line."""
+        """Format the progress in one line."""
         return (
             f"{self.kills.total()} kills, {self.outages} outages, {self.acknowledged} acknowledged, "
             f"{len(self.faults)} broken promises"
@@ -58,9 +58,9 @@ class Figures:
         return [
             f"kills: {self.kills.total()} ({kinds})" if self.kills else "kills: 0",
             f"outages: {self.outages}",
-            f"requests: {self.asked} asked, {self.acknowledged} acknowledged, {self.refused} refused; "
+            f"requests: {self.asked} sent, {self.acknowledged} acknowledged, {self.refused} refused; "
             f"{self.by_hand} edits by hand",
-            f"sagas left open: {self.stalled}, of which {self.recovered} came to their end; "
+            f"sagas left open: {self.stalled}, of which {self.recovered} were settled; "
             f"the longest took {self.longest_seconds:.2f} s, "
             f"and recovery alone at most {self.longest_alone_seconds:.2f} s",
             f"broken promises: {len(self.faults)}",
@@ -70,7 +70,7 @@ class Figures:
 
 @dataclass
 class Target:
-    """One who is at work, and has been started so many times."""
+    """A process that may be killed, and is started again under the same name."""
 
     kind: TargetKind
     name: str
@@ -78,7 +78,7 @@ class Target:
 
 
 class LoadedGarden:
-    """Victims at work; whoever has it chooses whom to kill."""
+    """Targets that work in one garden; the campaign chooses which to kill."""
 
     def __init__(
         self,
@@ -104,20 +104,20 @@ class LoadedGarden:
 
     @property
     def users(self) -> tuple[str, ...]:
-        """Whose gardens are worked in now."""
+        """The users whose gardens are in use now."""
         return self._users
 
     def begin(self, kinds: Sequence[TargetKind]) -> None:
-        """Have these kinds at work, for users who were not there before: so no document grows for ever."""
+        """Start these kinds for new users, so that no document grows without end."""
         self._settle_new_users()
         known = self._ledger.stat().st_size
         self.enlist(kinds)
-        # Whoever is killed before anybody has come to work proves nothing.
+        # A kill before the first acknowledged change proves nothing.
         until(lambda: _ACKNOWLEDGED in self._ledger.read_bytes()[known:])
         self.watch(_SETTLING_SECONDS)
 
     def recover_and_judge(self) -> None:
-        """See that all comes in order, and is as the witness was told; so too after all is sent once more."""
+        """Wait for recovery and compare with the ledger; then send unanswered requests again and compare."""
         self.recover()
         self.judge()
         self.send_again()
@@ -158,31 +158,31 @@ class LoadedGarden:
         target.pid = self._starter.start(target.kind.name, assignment)
 
     def kill(self, targets: Sequence[Target]) -> None:
-        """Kill them at once, count them, and keep in mind what they have left open."""
+        """Kill targets at once, count them, and remember the changes they left open."""
         moment = time.monotonic()
         lived = self._starter.kill([target.pid for target in targets])
         for target, alive in zip(targets, lived, strict=True):
             self.figures.kills[target.kind.name] += 1
             if not alive:
-                self.figures.faults.append(f"{target.name} had ended by itself: see {self._starter.log}")
+                self.figures.faults.append(f"{target.name} ended by itself: see {self._starter.log}")
         dead = {target.kind.actor or target.name for target in targets}
         self.remember_open(moment, dead)
 
     def remember_open(self, moment: float, actors: Collection[str] | None = None) -> None:
-        """Keep in mind what is open since a moment, of these actors or of all."""
+        """Remember the changes of these actors, or of all, that are open since this moment."""
         for event_id in self._stalled(actors) - self._open.keys():
             self._open[event_id] = moment
             self.figures.stalled += 1
 
     def watch(self, seconds: float) -> None:
-        """Let them work for a while, and see which of the open changes come to their end."""
+        """Let the targets work for a while, and note which open changes are settled."""
         ends = time.monotonic() + seconds
         while (left := ends - time.monotonic()) > 0:
             self.look()
             time.sleep(min(left, _LOOK_SECONDS))
 
     def look(self) -> None:
-        """See which of the changes that were left open are so no longer."""
+        """Note which of the open changes are settled."""
         if not self._open:
             return
         still = {event_id for _, event_id in self._sagas()}
@@ -192,12 +192,12 @@ class LoadedGarden:
             self.figures.recovered += 1
 
     def retire(self) -> None:
-        """Kill everybody at the same moment."""
+        """Kill all targets at the same moment."""
         self.kill(self.targets)
         self.targets = []
 
     def recover(self) -> None:
-        """Have nobody there but those who bring in order, until everything is; or complain."""
+        """Run only the targets that settle changes, until all is in order or time is up."""
         begun = time.monotonic()
         self.enlist([kind for kind in KINDS.values() if kind.recovers])
         while not self.in_order():
@@ -212,7 +212,7 @@ class LoadedGarden:
         self.targets = []
 
     def send_again(self) -> None:
-        """Send once more what nobody has heard the end of, long after those who asked have died."""
+        """Send unanswered requests again, long after their senders died."""
         sessions = {user: self.garden.session(user, "again", role="maintainer") for user in self._users}
         with WitnessClient(self._witness, "again") as witness:
             for told in Ledger.read(self._ledger).unanswered():
@@ -220,7 +220,7 @@ class LoadedGarden:
                     answered(witness, told.request, sender(sessions))
 
     def judge(self) -> None:
-        """Compare what the witness was told with what there is, for the present users."""
+        """Compare the ledger with files, history and events, for the present users."""
         told = Ledger.read(self._ledger)
         for user in self._users:
             self.figures.faults += judge(self.garden, user, told)
@@ -233,13 +233,13 @@ class LoadedGarden:
 
     def _out_of_order(self) -> list[str]:
         wrong = [
-            f"{status.path}: it is {status.state} after {self.patience_seconds} s: {status.message}"
+            f"{status.path}: still {status.state} after {self.patience_seconds} s: {status.message}"
             for user in self._users
             for status in status_of_user(self.garden.services, user)
             if not status.in_step
         ]
         strays = [path.name for path in self._home.path.rglob(".new-*")]
-        return [*wrong, *(f"{name}: it is still there after {self.patience_seconds} s" for name in strays)]
+        return [*wrong, *(f"{name}: still there after {self.patience_seconds} s" for name in strays)]
 
     def _sagas(self) -> Iterator[tuple[str, UUID]]:
         for user in self._users:
@@ -257,9 +257,9 @@ class LoadedGarden:
 
 @contextmanager
 def loaded_garden(home: Home, seed: int, breakage: str | None = None) -> Iterator[LoadedGarden]:
-    """Have a field, with its process_starter and its witness."""
+    """Open a loaded garden, with its process starter, witness and broker."""
     folder = home.path.parent
-    # What was left a moment ago is everybody's to bring in order, the service's and the worker's too.
+    # Every process settles stalled changes at once, the service and the worker too.
     with (home.path / "garden.toml").open("a") as settings:
         settings.write("[upkeep]\nsweep_seconds = 1\nstalled_seconds = 0\nadopt_seconds = 1\n")
     with (

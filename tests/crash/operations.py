@@ -24,7 +24,7 @@ _SECTIONS = 10
 
 @dataclass(frozen=True)
 class Effects:
-    """How often something has happened: as the account has it, and as the files have it."""
+    """How often a change happened, according to the events and to the files."""
 
     recorded: int
     there: int
@@ -57,7 +57,7 @@ class Operation:
         return self.ask("nobody")[0] == RECONCILE
 
     def next_write(self, user_id: str, words: str) -> Asked:
-        """What anybody may ask of the same document afterwards."""
+        """A later request to the same document."""
         path = self.path.format(user=user_id)
         if path.endswith("notes.md"):
             return "fs.append", {"path": path, "text": words}
@@ -162,7 +162,7 @@ def stalled_without_copy(garden: Garden, user_id: str) -> None:
 
 
 def saying(words: str, path: str) -> Found:
-    """Count who says these words in a document, and which changes of ours brought them there."""
+    """Count these words in a document, and the events that brought them."""
 
     def found(garden: Garden, user_id: str) -> Effects:
         where = path.format(user=user_id)
@@ -185,7 +185,7 @@ def moved(garden: Garden, user_id: str) -> Effects:
         sum(event.status is Status.COMMITTED and event.statement.op == MOVE_OP for event in events)
         for events in (events_of(garden, user_id, path.format(user=user_id)) for path in (NOTES, MOVED))
     ]
-    # A departure without its arrival is no effect, and no absence of one either.
+    # A departure without its arrival is half a move: neither done nor undone.
     recorded = kinds[0] if kinds[0] == kinds[1] else -1
     return Effects(recorded, int(new.exists()) if new.exists() != old.exists() else -1)
 
@@ -203,7 +203,7 @@ def logged(garden: Garden, user_id: str) -> Effects:
 
 
 def settled(garden: Garden, user_id: str) -> Effects:
-    """Count a stalled change as one that came to its end, in the account and on the disk."""
+    """Count a stalled change as settled, in the events and on the disk."""
     return saying(STALLED, PROFILE)(garden, user_id)
 
 

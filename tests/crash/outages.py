@@ -1,4 +1,4 @@
-"""A database that goes away under load, in every way that a database can, and the judgement on what is left.
+"""Stop the database and break its connections under load, and check that no promise is broken.
 
     python -m tests.crash.outages --outages 50 --seed 7
 
@@ -29,7 +29,7 @@ _GONE_SECONDS_MAX = 2.0
 
 
 def stop_at_random(home: Home, *, outages: int, seed: int, report: Report = silent) -> Figures:
-    """Have a garden worked in on a server of its own, and that server stopped and started so many times."""
+    """Run processes on a server of their own; stop and start the server so many times."""
     chosen, server = random.Random(seed), EmbeddedPostgres(home)  # noqa: S311 - it only chooses
     with loaded_garden(home, seed) as field:
         for begun in range(0, outages, SEASON_OUTAGES):
@@ -45,10 +45,10 @@ def stop_at_random(home: Home, *, outages: int, seed: int, report: Report = sile
 
 
 def _outage(server: EmbeddedPostgres, chosen: random.Random) -> None:
-    """Stop the server as a crash would or in good order, and start it at once or after a while."""
+    """Stop the server abruptly or in order, and start it at once or after a while."""
     server.stop(immediately=chosen.random() < 0.7)
     if chosen.random() < 0.5:
-        # Not to wait for something: this is how long it is gone.
+        # How long the server is away; this waits for nothing.
         time.sleep(_GONE_SECONDS_MAX * chosen.random())
     server.ensure_running()
 
@@ -62,7 +62,7 @@ def spoil_the_line(
     seconds: float = 4.0,
     report: Report = silent,
 ) -> Figures:
-    """Have a garden worked in over a line on which messages come late, get lost or break off."""
+    """Run processes over a connection that delays, loses and cuts messages."""
     with loaded_garden(home, seed) as field:
         for _ in range(seasons):
             field.begin(list(KINDS.values()))
@@ -83,7 +83,7 @@ def _end(field: LoadedGarden, report: Report) -> None:
 
 @contextmanager
 def bad_line(home: Home, url: str, seed: int) -> Iterator[Line]:
-    """Have a home use a database by way of a proxy, which passes everything on until it is told otherwise."""
+    """Make a home reach its database through a proxy that causes no accidents yet."""
     known = conninfo_to_dict(url)
     host, port = str(known.get("host", "127.0.0.1")), known.get("port", 5432)
     target = f"{host}/.s.PGSQL.{port}" if host.startswith("/") else f"{host}:{port}"

@@ -1,8 +1,8 @@
-"""Whether what the account took for edits by hand was edited by hand: judged by the bytes alone.
+"""Checks that every adopted edit was made by hand, judged by its bytes.
 
-An editor may overwrite what an agent has written in the same moment. What it saved is a person's edit all the
-same, so what went with it tells nothing. The rule is another: the witness was told of those bytes before they
-were saved, or they are what a change that had been given up was to write.
+An editor may overwrite what an agent wrote in the same moment, and its save is still a person's edit. So lost
+words prove nothing. The rule: the witness recorded those bytes before they were saved, or a failed change was
+to write them.
 """
 
 from collections import Counter
@@ -18,10 +18,10 @@ from tests.support.promises import ADOPTED, Told
 
 @dataclass
 class OutsideEdits:
-    """What was saved by hand, and what the account has of it.
+    """The saves by hand, and the events about them.
 
-    `adopted` are the edits from outside that no failed change explains, `met` is everything that was found in
-    a file though the account had something else: those, what was written late, and what a failed change left.
+    `adopted` counts outside edits that no failed change explains. `met` counts all contents found in a file
+    that differ from its head: those, late writes, and what failed changes left.
     """
 
     told: ByHand
@@ -29,23 +29,23 @@ class OutsideEdits:
     met: Counter[Version] = field(default_factory=Counter)
 
     def meet(self, event: Event) -> None:
-        """Take notice of what was in a file when this event came to its end."""
+        """Count what was in the file when this event ended."""
         if event.status is Status.FAILED:
             self.met[event.statement.path or "", event.before_raw_hash or ""] += 1
         elif event.statement.type == ADOPTED:
             self.met[_version(event)] += 1
 
     def wrong_with(self, event: Event, document: Told, gone: Iterable[str]) -> Iterator[str]:
-        """Say what is wrong with an adopted edit; `gone` are the words that it took away."""
+        """Report an adopted edit that was not made by hand; `gone` are the words it removed."""
         named = (event.statement.edit or {}).get("failedEvent")
         if named is not None:
-            # Its writer woke up late, and what it wrote is known to the byte as well.
+            # The late write of a failed change; its bytes are known too.
             if not any(str(each.event_id) == named and _meant(each, event) for each in document.events):
                 yield f"event {event.event_id} names {named} for what that was not to write"
             return
         version = _version(event)
         self.adopted[version] += 1
-        # Saved once, it is found once: afterwards nothing brings those bytes back but another save.
+        # Each save is found once: only another save brings the same bytes back.
         if self.adopted[version] > self.told.saving[version]:
             yield (
                 f"event {event.event_id} ({ADOPTED}): text vanished from the file and nobody edited it; "
@@ -53,10 +53,10 @@ class OutsideEdits:
             )
 
     def lost(self, document: Told) -> Iterator[str]:
-        """Say what was saved by hand, and not saved over by hand, and never noticed."""
+        """Report saves by hand that vanished without another save and were never adopted."""
         path = document.path.text
         saves = self.told.saves.get(path, [])
-        # What the file holds now is lost to nobody.
+        # The present content is not lost.
         found = [*(save.before for save in saves[1:]), hash_of(document.text.encode())]
         vanished = Counter(
             save.content
@@ -71,15 +71,14 @@ class OutsideEdits:
                 )
 
     def is_between(self, event: Event) -> bool:
-        """Whether an event found a file while somebody was writing over it, or had died over it."""
+        """Whether an event found a file in the middle of an overwriting save."""
         return event.statement.type == ADOPTED and _version(event) in self.told.between
 
     def undid(self, event: Event, document: Told) -> bool:
-        """Whether somebody took a change out that was written, before it was known to be sealed.
+        """Whether a person removed a written change before it was sealed.
 
-        The answer may have been heard of a change whose seal then went with the database. Either the file is
-        again what it was before, and there is a save of that more than the account has adopted; or it is
-        something else that was saved by hand, and what the account has next.
+        Either the file holds its earlier content again, saved once more than it was adopted; or it holds
+        another save by hand, which the next event adopts.
         """
         before = (event.statement.path or "", event.before_raw_hash or "")
         if self.told.saving[before] > self.adopted[before]:
@@ -91,7 +90,7 @@ class OutsideEdits:
         return self.told.saving[_version(next_one)] > 0
 
     def is_known(self, path: str, file: Path) -> bool:
-        """Whether a file holds what was saved by hand in a document's place."""
+        """Whether a file holds a save by hand of this document."""
         return self.told.saving[path, hash_of(file.read_bytes())] > 0
 
 

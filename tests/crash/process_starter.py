@@ -1,7 +1,7 @@
-"""A process that has imported everything, and that forks targets: to start one costs next to nothing.
+"""A process that has imported everything and forks targets, so that each starts at once.
 
-It kills them too, and keeps the number of a dead one until it has said how that one ended, so that no number
-ever means another process. When its standard input ends it kills all who are left, and goes.
+It also kills them and collects their exit status, so that no pid is reused before the status is known. When
+its standard input ends, it kills the remaining targets and exits.
 """
 
 import json
@@ -22,18 +22,18 @@ from tests.crash.targets import KINDS, Assignment
 
 
 class ProcessStarter:
-    """The process, seen from whoever wants targets."""
+    """The harness's connection to that process."""
 
     def __init__(self, process: subprocess.Popen[str], log: Path) -> None:
         self._process = process
         self.log = log
 
     def start(self, kind: str, assignment: Assignment) -> int:
-        """Start a target; gives its number."""
+        """Start a target and return its pid."""
         return int(self._ask({"start": kind, "assignment": asdict(assignment)}))
 
     def kill(self, targets: Sequence[int]) -> list[bool]:
-        """Kill targets at once; tells of each whether it had lived until then."""
+        """Kill targets at once; return for each whether it was alive."""
         return list(self._ask({"kill": list(targets)}))
 
     def _ask(self, request: dict[str, Any]) -> Any:
@@ -46,7 +46,7 @@ class ProcessStarter:
 
 @contextmanager
 def process_starter(log: Path, breakage: str | None = None) -> Iterator[ProcessStarter]:
-    """Have a process_starter; with a breakage all its targets run a product that is broken in that way."""
+    """Run a process starter; with a breakage its targets run a product that is broken in that way."""
     with (
         log.open("a") as errors,
         subprocess.Popen(
@@ -90,7 +90,7 @@ def _fork(kind: str, assignment: Assignment) -> int:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(2, 1)
         KINDS[kind].live(assignment)
-    except BaseException:  # noqa: BLE001 - the end of a process, which is told before
+    except BaseException:  # noqa: BLE001 - the process ends, and logs why
         traceback.print_exc()
         sys.stderr.flush()
     finally:

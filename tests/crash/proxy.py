@@ -1,11 +1,10 @@
-"""A line to a database that is as bad as it is told to be.
+"""A proxy to a database that breaks connections on request.
 
     python -m tests.crash.proxy SEED TARGET
 
-The target is the path of a socket, or HOST:PORT. It listens on this machine only, and prints its port.
-Each line of its standard input says how many of a thousand pieces of a conversation meet with an accident, in
-either direction: it comes late, or it and the whole connection are lost, or the connection breaks off in the
-midst of it. It ends when its standard input does.
+The target is the path of a socket, or HOST:PORT. The proxy listens on this machine only and prints its port.
+Each line of its standard input sets how many of a thousand messages, in either direction, meet an accident:
+they arrive late, are lost with the connection, or are cut in the middle. It ends with its standard input.
 """
 
 import asyncio
@@ -23,11 +22,11 @@ _PIECE_BYTES = 1 << 16
 
 
 class BrokenOffError(Exception):
-    """The connection is to break off here."""
+    """The connection breaks here."""
 
 
 class Proxy:
-    """All conversations, and how many pieces of them meet with an accident."""
+    """All connections, and how many of their messages meet an accident."""
 
     def __init__(self, target: str, seed: int) -> None:
         self.accidents_per_thousand = 0
@@ -36,7 +35,7 @@ class Proxy:
         self._writers: set[asyncio.StreamWriter] = set()
 
     async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Pass on what is said, until one side has gone."""
+        """Forward messages until one side is gone."""
         try:
             there_reader, there_writer = await self._connected()
         except OSError:
@@ -55,14 +54,14 @@ class Proxy:
             await asyncio.wait(tasks)
 
     async def end(self) -> None:
-        """Break everything off, and wait until all conversations have noticed."""
+        """Abort all connections, and wait until they ended."""
         for writer in self._writers:
             writer.transport.abort()
         while self._writers:
             await asyncio.sleep(0)
 
     async def break_off_at_times(self) -> None:
-        """Break connections off while nothing is being said on them as well."""
+        """Abort idle connections too, now and then."""
         while True:
             await asyncio.sleep(_QUIET_SECONDS_MAX * self._random.random())
             if self.accidents_per_thousand and self._writers:
@@ -97,14 +96,14 @@ class Proxy:
 
 
 class Line:
-    """The proxy, seen from whoever has it."""
+    """The harness's connection to the proxy."""
 
     def __init__(self, process: subprocess.Popen[str], port: int) -> None:
         self._process = process
         self.port = port
 
     def accidents(self, per_thousand: int) -> None:
-        """Say how bad the line is to be from now on."""
+        """Set how many of a thousand messages meet an accident."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{per_thousand}\n")

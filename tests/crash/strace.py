@@ -1,4 +1,4 @@
-"""The system calls of a process that runs already: watched, and made to fail, by strace."""
+"""Traces the system calls of a running process, and makes them fail, with strace."""
 
 import re
 import shutil
@@ -10,7 +10,7 @@ from pathlib import Path
 
 KILL = "SIGKILL"
 
-# What makes, changes or takes away something on the disk: the calls that a full disk refuses.
+# The calls that change the disk, and that a full disk refuses.
 CHANGING = (
     "openat", "openat2", "write", "pwrite64", "fsync", "fdatasync", "linkat", "renameat", "renameat2",
     "rename", "mkdirat", "mkdir", "unlinkat", "unlink", "fchmod", "fchown", "ftruncate",
@@ -18,7 +18,7 @@ CHANGING = (
 LOOKING = ("read", "pread64", "fstat", "newfstatat", "stat", "lstat", "statx", "getdents64", "lseek", "flock")
 TALKING = ("sendto", "recvfrom", "poll", "ppoll")
 CONNECTING = ("socket", "connect")
-# strace does not carry out the call that it fails, so a handle stays open that Linux would have closed.
+# strace skips the call that it fails, so a handle stays open that Linux would have closed.
 CLOSING = ("close",)
 ANSWERING = ("sendmsg",)
 FILES = (*CHANGING, *LOOKING, *CLOSING)
@@ -29,12 +29,12 @@ _CALL = re.compile(r"^(?:\d+\s+)?(\w+)\(")
 
 
 class NoStraceError(Exception):
-    """There is no strace here that could do it."""
+    """No suitable strace is installed."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What becomes of one system call: the one of this number, counted from 1, or each from that one on."""
+    """A fault at the n-th call of this name, counted from 1, or at every call from there on."""
 
     call: str
     number: int
@@ -49,7 +49,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Called:
-    """A system call as strace tells of it."""
+    """A system call in strace's log."""
 
     name: str
     line: str
@@ -65,7 +65,7 @@ class Called:
 
 @contextmanager
 def attached(pid: int, told: Path, faults: Sequence[Fault] = ()) -> Iterator[Callable[[], None]]:
-    """Watch a process until it ends, or until what is given here lets it go."""
+    """Trace a process until it ends or the yielded function detaches."""
     options = [word for fault in faults for word in ("-e", fault.option)]
     process = subprocess.Popen(
         [
@@ -89,7 +89,7 @@ def attached(pid: int, told: Path, faults: Sequence[Fault] = ()) -> Iterator[Cal
 
 
 def calls_in(told: Path) -> list[Called]:
-    """Read what strace wrote down."""
+    """Read strace's log."""
     lines = told.read_text(errors="replace").splitlines()
     return [Called(found.group(1), line) for line in lines if (found := _CALL.match(line))]
 

@@ -1,7 +1,6 @@
-"""Those who may be killed at any moment: what each does until then.
+"""The processes that may be killed at any moment, and what each does until then.
 
-A kind of target is a name, what it does without end, how many of it there are, and how often it is chosen.
-One more kind is one more line in `_ALL`.
+`_ALL` lists the kinds.
 """
 
 import http.client
@@ -32,7 +31,7 @@ from tests.crash.editor import Editor
 from tests.crash.ledger import Request, WitnessClient
 from tests.crash.workload import Workload
 
-# Answers after which nobody knows whether the request was carried out, or will be.
+# Answers that leave open whether the request was carried out or will be.
 UNSURE = frozenset({"unavailable", "in_progress"})
 _THREADS = 2
 _AGAIN = 0.75
@@ -43,7 +42,7 @@ Envelope = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Assignment:
-    """Where a target does its work, and as whom: its name stays, every start is a life of its own."""
+    """What a target works on; its name stays the same over restarts, its `life` does not."""
 
     name: str
     life: int
@@ -62,10 +61,10 @@ class Assignment:
 
 @dataclass(frozen=True)
 class TargetKind:
-    """A kind of target; `often` is how often it is chosen, beside the others.
+    """A kind of target; `often` weighs how often it is killed.
 
-    `recovers` says that it works without being asked to: it is all there is while recovery is awaited.
-    `actor` is by whose name its changes are recorded, where that is not its own.
+    `recovers` marks the kinds that settle changes by themselves; only these run while recovery is awaited.
+    `actor` is the name under which its changes are recorded, where that is not its own.
     """
 
     name: str
@@ -77,11 +76,11 @@ class TargetKind:
 
 
 class CutOffError(Exception):
-    """No answer came."""
+    """The connection broke before the answer."""
 
 
 class Requester:
-    """Asks for things without end, one after the other, and tells the witness of each."""
+    """Sends requests one after the other without end, and reports each to the witness."""
 
     def __init__(self, assignment: Assignment, send: Callable[[Request], Envelope], thread: int) -> None:
         self._send = send
@@ -114,7 +113,7 @@ class Requester:
 
 
 def answered(witness: WitnessClient, request: Request, send: Callable[[Request], Envelope]) -> bool:
-    """Ask for something, and tell the witness before and after; whether it is known now what came of it."""
+    """Send a request and report it before and after; return whether its outcome is known."""
     witness.asked(request)
     try:
         answer = send(request)
@@ -130,7 +129,7 @@ def answered(witness: WitnessClient, request: Request, send: Callable[[Request],
 
 
 def write(assignment: Assignment) -> None:
-    """Write as applications do that have the garden in their own process."""
+    """Write like an application that opens the garden in its own process."""
     with _opened(assignment) as garden:
         sessions = {
             user: garden.session(user, assignment.name, role="maintainer") for user in assignment.users
@@ -139,12 +138,12 @@ def write(assignment: Assignment) -> None:
 
 
 def sender(sessions: Mapping[str, Session]) -> Callable[[Request], Envelope]:
-    """Give a way to ask the garden itself."""
+    """Return a function that calls the garden in this process."""
     return lambda request: sessions[request.user_id].call(request.tool, request.args)
 
 
 def call(assignment: Assignment) -> None:
-    """Write over HTTP, by way of a service that is killed as well."""
+    """Write over HTTP, through a service that may be killed too."""
     _ask_without_end(assignment, lambda: _Caller(assignment).send)
 
 
@@ -168,7 +167,7 @@ class _Caller:
 
 
 def listen(assignment: Assignment) -> None:
-    """Serve the garden, as `garden serve` does, and begin anew until there is a database for it."""
+    """Serve the garden like `garden serve`, and start again while the database is away."""
     while True:
         try:
             with _opened(assignment) as garden:
@@ -180,7 +179,7 @@ def listen(assignment: Assignment) -> None:
 
 
 def bring_in_order(assignment: Assignment) -> None:
-    """Bring in order what others left, again and again."""
+    """Reconcile again and again."""
     with _opened(assignment) as garden:
         while True:
             try:
@@ -192,32 +191,32 @@ def bring_in_order(assignment: Assignment) -> None:
 
 
 def do_jobs(assignment: Assignment) -> None:
-    """Do the jobs that messages name, and the same ones by a timer, as `garden worker` does."""
+    """Run jobs by message and by timer, like `garden worker`."""
     with _opened(assignment) as garden:
         work(garden.services, garden.home, assignment.broker, _THREADS, lambda: None)
 
 
 def send_jobs(assignment: Assignment) -> None:
-    """Send the messages of all jobs without end, so that there are always too many."""
+    """Send the messages of all jobs without end."""
     with _opened(assignment) as garden:
         chosen = jobs(garden.settings.upkeep).values()
         actors = declare(job_broker(assignment.broker), queue_name(garden.home), chosen, lambda _job: None)
         while True:
             for actor in actors:
-                # On a machine that is busy a broker may take longer to answer than is waited for.
+                # On a busy machine the broker may answer too late.
                 with suppress(BrokerUnavailableError), translate_errors(assignment.broker):
                     actor.send()
             time.sleep(_PAUSE_SECONDS)
 
 
 def edit_by_hand(assignment: Assignment) -> None:
-    """Edit files as a person does, one after the other."""
+    """Edit files by hand, one after the other."""
     witness = WitnessClient(assignment.witness, assignment.name)
     chosen = random.Random(assignment.seed)  # noqa: S311 - it only chooses
     editor = Editor(Path(assignment.home), assignment.users, witness, assignment.name, assignment.seed)
     for number in itertools.count(1):
         editor.edit(f"{assignment.name}-{assignment.life}-{number}")
-        # A person is slow, beside programs.
+        # A person is slower than a program.
         time.sleep(0.2 * chosen.random())
 
 
@@ -230,7 +229,7 @@ def _opened(assignment: Assignment) -> Garden:
 
 
 def _unless_away(error: GardenError) -> None:
-    """Wait a moment for a database that is away; anything else is no reason to go on."""
+    """Wait a moment where the database is away; raise any other error."""
     if error.code not in UNSURE:
         raise error
     time.sleep(_PAUSE_SECONDS)
@@ -250,7 +249,7 @@ def _ask_without_end(assignment: Assignment, sender: Callable[[], Callable[[Requ
 def _asking(requester: Requester) -> None:
     try:
         requester.live()
-    except BaseException:  # noqa: BLE001 - a thread that fails is to be noticed, though the other could go on
+    except BaseException:  # noqa: BLE001 - one failed thread ends the process
         traceback.print_exc()
         sys.stderr.flush()
         os._exit(1)

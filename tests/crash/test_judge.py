@@ -1,4 +1,4 @@
-"""The judgement itself: an honest account passes, and each operation of broken promise is named."""
+"""The judge: a consistent ledger passes, and every kind of broken promise is named."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -31,7 +31,7 @@ def request(key: str) -> Request:
 
 @pytest.fixture
 def ledger(garden: Garden) -> Ledger:
-    """What a witness knows who was told of every request and every answer."""
+    """A ledger with every request and every answer."""
     plant(ada(garden), NOTES)
     planted = Request("plant", "ada", "fs.write", {})
     ledger = Ledger({"plant": Told(planted, asked=1)})
@@ -53,7 +53,7 @@ def save(file: Path, text: str) -> None:
 
 
 def undone_by_hand(garden: Garden, ledger: Ledger) -> None:
-    """Somebody takes the last change back, and has told the witness before."""
+    """Undo the last change by hand, after recording it."""
     file = garden.home.path / NOTES
     before = file.read_bytes()
     *_, known, _ = told(garden, NOTES).replay().texts.values()
@@ -66,7 +66,7 @@ def undone_by_hand(garden: Garden, ledger: Ledger) -> None:
 
 
 def found_half_saved(garden: Garden, ledger: Ledger) -> None:
-    """Somebody is found while writing over a file, and again when the file is saved."""
+    """Adopt a file in the middle of a save, and again after it."""
     file = garden.home.path / NOTES
     before = file.read_bytes()
     words = words_of(KEYS[0])
@@ -81,13 +81,13 @@ def found_half_saved(garden: Garden, ledger: Ledger) -> None:
 
 
 def snapshot_cut_off(garden: Garden, ledger: Ledger) -> None:
-    """Somebody was killed who had made a copy and not yet told of it."""
+    """A snapshot killed between its copy and its event."""
     cut_off(ledger)
     spare_copy(garden, (garden.home.path / NOTES).read_text())
 
 
 def sealed_too_late(garden: Garden, ledger: Ledger) -> None:
-    """An answer was heard, its seal was lost with the database, and somebody undid the change by then."""
+    """An acknowledged change whose seal is lost with the database, and that is undone by hand."""
     key = "writer0-1-3"
     file = garden.home.path / NOTES
     before = file.read_bytes()
@@ -113,7 +113,7 @@ def spare_copy(garden: Garden, text: str) -> None:
 
 
 @pytest.mark.parametrize("edit", [undone_by_hand, found_half_saved, snapshot_cut_off, sealed_too_late])
-def test_what_is_explained_is_no_broken_promise(garden: Garden, ledger: Ledger, edit: Lie) -> None:
+def test_an_explained_difference_is_no_broken_promise(garden: Garden, ledger: Ledger, edit: Lie) -> None:
     edit(garden, ledger)
     assert judge(garden, "ada", ledger) == []
 
@@ -150,14 +150,14 @@ def brought_in_order(garden: Garden) -> None:
 
 
 def put_back_by_nobody(garden: Garden, _: Ledger) -> None:
-    """What was acknowledged vanishes from the file, and the account takes that for a person's edit."""
+    """An acknowledged change vanishes from the file, and is recorded as a person's edit."""
     file = garden.home.path / NOTES
     save(file, file.read_text().replace(words_of(KEYS[1]), ""))
     brought_in_order(garden)
 
 
 def lost_what_was_put_back_once(garden: Garden, ledger: Ledger) -> None:
-    """What somebody saved by hand is there once more, without anybody having saved it again."""
+    """Content saved by hand is back without another save."""
     undone_by_hand(garden, ledger)
     file = garden.home.path / NOTES
     older = file.read_text()
@@ -169,19 +169,19 @@ def lost_what_was_put_back_once(garden: Garden, ledger: Ledger) -> None:
 
 
 def undone_by_hand_and_made_again(garden: Garden, ledger: Ledger) -> None:
-    """Somebody's undo is taken for a fault of the disk."""
+    """An undo by hand is treated as a fault of the disk."""
     with mock.patch("garden.files.garden_files.touched_at", return_value=datetime.fromtimestamp(0, UTC)):
         undone_by_hand(garden, ledger)
 
 
 def names_another_failed_change(garden: Garden, ledger: Ledger) -> None:
-    """A loss that the account blames on a change that was to write something else."""
+    """A loss attributed to a failed change that was to write something else."""
     with mock.patch.object(DriftAdopter, "_failed_with", return_value=UUID(int=7)):
         put_back_by_nobody(garden, ledger)
 
 
 def a_copy_of_nothing_that_ever_was(garden: Garden, ledger: Ledger) -> None:
-    """A snapshot that was cut off may leave a copy, and not of what the document never was."""
+    """A killed snapshot may leave a copy, but only of a version that existed."""
     cut_off(ledger)
     spare_copy(garden, "made up")
 
@@ -198,7 +198,7 @@ def torn(garden: Garden, _: Ledger) -> None:
 
 
 def taken_away(garden: Garden, ledger: Ledger) -> None:
-    """A diff that was to bring words has taken others away as well."""
+    """A diff that was to add words also removes others."""
     words = words_of("writer0-1-3")
     diff = f"--- a/{NOTES}\n+++ b/{NOTES}\n@@ -1,1 +1,1 @@\n-{words_of(KEYS[0])}\n+{words}\n"
     args = {"path": NOTES, "diffText": diff, "idempotencyKey": "writer0-1-3"}

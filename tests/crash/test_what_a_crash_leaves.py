@@ -1,6 +1,6 @@
-"""What a crash can leave, row by row, and what the next who opens the document makes of it.
+"""Every state a crash can leave, and how the next caller who opens the document settles it.
 
-A write is taken as far as it went, and abandoned; its lock goes back as if its process had died.
+A write is run up to a step and abandoned; its lock is released as if its process had died.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ NEXT = {PROFILE: patching(PROFILE, "needs v1", "the next"), NOTES: patching(NOTE
 
 
 class Abandoned:
-    """A write that went as far as it was taken."""
+    """A write abandoned at a chosen step."""
 
     event: Event
 
@@ -60,7 +60,7 @@ class Abandoned:
 
     @contextmanager
     def begun(self) -> Iterator[LockedStream]:
-        """Begin it, and give its lock back with nothing said."""
+        """Record the intent, and release the lock without finishing."""
         services, edits = self._garden.services, self._tool.edits
         assert edits is not None
         intent = edits.intent(self._call, self.path, self.request)
@@ -75,12 +75,12 @@ class Abandoned:
             yield stream
 
     def link(self) -> None:
-        """Make the history link."""
+        """Link the old version into the history."""
         self.copy.parent.mkdir(parents=True, exist_ok=True)
         self.copy.hardlink_to(self.file)
 
     def replace(self) -> None:
-        """Put the new text in the file's place."""
+        """Replace the file with the new text."""
         fresh = self.file.with_name(f".new-{self.file.name}-{'0' * 16}")
         fresh.write_text(self.text)
         fresh.chmod(0o600)
@@ -107,7 +107,7 @@ def asked(request: pytest.FixtureRequest, garden: Garden) -> Asked:
     return chosen
 
 
-def test_one_that_never_wrote_has_failed_and_its_key_is_free(garden: Garden, asked: Asked) -> None:
+def test_a_change_that_never_wrote_fails_and_frees_its_key(garden: Garden, asked: Asked) -> None:
     write = Abandoned(garden, asked)
     before = write.file.read_text()
     with write.begun():
@@ -121,11 +121,11 @@ def test_one_that_never_wrote_has_failed_and_its_key_is_free(garden: Garden, ask
     assert broken_promises(garden) == []
 
 
-def test_one_that_only_made_its_history_link_loses_the_link(garden: Garden, asked: Asked) -> None:
+def test_a_change_that_only_made_its_history_link_loses_the_link(garden: Garden, asked: Asked) -> None:
     write = Abandoned(garden, asked)
     with write.begun():
         write.link()
-    # A refusal writes nothing; what it finds it settles all the same.
+    # A refused call writes nothing, but settles the open change.
     tool, args = NEXT[write.path.text]
     assert code_of(ada(garden).call(tool, {**args, "ifMatch": "none"})) == "precondition_failed"
     assert status_of(garden, write) == (Status.FAILED, "stalled_before_write")
@@ -137,7 +137,7 @@ def test_one_that_only_made_its_history_link_loses_the_link(garden: Garden, aske
 @pytest.mark.parametrize("marked", [False, True], ids=["pending", "written"])
 @pytest.mark.parametrize("linked", [False, True], ids=["copy missing", "copy there"])
 @pytest.mark.parametrize("next_comes", ["the same request", "another"])
-def test_one_that_wrote_is_brought_to_its_end_and_answers_as_it_would_have(
+def test_a_change_that_wrote_is_finished_and_answers_as_intended(
     garden: Garden, asked: Asked, marked: bool, linked: bool, next_comes: str
 ) -> None:
     write = Abandoned(garden, asked)
@@ -163,7 +163,7 @@ def test_one_that_wrote_is_brought_to_its_end_and_answers_as_it_would_have(
 
 
 def edit_outside(write: Abandoned, text: str) -> str:
-    """Save as most editors do, or in place where the text only grows."""
+    """Save in place where the text only grows, else by a new file as most editors do."""
     if text.startswith(write.file.read_text()):
         write.file.write_text(text)
     else:
@@ -202,10 +202,10 @@ def test_an_outside_edit_without_the_change_is_a_conflict_and_both_texts_are_kep
 @pytest.mark.parametrize("marked", [False, True], ids=["pending", "written"])
 @pytest.mark.parametrize("linked", [False, True], ids=["copy missing", "copy there"])
 @pytest.mark.parametrize("by_hand", ["{text}\nby hand;\n", "{text}"], ids=["in place", "by a new file"])
-def test_an_outside_edit_of_what_was_written_comes_after_it(
+def test_an_outside_edit_of_a_written_change_comes_after_it(
     garden: Garden, asked: Asked, marked: bool, linked: bool, by_hand: str
 ) -> None:
-    """Whoever asked for it may have been told that it was done, and may ask again if not."""
+    """The sender may have received an answer, and may send again if not."""
     write = Abandoned(garden, asked)
     before = write.file.read_text()
     with write.begun() as stream:
@@ -229,9 +229,7 @@ def test_an_outside_edit_of_what_was_written_comes_after_it(
     assert broken_promises(garden) == []
 
 
-def test_a_paused_writer_who_wrote_late_is_adopted_and_the_failed_event_is_named(
-    garden: Garden, asked: Asked
-) -> None:
+def test_a_late_write_is_adopted_and_names_its_failed_event(garden: Garden, asked: Asked) -> None:
     write = Abandoned(garden, asked)
     with write.begun():
         pass
@@ -247,7 +245,7 @@ def test_a_paused_writer_who_wrote_late_is_adopted_and_the_failed_event_is_named
 
 
 @pytest.mark.parametrize("open_event", [False, True], ids=["all ended", "one begun"])
-def test_a_file_that_is_missing_is_reported_and_not_made_again(
+def test_a_missing_file_is_reported_and_not_made_again(
     garden: Garden, asked: Asked, open_event: bool
 ) -> None:
     write = Abandoned(garden, asked)
@@ -266,10 +264,8 @@ def test_a_file_that_is_missing_is_reported_and_not_made_again(
     assert broken_promises(garden) == []
 
 
-def test_a_copy_that_somebody_changed_does_not_keep_its_document_from_being_settled(
-    garden: Garden, asked: Asked
-) -> None:
-    """An editor that had the file open writes into what is the history's copy by now."""
+def test_a_document_is_settled_though_its_history_copy_was_edited(garden: Garden, asked: Asked) -> None:
+    """An editor that had the file open writes into what is now the history copy."""
     write = Abandoned(garden, asked)
     with write.begun():
         write.link()
@@ -283,7 +279,7 @@ def test_a_copy_that_somebody_changed_does_not_keep_its_document_from_being_sett
     ok(ada(garden).call(*NEXT[write.path.text]))
 
 
-def test_a_document_that_was_never_written_can_be_begun_after_a_crash(garden: Garden) -> None:
+def test_a_document_never_written_can_be_planted_after_a_crash(garden: Garden) -> None:
     asked = "md.plant", {"path": "users/ada/overview.md"}
     write = Abandoned(garden, asked)
     with write.begun():

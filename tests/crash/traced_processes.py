@@ -1,9 +1,10 @@
-"""The processes to which faults happen, each forked from one that has imported everything.
+"""The processes that meet faults, each forked from one that has imported everything.
 
     python -m tests.crash.traced_processes HOME ADDRESS
 
-Each line on standard input is a job: for which user, and what of the product is broken on purpose. Its
-process connects to the database, says at ADDRESS that it is ready, and does what it is asked from there.
+Each line on standard input is a job: a user, and the way in which the product is broken on purpose. Its
+process connects to the database, reports at ADDRESS that it is ready, and carries out the requests
+that arrive there.
 """
 
 import ctypes
@@ -32,7 +33,7 @@ from tests.support.crowd import REPOSITORY, Asked
 
 _PATIENCE_SECONDS = 0.5
 _ANSWER_SECONDS_MAX = 30
-# The first one has everything to import, and to do once.
+# The first process imports and compiles everything.
 _READY_SECONDS_MAX = 300
 _MESSAGE_BYTES_MAX = 1 << 17
 _PR_SET_PTRACER = 0x59616D61
@@ -41,7 +42,7 @@ Envelope = dict[str, Any]
 
 
 class TracedProcess:
-    """One such process, seen from the harness."""
+    """The harness's connection to one process."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line
@@ -51,7 +52,7 @@ class TracedProcess:
         self.backends: list[int] = ready["backends"]
 
     def call(self, asked: Asked, waits: Callable[[], None] = lambda: None) -> Envelope:
-        """Give its answer, or nothing where it is gone; `waits` is called once where it takes its time."""
+        """Return its answer, or nothing where it died; call `waits` once where the answer is slow."""
         with suppress(OSError):
             self._line.sendmsg([json.dumps(asked).encode()])
         self._line.settimeout(_PATIENCE_SECONDS)
@@ -78,14 +79,14 @@ class TracedProcess:
 
 
 class TracedProcesses:
-    """Where they come from."""
+    """Starts the processes."""
 
     def __init__(self, process: subprocess.Popen[str], door: socket.socket) -> None:
         self._process = process
         self._door = door
 
     def order(self, user_id: str, log: Path, breakage: str | None = None) -> None:
-        """Have one made ready, while others are still at work."""
+        """Prepare a process while others still work."""
         assert self._process.stdin is not None
         job = {"user": user_id, "log": str(log), "breakage": breakage}
         self._process.stdin.write(json.dumps(job) + "\n")
@@ -93,7 +94,7 @@ class TracedProcesses:
 
     @contextmanager
     def ordered(self) -> Iterator[TracedProcess]:
-        """Give the one that was ordered; it ends when nobody asks it any more."""
+        """Yield the process ordered earliest; it ends with its connection."""
         line, _ = self._door.accept()
         with line:
             yield TracedProcess(line)
@@ -132,7 +133,7 @@ def main(home: str, address: str) -> None:
 
 
 def _warm_up(settings: Settings, ground: PreparedHome) -> None:
-    """Do once what imports or compiles something when it is done for the first time."""
+    """Run everything once that imports or compiles on first use."""
     with Garden(settings, ground) as garden:
         for number, operation in enumerate(OPERATIONS.values()):
             user_id = f"warm{number}"
@@ -147,7 +148,7 @@ def _work(settings: Settings, ground: PreparedHome, job: dict[str, Any], address
     log = os.open(job["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(log, 1)
     os.dup2(log, 2)
-    # Where only a parent may look into a process, the harness's strace is allowed to.
+    # Let the harness's strace attach where only a parent may trace a process.
     ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(-1), 0, 0, 0)
     with Garden(settings, ground) as garden, ExitStack() as stack:
         if job["breakage"]:
@@ -155,7 +156,7 @@ def _work(settings: Settings, ground: PreparedHome, job: dict[str, Any], address
         _connect(garden, job["user"])
         line = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
         line.connect(address)
-        # What is sent by these two calls no part of the product sends.
+        # The product never uses these two calls, so no fault hits them.
         backends = [each.info.backend_pid for pool in garden.pools.values() for each in pool._idle]
         line.sendmsg([json.dumps({"pid": os.getpid(), "backends": backends}).encode()])
         while words := line.recvmsg(_MESSAGE_BYTES_MAX)[0]:
@@ -164,7 +165,7 @@ def _work(settings: Settings, ground: PreparedHome, job: dict[str, Any], address
 
 
 def _connect(garden: Garden, user_id: str) -> None:
-    """Make the connections before, so that a trial begins where a running service is."""
+    """Connect beforehand, so that a trial begins with a warm service."""
     session = garden.session(user_id, "companion", role="maintainer")
     session.call("events.query", {"limit": 1})
     session.call("fs.append", {"path": f"users/{user_id}/overview.md", "text": "warm", "dryRun": True})

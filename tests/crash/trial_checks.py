@@ -1,4 +1,4 @@
-"""What must hold after a fault, and what of it does not: judged by a process to which no fault happens."""
+"""Checks what must hold after a fault, in a process that meets no fault."""
 
 import re
 import sys
@@ -20,7 +20,7 @@ from tests.support.promises import broken_promises
 
 Envelope = dict[str, Any]
 
-# How an error says that what was asked for may have happened.
+# How an error says that the change may have happened.
 _IN_DOUBT = re.compile(r"stays closed until|was recorded and written|whether this was recorded")
 _PLACES = (tempfile.gettempdir(), PREFIX, sys.prefix, str(REPOSITORY))
 _HOST = re.compile("|".join([*map(re.escape, _PLACES), "/proc/", "Traceback", 'File "']))
@@ -28,7 +28,7 @@ _HOST = re.compile("|".join([*map(re.escape, _PLACES), "/proc/", "Traceback", 'F
 
 @dataclass
 class Seen:
-    """What was seen of a trial."""
+    """What a trial left behind."""
 
     faults: tuple[Fault, ...]
     calls: list[Called]
@@ -53,7 +53,7 @@ class Seen:
 
 
 def hashes_of(garden: Garden, user_id: str) -> dict[str, tuple[int, str]]:
-    """Every document of a user: which file it is, and what its bytes hash to."""
+    """Map every document of a user to its inode and the hash of its bytes."""
     home = garden.home.path
     return {
         str(file.relative_to(home)): (file.stat().st_ino, raw_hash(file.read_bytes()))
@@ -63,7 +63,7 @@ def hashes_of(garden: Garden, user_id: str) -> dict[str, tuple[int, str]]:
 
 
 def wrong_with(garden: Garden, operation: Operation, user_id: str, seen: Seen) -> Iterator[str]:
-    """Judge a trial, mend what a fault may leave, and say what is broken."""
+    """Check a trial, settle what a fault may leave, and name the broken promises."""
     yield from _wrong_with_answers(seen)
     yield from _torn_files(garden, user_id, seen)
     yield from _wrong_with_handles(seen)
@@ -86,7 +86,7 @@ def _wrong_with_answers(seen: Seen) -> Iterator[str]:
 
 
 def _claims_success(envelope: Envelope) -> bool:
-    """Whether an answer says that all is well; reconciling answers for each document by itself."""
+    """Whether an answer reports success; reconciling answers for each document separately."""
     if not envelope["ok"]:
         return False
     done = envelope["result"]
@@ -137,7 +137,7 @@ def _wrong_with_effects(garden: Garden, operation: Operation, user_id: str, seen
 
 
 def _not_written_anew(garden: Garden, user_id: str, seen: Seen) -> Iterator[str]:
-    """An fsync that failed is not made good by another: the content has to be written once more."""
+    """A second fsync does not make up for a failed one: the content must be written again."""
     files = [
         hit
         for hit in seen.hits

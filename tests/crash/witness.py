@@ -1,13 +1,13 @@
-"""The witness: a process that knows nothing of the product, and writes down what it is told.
+"""The witness: a process that records requests and answers, and uses no part of the product.
 
     python -m tests.crash.witness SOCKET LEDGER
 
-Whoever writes tells it what it is about to ask, and after the answer what came of it; each time it waits
-until the witness has that on the disk. What the witness has not got nobody may count as acknowledged. Whoever
-edits by hand tells it the hash of what is about to be saved, so that nothing else counts as a person's edit.
-It is never killed, and ends when its standard input does.
+A writer reports each request before it sends it, and each answer after it arrives; every time it waits until
+the report is on the disk. Only answers in the ledger count as acknowledged. An editor reports the hash of
+each save beforehand, so that nothing else counts as a person's edit. The witness is never killed, and ends
+when its standard input does.
 
-It also knows what one of them had asked and not heard of, for those who come after it.
+It also remembers the unanswered requests of each client, for the client's next process.
 """
 
 import json
@@ -24,13 +24,13 @@ _ENDS = {"acknowledged", "refused", "left"}
 
 @dataclass
 class _Talk:
-    """A conversation, with what has come of a line whose end has not."""
+    """A connection, and the incomplete line received last."""
 
     line: socket.socket
     rest: bytes = b""
 
     def lines(self) -> list[bytes] | None:
-        """Give the lines that have come to their end; None where the other side has gone."""
+        """Return the complete lines; None where the client is gone."""
         try:
             came = self.line.recv(1 << 16)
         except ConnectionError:
@@ -43,13 +43,13 @@ class _Talk:
 
 @dataclass
 class Witness:
-    """What was told, on the disk; and who has not heard of what."""
+    """The ledger, and the unanswered requests of each client."""
 
     ledger: int
     unanswered: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def hear(self, told: list[tuple[_Talk, bytes]]) -> None:
-        """Put on the disk what is worth it, and only then say so."""
+        """Sync the reports to the ledger, then confirm them."""
         words = [(talk, line, json.loads(line)) for talk, line in told]
         kept = b"".join(line + b"\n" for _, line, word in words if word["what"] != OPEN)
         if kept:
@@ -73,7 +73,7 @@ def _say(line: socket.socket, answer: Any) -> None:
     try:
         line.sendall(json.dumps(answer).encode() + b"\n")
     except OSError:
-        # Who asked was killed meanwhile; what it told is written down all the same.
+        # The client was killed meanwhile; its report is recorded anyway.
         return
 
 

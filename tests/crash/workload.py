@@ -1,4 +1,4 @@
-"""What is asked for under load: writes of every operation, each with words that nothing else brings."""
+"""Random requests of every kind, each with words that no other request adds."""
 
 import random
 import re
@@ -23,17 +23,17 @@ PLANTED = ("parts/critic/profile.md", "overview.md", "notes.md", "parts/roam0/no
 
 
 def words_of(key: str) -> str:
-    """The words that a request of this key brings along."""
+    """The words that the request with this key adds."""
     return f"said-{key};"
 
 
 def key_of(words: str) -> str:
-    """The key of the request that brought these words along."""
+    """The key of the request that added these words."""
     return words.removeprefix("said-").removesuffix(";")
 
 
 class Workload:
-    """Draws requests in one life of one writer; no two of them, of whatever writer, have the same key."""
+    """Draws the requests of one process; keys are unique across all processes."""
 
     def __init__(self, name: str, life: int, users: Sequence[str], seed: int) -> None:
         self._prefix = f"{name}-{life}"
@@ -64,7 +64,7 @@ class Workload:
         return self._patching(folder, path, "summary v1", {"replace": f"It was {words} and so on."})
 
     def tidy_section(self, folder: str, words: str) -> Asked:
-        """Replace a whole list, so that documents stay as short as somebody would keep them."""
+        """Replace a whole list, so that documents stay short."""
         path = self._random.choice(list(_LISTS))
         change = {"replace": f"- {words}"}
         return self._patching(folder, path, self._random.choice(_LISTS[path]), change)
@@ -104,7 +104,7 @@ class Workload:
         return "md.snapshot_history", {"path": f"{folder}/{self._random.choice(list(_LISTS))}"}
 
     def restore(self, folder: str, _words: str) -> Asked:
-        """Put an early version back, if there are so many; where documents are moved words would double."""
+        """Restore an early version of a document that is never moved; elsewhere words would double."""
         path = f"{folder}/{self._random.choice(list(_LISTS))}"
         return "md.restore", {"path": path, "version": self._random.randint(1, _RESTORED_MAX)}
 
@@ -116,7 +116,7 @@ class Workload:
         return "events.log", said
 
     def _patching(self, folder: str, path: str, section: str, change: dict[str, str]) -> Asked:
-        # What exceeds a soft cap is as good a write as any other.
+        # Exceeding a soft cap is a valid write.
         args = {"path": f"{folder}/{path}", "sectionAnchor": section, "change": change}
         return "md.patch_section", {**args, "rationale": "As it was said.", "overrideRationale": "All of it."}
 

@@ -1,4 +1,4 @@
-"""Power failures: what was not brought to the disk is taken away again, in every way a disk could.
+"""Power failures: unsynced effects are taken away again, in every way a disk could lose them.
 
-See docs in `disk` for what a file system is taken to promise, and `python -m tests.crash.power --help`.
+`disk` says what a file system is assumed to promise; see also `python -m tests.crash.power --help`.
 """

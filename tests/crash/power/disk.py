@@ -1,6 +1,6 @@
 """What a disk may hold after a power failure.
 
-What a file system promises, and all that is taken from it here:
+What a file system promises, and all that is assumed here:
 
 - What a file held when it was synced is there. What was written to it since may be there, or be gone, or be
   cut short, or be zeroes or garbage of the full length.
@@ -32,7 +32,7 @@ COMBINATIONS_MAX = 20_000
 
 
 class Form(StrEnum):
-    """How an effect that was not synced, or the content of a file that was not, is found again."""
+    """How an unsynced effect or an unsynced file's content survives."""
 
     WHOLE = "whole"
     GONE = "gone"
@@ -48,13 +48,13 @@ _CONTENT_FORMS = (Form.WHOLE, Form.GONE, Form.HALF, Form.ZEROES, Form.GARBAGE)
 
 @dataclass
 class Image:
-    """Files and folders by label; whatever no name leads to is not on the disk."""
+    """Files and folders by label; without a name they are not on the disk."""
 
     folders: dict[str, dict[str, str]] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
 
     def reachable(self) -> tuple[tuple[str, str, bytes | None], ...]:
-        """All that is there: path, label and content, in order."""
+        """Path, label and content of everything on the disk, in order."""
         return tuple(entry for root in ROOTS for entry in self._below(root, root))
 
     def _below(self, path: str, folder: str) -> Iterator[tuple[str, str, bytes | None]]:
@@ -65,23 +65,23 @@ class Image:
 
 
 Choice = tuple[tuple[int | str, Form], ...]
-"""For the index of each naming effect, and the label of each file, that was not synced: how it is found."""
+"""How each unsynced naming effect, by index, and each unsynced file, by label, survives."""
 
 
 def choices(effects: Sequence[Effect]) -> Iterator[Choice]:
-    """Give every way in which the effects may be found on the disk."""
+    """Yield every way in which the effects may survive."""
     free: list[tuple[int | str, tuple[Form, ...]]] = [
         *((index, forms) for index, forms in _name_forms(effects) if len(forms) > 1),
         *((label, _CONTENT_FORMS) for label in _unsynced_files(effects)),
     ]
     keys, forms = [key for key, _ in free], [each for _, each in free]
     for number, chosen in enumerate(product(*forms)):
-        assert number < COMBINATIONS_MAX, "too many ways: the effects want syncing"
+        assert number < COMBINATIONS_MAX, "too many combinations: too few effects are synced"
         yield tuple(zip(keys, chosen, strict=True))
 
 
 def image_of(base: Image, effects: Sequence[Effect], choice: Choice) -> Image:
-    """Say what the disk holds when the effects are found in this form."""
+    """Build the disk on which the effects survive in this form."""
     chosen = dict(choice)
     folders = {label: dict(names) for label, names in base.folders.items()}
     files = dict(base.files)
@@ -113,7 +113,7 @@ def _name(folders: dict[str, dict[str, str]], effect: Effect, form: Form) -> Non
 
 
 def _name_forms(effects: Sequence[Effect]) -> Iterator[tuple[int, tuple[Form, ...]]]:
-    """Give how each naming effect may be found; the whole of it comes first, unless that is lost for sure."""
+    """Yield how each naming effect may survive; whole comes first, where that is possible."""
     for index, effect in enumerate(effects):
         if effect.what not in NAMING:
             continue
@@ -138,7 +138,7 @@ def _unsynced_files(effects: Sequence[Effect]) -> list[str]:
 
 
 def _contents(effects: Sequence[Effect]) -> Iterator[tuple[str, bytes, bytes]]:
-    """Give for each new file what was synced of it, and all that was written."""
+    """Yield for each new file its synced content and its written content."""
     for label in dict.fromkeys(effect.node for effect in effects if effect.what is What.CREATE):
         synced = whole = b""
         for effect in effects:
@@ -165,7 +165,7 @@ def _found(synced: bytes, whole: bytes, form: Form) -> bytes:
 
 
 def scanned(home: Path, user: str) -> tuple[Image, dict[int, str]]:
-    """Take what stands on the disk for a user as an image, with the kernel's numbers of it."""
+    """Read a user's folders into an image, with their inode numbers."""
     image, labels = Image(), {home.stat().st_ino: HOME}
     for root in ROOTS:
         labels[(home / root).stat().st_ino] = root
@@ -181,7 +181,7 @@ def _scan(folder: Path, label: str, image: Image, labels: dict[int, str]) -> Non
     labels[folder.stat().st_ino] = label
     image.folders[label] = {}
     for number, path in enumerate(sorted(folder.iterdir())):
-        # Names of copies hold ids, which no two users share.
+        # Names of copies hold ids, which differ between users.
         inner = labels.get(path.stat().st_ino) or f"{label}/{number}"
         image.folders[label][path.name] = inner
         if path.is_dir():
@@ -192,7 +192,7 @@ def _scan(folder: Path, label: str, image: Image, labels: dict[int, str]) -> Non
 
 
 def put_on_disk(home: Path, user: str, image: Image) -> dict[int, str]:
-    """Have the disk hold this image for a user and nothing else; gives the kernel's numbers."""
+    """Replace a user's folders with this image; return the inode numbers."""
     clear(home, user)
     labels = {home.stat().st_ino: HOME, **{(home / root).stat().st_ino: root for root in ROOTS}}
     first: dict[str, Path] = {}
@@ -212,13 +212,13 @@ def put_on_disk(home: Path, user: str, image: Image) -> dict[int, str]:
 
 
 def clear(home: Path, user: str) -> None:
-    """Take away all that stands on the disk for a user."""
+    """Remove a user's folders."""
     for root in ROOTS:
         shutil.rmtree(home / root / user, ignore_errors=True)
 
 
 def told(choice: Choice, effects: Sequence[Effect]) -> str:
-    """Say in words how the effects were found."""
+    """Format how the effects survived."""
     return ", ".join(
         f"{effects[key] if isinstance(key, int) else f'content of {key}'}: {form}" for key, form in choice
     )
@@ -227,7 +227,7 @@ def told(choice: Choice, effects: Sequence[Effect]) -> str:
 def named_alike(
     template: tuple[Image, Sequence[Effect]], own: tuple[Image, Sequence[Effect]]
 ) -> dict[tuple[str, str], str]:
-    """Give for names in a template what they are in another run of the same; some names hold ids."""
+    """Map the names of a template to those of another run; some names hold ids."""
     names = {
         (folder, theirs): ours
         for folder, inside in template[0].folders.items()

@@ -1,4 +1,4 @@
-"""What a process did to files and to the account, in order.
+"""The effects of a process on files and events, in order.
 
 Files and folders go by labels and not by paths: a path may lead elsewhere tomorrow.
 """
@@ -26,7 +26,7 @@ class What(StrEnum):
     ANSWER = "answer"
 
 
-# What changes the names in a folder.
+# The effects that change names in a folder.
 NAMING = frozenset({What.CREATE, What.MAKE_FOLDER, What.LINK, What.RENAME, What.EXCHANGE, What.UNLINK})
 
 
@@ -52,12 +52,12 @@ class Effect:
 
     @property
     def shape(self) -> tuple[str, ...]:
-        """What two runs of one request have in common; names and texts hold ids that differ."""
+        """The part that is the same in two runs of one request; names and texts hold different ids."""
         step = self.name if self.what in {What.DATABASE, What.ANSWER} else ""
         return self.what, self.node, self.folder, self.old_folder, step
 
     def as_told(self, user: str) -> dict[str, Any]:
-        """Write it for the pipe, with the user's own folder named alike for all users."""
+        """Encode it for the pipe, with one name for every user's folder."""
         told = asdict(self) | {"data": self.data.decode("latin-1")}
         return told | {"name": USER} if self.folder in ROOTS and self.name == user else told
 
@@ -78,5 +78,5 @@ class Effect:
 
 
 def database_steps(effects: Sequence[Effect]) -> list[int]:
-    """Where in the order the account was changed."""
+    """The positions of the database steps."""
     return [index for index, effect in enumerate(effects) if effect.what is What.DATABASE]

@@ -1,4 +1,4 @@
-"""Tries power failures: brings files and account to what one leaves, has it mended, and asks what holds."""
+"""Tries power failures: builds the state one leaves, has the service settle it, and checks promises."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -32,9 +32,9 @@ from tests.support.promises import ADOPTED, broken_promises
 from tests.support.promises import told as told_of
 
 RECOVERIES = ("reconcile", "the next", "the same")
-# Who comes after a writer that was cut off, and may be cut off as well.
+# The caller after an interrupted writer, which may be interrupted too.
 COMES = ("the same", "reconcile")
-# One row for all harnesses of a process: two of them may work on one garden, one after the other.
+# One sequence for all harnesses of a process: two may use one garden, one after the other.
 _NUMBERS = count()
 
 
@@ -73,7 +73,7 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Failure:
-    """A power failure before a step of the watched process; `kept` of its database steps are found again."""
+    """A power failure before a step; `kept` of the database steps survive."""
 
     step: int
     kept: int
@@ -82,7 +82,7 @@ class Failure:
 
 @dataclass
 class Tried:
-    """What came of trying a scenario."""
+    """The outcome of a scenario."""
 
     scenario: str
     steps: int = 0
@@ -108,7 +108,7 @@ class Ground:
 
 @dataclass(frozen=True)
 class Template:
-    """An undisturbed run, which those that are killed are compared with; `effects` begin with the pending."""
+    """An undisturbed run to compare killed ones with; `effects` begin with the pending ones."""
 
     user: str
     base: Image
@@ -116,7 +116,7 @@ class Template:
     begin: int
 
     def failures(self) -> Iterator[Failure]:
-        """Give every state that a power failure may leave, once."""
+        """Yield every distinct state that a power failure may leave."""
         seen = set()
         for step in range(self.begin, len(self.effects) + 1):
             done = self.effects[:step]
@@ -130,7 +130,7 @@ class Template:
 
 
 class Harness:
-    """Tries scenarios on one garden, each state on a user of its own."""
+    """Tries scenarios on one garden, with one user per state."""
 
     def __init__(self, garden: Garden, processes: Processes, *, left_out: str | None = None) -> None:
         self._garden = garden
@@ -138,7 +138,7 @@ class Harness:
         self._left_out = left_out
 
     def recorded(self, scenario: Scenario) -> Template:
-        """Watch an undisturbed run."""
+        """Record an undisturbed run."""
         with self._user() as user:
             ground = self._ground(user, scenario)
             life = self._lived(user, scenario, ground, None)
@@ -147,7 +147,7 @@ class Harness:
             return Template(user, ground.base, [*ground.pending, *life.effects], len(ground.pending))
 
     def reaches(self, scenario: Scenario) -> bool:
-        """Whether the first process of a scenario takes the step before which it is to die."""
+        """Whether the scenario's first process reaches the step at which it is killed."""
         return scenario.first is None or scenario.first.step < len(
             self.recorded(Scenario(scenario.operation)).effects
         )
@@ -176,7 +176,7 @@ class Harness:
         all_recoveries: bool = True,
         stop_after: int = 10**9,
     ) -> Tried:
-        """Try all states of a scenario, or every so-manieth, with all these recoveries or one."""
+        """Try all states of a scenario or every n-th, with all recoveries or one."""
         result = Tried(scenario.name)
         try:
             template = self.recorded(scenario)
@@ -274,7 +274,7 @@ class Harness:
 
 
 def _kept(done: Sequence[Effect]) -> range:
-    """Give how many database steps may be found: those waited for, and any number of those after."""
+    """Yield how many database steps may survive: those waited for, plus any number of later ones."""
     steps = [effect.name for effect in done if effect.what is What.DATABASE]
     waited_for = [number for number, name in enumerate(steps, 1) if name != "end_event"]
     return range(max(waited_for, default=0), len(steps) + 1)
@@ -288,7 +288,7 @@ def _where(failure: Failure, template: Template) -> str:
 
 
 def check(garden: Garden, user: str, operation: Operation, acknowledged: int, recovery: str) -> None:
-    """Have what was left mended, send everything again, and raise for what does not hold."""
+    """Recover, send everything again, and raise where a promise is broken."""
     session = garden.session(user, "companion", role="maintainer")
     before: list[int] | None = None
     if recovery != "the same":
@@ -308,10 +308,10 @@ def check(garden: Garden, user: str, operation: Operation, acknowledged: int, re
         if known and request.answers_again and not again["meta"].get("replayed"):
             raise BrokenError(f"sent again, request {number} is done again: {again}")
     for number, request in enumerate(operation.requests):
-        # What was done before a move is told of at the old path.
+        # Events from before a move are listed at the old path.
         if number == len(operation.requests) - 1 and request.seen(garden, user) != 1:
             raise BrokenError(f"sent again, request {number} is not there once")
-    # It also takes away the strays beside documents that nobody had to open.
+    # This also removes strays beside documents that no caller opened.
     _reconciled(garden, user)
     _hold(garden, user, operation)
 
@@ -323,12 +323,12 @@ def _recovered(garden: Garden, user: str, operation: Operation, recovery: str) -
         expected = {"precondition_failed", "not_found", "already_exists"} if args.get("ifMatch") else set()
         if not envelope["ok"] and envelope["error"]["code"] not in expected:
             raise BrokenError(f"the next is refused: {envelope['error']}")
-    # The next settles its own document only.
+    # The next caller settles only its own document.
     _reconciled(garden, user)
 
 
 def _reconciled(garden: Garden, user: str) -> None:
-    # What a reconciler was at when it died is left alone for a while, which is over here.
+    # A reconciler leaves recent attempts of another alone; here that time is over.
     with mock.patch("garden.events.attempts.PAUSE_SECONDS", 0):
         reconciled = list(reconcile(garden.services, [user]))
     for each in reconciled:

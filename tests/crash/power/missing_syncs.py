@@ -1,4 +1,4 @@
-"""Shows that the harness would see a sync that is missing: leaves out each in turn, and wants a complaint."""
+"""Proves that a missing fsync is detected: removes each in turn, and expects a finding."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -23,13 +23,13 @@ from tests.crash.power.recording import MAKER, made_by, place_named
 _MODULES = (garden_files, garden_folders, history_copies, prepared_file, plain_files, beneath)
 _ASKING = {"sync", "os.fsync"}
 
-# In these a process dies before the power fails, and whoever comes after it meets what others never do.
+# Here a process is killed before the power fails, so the next caller meets states that no other meets.
 AFTER_A_KILL = ("patch", "plant", "move to a folder that is there")
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What was found when a sync was left out; nothing found is what must not be."""
+    """The finding for a removed sync; there must be one."""
 
     place: str
     scenario: str = ""
@@ -38,7 +38,7 @@ class Proof:
 
 
 def places() -> list[str]:
-    """Name every place of the product that asks for a sync of what lies below `users/` or `history/`."""
+    """Name every place of the product that syncs below `users/` or `history/`."""
     calls = [each for module in _MODULES for each in _calls_in(module)]
     makers = {function for function, called, _ in calls if called == MAKER}
     syncs = {(function, line) for function, called, line in calls if called in _ASKING and function != "sync"}
@@ -68,7 +68,7 @@ def _calls(node: ast.AST, inside: str) -> Iterator[tuple[str, ast.Call]]:
 
 
 def meeting_places(harness: Harness) -> dict[str, list[Scenario]]:
-    """Give for each place the scenarios in which it is met, those of one life first."""
+    """Map each place to the scenarios that reach it, undisturbed ones first."""
     singles = [Scenario(operation) for operation in OPERATIONS.values()]
     killed = [each for name in AFTER_A_KILL for each in harness.scenarios(OPERATIONS[name], losses=False)]
     met: dict[str, list[Scenario]] = {}
@@ -80,7 +80,7 @@ def meeting_places(harness: Harness) -> dict[str, list[Scenario]]:
 
 
 def proof(garden: Garden, processes: Processes, place: str, scenarios: Iterable[Scenario]) -> Proof:
-    """Leave a sync out, and try scenarios until one complains."""
+    """Remove a sync, and try scenarios until one fails."""
     harness = Harness(garden, processes, left_out=place)
     tries = 0
     for scenario in scenarios:

@@ -26,7 +26,7 @@ Asked = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Job:
-    """What one process does, and how it ends; `labels` are what it finds on the disk."""
+    """The requests of one process and where it dies; `labels` name what is on the disk."""
 
     user: str
     calls: Sequence[Asked]
@@ -39,7 +39,7 @@ class Job:
 
 @dataclass
 class ProcessRun:
-    """What became of it."""
+    """How the process ended, and its effects."""
 
     effects: list[Effect] = field(default_factory=list)
     envelopes: list[dict[str, Any]] = field(default_factory=list)
@@ -47,7 +47,7 @@ class ProcessRun:
 
 
 class Processes:
-    """The process that forks the others."""
+    """The process that forks the recorded ones."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
@@ -100,7 +100,7 @@ def _fork(home: str, job: Job) -> None:
     child = os.fork()
     if not child:
         try:
-            # What a child logs must not get among the answers.
+            # Keep a child's logs out of the answers.
             out = os.dup(1)
             os.dup2(2, 1)
             work(home, job, out)
@@ -113,7 +113,7 @@ def _fork(home: str, job: Job) -> None:
 
 
 def work(home: str, job: Job, out: int) -> None:
-    """Do a job, and write down each effect when it has happened."""
+    """Run a job, and record each effect after it happened."""
     write = os.write
 
     def tell(what: str, told: Any) -> None:

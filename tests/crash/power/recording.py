@@ -1,4 +1,4 @@
-"""Records what this process does to files and to the account, and ends it by SIGKILL before a step."""
+"""Records this process's effects on files and events, and kills it before a chosen step."""
 
 import contextlib
 import errno
@@ -16,10 +16,10 @@ from garden.events.stream import LockedStream
 from garden.files import beneath, plain_files
 from tests.crash.power.effects import Effect, What
 
-# They change nothing that a power failure could take.
+# Statements that change nothing a power failure could take.
 _NO_CHANGE = {"unlock"}
 
-# Makes every new file, for whoever calls it.
+# The function that makes every new file.
 MAKER = "fresh_file"
 
 Tell = Callable[[Effect], None]
@@ -69,7 +69,7 @@ class Recorder:
         self._stack.close()
 
     def answer(self, tool: str) -> None:
-        """Note that a caller has been answered."""
+        """Record that a caller received an answer."""
         self._before()
         self._done(Effect(What.ANSWER, name=tool))
 
@@ -213,7 +213,7 @@ class Recorder:
 
 
 def place_of(frame: FrameType | None) -> str:
-    """Name the line of the product that asks for a sync, and for a new file who makes it."""
+    """Name the line of the product that calls sync, and for a new file its maker too."""
     asking = _beyond(frame, {__file__, plain_files.sync.__code__})
     place = place_named(
         asking.f_code.co_qualname, linecache.getline(asking.f_code.co_filename, asking.f_lineno)

@@ -1,4 +1,4 @@
-"""A throw-away garden on a server of its own."""
+"""A temporary garden on its own server."""
 
 import os
 import subprocess
