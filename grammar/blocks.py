@@ -27,14 +27,14 @@ def _markdown() -> MarkdownIt:
 def block_tokens(flat_text: str) -> list[Token]:
     r"""Parse the blocks of a text whose line ends are all `\n`; inline content stays unparsed."""
     # Neither character affects block structure, but a surrogate breaks the parsing of link definitions.
-    source = printable(flat_text.replace("\0", "\ufffd"))
+    source = replace_surrogates(flat_text.replace("\0", "\ufffd"))
     tokens: list[Token] = []
     markdown = _markdown()
     markdown.block.parse(source, markdown, {}, tokens)
     return tokens
 
 
-def printable(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Replace lone surrogates by the replacement character."""
     return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
 

@@ -1,6 +1,6 @@
 """A document: one parsed Markdown text with its frontmatter, headings, sections and problems.
 
-A document keeps its text, so `render(parse(text)) == text`. Offsets in spans count characters of that text.
+A document keeps its text, so `parse(text).text == text`. Offsets in spans count characters of that text.
 """
 
 from dataclasses import dataclass
@@ -85,8 +85,3 @@ class Document:
     def hash(self) -> str:
         """The content hash of the whole text in canonical form."""
         return content_hash(self.text)
-
-
-def render(document: Document) -> str:
-    """Return the text of a document, exactly as it was parsed."""
-    return document.text

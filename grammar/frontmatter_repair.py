@@ -56,13 +56,13 @@ def _repair_block(text: str, good: Document, front: Frontmatter) -> RepairStep:
             "A second block of frontmatter is below the first, and it is not clear which one is right.",
             hint="Remove one of the two blocks with an editor, or restore an earlier version.",
         )
-    for candidate in _refenced(text, good):
+    for candidate in _candidates_with_fences(text, good):
         if _has_identity(candidate):
             return RepairStep(candidate, ("the lines around the frontmatter",))
     return _replace_block(text, good, front)
 
 
-def _refenced(text: str, good: Document) -> Iterator[str]:
+def _candidates_with_fences(text: str, good: Document) -> Iterator[str]:
     """Yield candidates for the text before a fence was lost or text was put above the first one."""
     newline = newline_of(text)
     mark, body = _split_mark(text)

@@ -76,7 +76,13 @@ def _emptied(missing: Sequence[Section], after: Document) -> tuple[str, ...]:
 
 def _repair_anchors(text: str, good: Document) -> RepairStep:
     repairs: list[str] = []
-    for rule in (_under_headings, _around_comments, _under_new_headings, _above_words, _as_new_sections):
+    for rule in (
+        _put_below_heading,
+        _put_heading_above_comment,
+        _put_below_reworded_heading,
+        _put_above_words,
+        _add_empty_section,
+    ):
         while done := _apply_rule(rule, text, good):
             text = done.text
             repairs += done.repairs
@@ -102,7 +108,7 @@ def _missing(document: Document, good: Document) -> list[Section]:
 _Rule = Callable[[Document, Document, Sequence[Section]], RepairStep | None]
 
 
-def _under_headings(document: Document, good: Document, missing: Sequence[Section]) -> RepairStep | None:
+def _put_below_heading(document: Document, good: Document, missing: Sequence[Section]) -> RepairStep | None:
     for section in missing:
         alike = [each for each in missing if each.heading.text == section.heading.text]
         places = _places_for(document, good, section)
@@ -149,7 +155,9 @@ def _put_comment(document: Document, place: Section, section: Section) -> Repair
     return RepairStep(text, (f"the anchor '{section.anchor}' under '{place.heading.text}'",))
 
 
-def _around_comments(document: Document, good: Document, missing: Sequence[Section]) -> RepairStep | None:
+def _put_heading_above_comment(
+    document: Document, good: Document, missing: Sequence[Section]
+) -> RepairStep | None:
     for section in missing:
         found = [each for each in _leftovers(document) if each.name in _names(section) and not each.rest]
         if len(found) > 1:
@@ -173,7 +181,9 @@ def _restore_heading(document: Document, good: Document, left: _Leftover, sectio
     return _insert_head(document, left.span.start, left.span.end, section)
 
 
-def _under_new_headings(document: Document, good: Document, missing: Sequence[Section]) -> RepairStep | None:
+def _put_below_reworded_heading(
+    document: Document, good: Document, missing: Sequence[Section]
+) -> RepairStep | None:
     known = {each.heading.text for each in good.sections}
     new = [each for each in document.sections if each.anchor is None and each.heading.text not in known]
     for section in missing:
@@ -197,7 +207,7 @@ def _lines(section: Section) -> set[str]:
     return {line for line in lines if line and "@anchor" not in line}
 
 
-def _above_words(document: Document, good: Document, missing: Sequence[Section]) -> RepairStep | None:
+def _put_above_words(document: Document, good: Document, missing: Sequence[Section]) -> RepairStep | None:
     for section in missing:
         words = canonical(layout_of(section.body).words).strip("\n")
         before = _before(document, good, section)
@@ -219,7 +229,7 @@ def _before(document: Document, good: Document, section: Section) -> tuple[Secti
     return (there[above[-1].name], above[-1]) if above else None
 
 
-def _as_new_sections(document: Document, good: Document, missing: Sequence[Section]) -> RepairStep | None:
+def _add_empty_section(document: Document, good: Document, missing: Sequence[Section]) -> RepairStep | None:
     section = missing[0]
     before = _before(document, good, section)
     if before is not None:

@@ -13,7 +13,7 @@ import re
 from markdown_it.common.utils import mdTrim
 from markdown_it.rules_block.html_block import HTML_SEQUENCES
 
-from garden.grammar.blocks import may_nest_too_deep, one_line, printable
+from garden.grammar.blocks import may_nest_too_deep, one_line, replace_surrogates
 from garden.grammar.values import Heading, Span
 
 # Every pattern begins with a literal line feed, which the regular expression engine finds fast, by memchr.
@@ -151,7 +151,7 @@ class _Scan:
         self.line += self.source.count("\n", self.counted_to, start)
         self.counted_to = start
         end = min(line_end + 1, len(self.source))
-        self.headings.append(Heading(level, printable(text), Span(start, end), self.line, setext))
+        self.headings.append(Heading(level, replace_surrogates(text), Span(start, end), self.line, setext))
         self._end_block(line_end)
 
 

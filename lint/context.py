@@ -106,14 +106,14 @@ class LintContext:
         return section if inside else None
 
     @cached_property
-    def canon(self) -> Mapping[Anchor, SectionKind]:
+    def declarations(self) -> Mapping[Anchor, SectionKind]:
         """The sections that the kind declares, by anchor."""
         return {section.anchor: section for section in self.kind.sections} if self.kind else {}
 
     @cached_property
-    def canon_by_heading(self) -> Mapping[str, SectionKind]:
+    def declarations_by_heading(self) -> Mapping[str, SectionKind]:
         """The sections that the kind declares, by case-folded heading."""
-        return {section.heading.casefold(): section for section in self.canon.values()}
+        return {section.heading.casefold(): section for section in self.declarations.values()}
 
     @cached_property
     def heading_counts(self) -> Counter[str]:
@@ -121,15 +121,17 @@ class LintContext:
         return Counter(section.heading.text for section in self.document.sections)
 
     @cached_property
-    def declared(self) -> tuple[tuple[Section, SectionKind], ...]:
+    def declared_sections(self) -> tuple[tuple[Section, SectionKind], ...]:
         """The document's sections with a declared anchor, with their declarations."""
         found = (
-            (section, self.canon.get(section.anchor)) for section in self.document.sections if section.anchor
+            (section, self.declarations.get(section.anchor))
+            for section in self.document.sections
+            if section.anchor
         )
         return tuple((section, declaration) for section, declaration in found if declaration)
 
     @cached_property
-    def present(self) -> frozenset[Anchor]:
+    def present_anchors(self) -> frozenset[Anchor]:
         """The anchors of all sections."""
         return frozenset(section.anchor for section in self.document.sections if section.anchor)
 

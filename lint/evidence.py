@@ -12,7 +12,7 @@ TOKEN = re.compile(r"\((ev:[^\s()]+)\)")
 
 def evidence_items(context: LintContext) -> Iterator[tuple[Section, ListItem]]:
     """Yield the items of every section that the kind declares as evidence."""
-    for section, declaration in context.declared:
+    for section, declaration in context.declared_sections:
         if declaration.role == "evidence":
             for item in section.items:
                 yield section, item

@@ -42,11 +42,11 @@ def check(context: LintContext) -> Iterator[Hit]:
     for section in context.document.sections:
         if section.anchor is None or section.anchor_span is None:
             continue
-        declaration = context.canon_by_heading.get(section.heading.text.casefold())
+        declaration = context.declarations_by_heading.get(section.heading.text.casefold())
         # Another version of the right anchor means an older or newer document, not a damaged one.
         if declaration and section.anchor.id != declaration.anchor.id:
-            own_is_elsewhere = declaration.anchor in context.present
-            if section.anchor in context.canon or not own_is_elsewhere:
+            own_is_elsewhere = declaration.anchor in context.present_anchors
+            if section.anchor in context.declarations or not own_is_elsewhere:
                 yield Hit(
                     section.anchor_span.start,
                     f'"{section.heading.text}" has the anchor {section.anchor}; its own is '

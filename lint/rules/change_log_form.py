@@ -48,7 +48,7 @@ _ENTRY = re.compile(
 
 def check(context: LintContext) -> Iterator[Hit]:
     """Find malformed lines of the Change Log."""
-    for section, declaration in context.declared:
+    for section, declaration in context.declared_sections:
         if declaration.is_change_log:
             for line in _LINE.finditer(context.flat, *section.body_span):
                 if not _ENTRY.fullmatch(line[0]):

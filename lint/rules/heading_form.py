@@ -43,11 +43,11 @@ from garden.lint.rule import Rule
 
 def check(context: LintContext) -> Iterator[Hit]:
     """Find declared sections with another heading."""
-    for section, declaration in context.declared:
+    for section, declaration in context.declared_sections:
         words = section.heading.text
         if words == declaration.heading:
             continue
-        other = context.canon_by_heading.get(words.casefold())
+        other = context.declarations_by_heading.get(words.casefold())
         if other is None or other is declaration:
             yield Hit(
                 section.span.start,

@@ -41,7 +41,7 @@ from garden.lint.word_count import count_words, may_exceed
 
 def check(context: LintContext) -> Iterator[Hit]:
     """Find sections that are long, but within their cap."""
-    for section, declaration in context.declared:
+    for section, declaration in context.declared_sections:
         note, cap = declaration.note_words, declaration.cap_words
         if note is not None and may_exceed(section.body, note):
             count = count_words(section.body)

@@ -43,8 +43,8 @@ def check(context: LintContext) -> Iterator[Hit]:
         # A rule of its own reports a misplaced anchor more precisely.
         if section.anchor or section.span.start in context.sections_with_stray:
             continue
-        declaration = context.canon_by_heading.get(section.heading.text.casefold())
-        if declaration and declaration.anchor not in context.present:
+        declaration = context.declarations_by_heading.get(section.heading.text.casefold())
+        if declaration and declaration.anchor not in context.present_anchors:
             yield Hit(
                 section.span.start,
                 f'"{declaration.heading}" has no anchor; its next line should be '

@@ -42,11 +42,11 @@ from garden.lint.stray_anchors import AnchorFault
 
 def check(context: LintContext) -> Iterator[Hit]:
     """Find declared sections that are missing."""
-    if all(anchor in context.present for anchor in context.canon):
+    if all(anchor in context.present_anchors for anchor in context.declarations):
         return
     headings = {section.heading.text.casefold() for section in context.document.sections}
-    ids = {anchor.id for anchor in context.present} | _stray_ids(context)
-    for place, declaration in enumerate(context.canon.values()):
+    ids = {anchor.id for anchor in context.present_anchors} | _stray_ids(context)
+    for place, declaration in enumerate(context.declarations.values()):
         if declaration.anchor.id not in ids and declaration.heading.casefold() not in headings:
             name = str(declaration.anchor)
             message = f'The section "{declaration.heading}" ({name}) is missing.'
@@ -60,8 +60,8 @@ def _stray_ids(context: LintContext) -> set[str]:
 
 def _offset_of_next(context: LintContext, place: int) -> int:
     """Return the offset of the section that should follow, or the end of the last words."""
-    following = list(context.canon.values())[place + 1 :]
-    starts = {declaration.anchor: section.span.start for section, declaration in context.declared}
+    following = list(context.declarations.values())[place + 1 :]
+    starts = {declaration.anchor: section.span.start for section, declaration in context.declared_sections}
     found = (starts[declaration.anchor] for declaration in following if declaration.anchor in starts)
     return next(found, len(context.text.rstrip()))
 

@@ -48,9 +48,9 @@ from garden.lint.rule import Rule
 
 def check(context: LintContext) -> Iterator[Hit]:
     """Find sections below one that should follow them."""
-    places = {anchor: place for place, anchor in enumerate(context.canon)}
+    places = {anchor: place for place, anchor in enumerate(context.declarations)}
     furthest, heading = -1, ""
-    for section, declaration in context.declared:
+    for section, declaration in context.declared_sections:
         place = places[declaration.anchor]
         if place < furthest:
             message = f'"{section.heading.text}" belongs above "{heading}".'

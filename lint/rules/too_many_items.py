@@ -48,7 +48,7 @@ from garden.lint.rule import Rule
 
 def check(context: LintContext) -> Iterator[Hit]:
     """Find lists over their cap."""
-    for section, declaration in context.declared:
+    for section, declaration in context.declared_sections:
         cap = declaration.cap_items
         if cap is not None and len(section.items) > cap:
             count = len(section.items)

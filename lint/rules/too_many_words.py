@@ -44,7 +44,7 @@ from garden.lint.word_count import count_words, may_exceed
 
 def check(context: LintContext) -> Iterator[Hit]:
     """Find sections over their word cap."""
-    for section, declaration in context.declared:
+    for section, declaration in context.declared_sections:
         cap = declaration.cap_words
         if cap is not None and may_exceed(section.body, cap):
             count = count_words(section.body)

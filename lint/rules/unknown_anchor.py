@@ -45,7 +45,7 @@ def check(context: LintContext) -> Iterator[Hit]:
         return
     for section in context.document.sections:
         anchor = section.anchor
-        if anchor is None or section.anchor_span is None or anchor in context.canon:
+        if anchor is None or section.anchor_span is None or anchor in context.declarations:
             continue
         declared = _other_version(context, anchor)
         if declared or not kind.further_sections:
@@ -58,7 +58,7 @@ def check(context: LintContext) -> Iterator[Hit]:
 
 
 def _other_version(context: LintContext, anchor: Anchor) -> Anchor | None:
-    return next((declared for declared in context.canon if declared.id == anchor.id), None)
+    return next((declared for declared in context.declarations if declared.id == anchor.id), None)
 
 
 RULE = Rule("MG107", "unknown-anchor", Severity.STYLE, __doc__, check)

@@ -51,8 +51,8 @@ def check(context: LintContext) -> Iterator[Hit]:
 
 
 def _is_reported_otherwise(context: LintContext, section: Section) -> bool:
-    declaration = context.canon_by_heading.get(section.heading.text.casefold())
-    own_is_missing = declaration is not None and declaration.anchor not in context.present
+    declaration = context.declarations_by_heading.get(section.heading.text.casefold())
+    own_is_missing = declaration is not None and declaration.anchor not in context.present_anchors
     return own_is_missing or section.span.start in context.sections_with_stray
 
 
