@@ -1,4 +1,4 @@
-"""The pages of the documentation, and the blocks in them that can be carried out."""
+"""The pages of the documentation, and their blocks that can be run."""
 
 import os
 import re
@@ -18,8 +18,9 @@ PAGES = sorted(
     path for path in REPOSITORY.glob("**/*.md") if not _ELSEWHERE & set(path.relative_to(REPOSITORY).parts)
 )
 _BLOCK = re.compile(r"^( *)```(\w+)[^\n]*\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
+REAL_COMMAND = f'"{sys.executable}" -m garden'
 _SERVED_AT = "127.0.0.1:8620"
-# Whatever a page leaves running in the background ends with it.
+# Background programs of a page end with it.
 _PREAMBLE = """\
 set -eu
 trap 'for job in $(jobs -p); do kill "$job"; done; wait' EXIT
@@ -35,17 +36,18 @@ class Block:
 
 
 def name_of(page: Path) -> str:
+    """Path of the page in the repository."""
     return str(page.relative_to(REPOSITORY))
 
 
 def blocks_of(page: Path) -> list[Block]:
-    """Give the blocks in their order."""
+    """Fenced blocks in their order."""
     found = _BLOCK.finditer(page.read_text("utf-8"))
     return [Block(match[2], re.sub(f"^{match[1]}", "", match[3], flags=re.MULTILINE)) for match in found]
 
 
 def commands_of(block: Block) -> str:
-    """Give what is typed in a console block: after a `$`, and after a `>` where a command goes on."""
+    """The typed part of a console block: after a `$`, and after a `>` where a command continues."""
     lines = block.text.splitlines()
     return "\n".join(line[2:] for line in lines if line.startswith(("$ ", "> ")))
 
@@ -55,9 +57,9 @@ def pages_with(*languages: str) -> list[Path]:
 
 
 def script_of(page: Path, folder: Path) -> str:
-    """Make one shell script of a page's console and Python blocks, as a reader would go through them.
+    """Make one shell script of a page's console and Python blocks, in the reader's order.
 
-    Python blocks that follow on each other are typed into one interpreter.
+    Consecutive Python blocks run in one interpreter.
     """
     runnable = [block for block in blocks_of(page) if block.language in {"console", "python"}]
     return _PREAMBLE + "\n".join(_parts(runnable, folder))
@@ -73,34 +75,36 @@ def _parts(runnable: list[Block], folder: Path) -> Iterator[str]:
             yield f'python -W error "{program}"'
 
 
-def run_script(script: str, folder: Path) -> "subprocess.CompletedProcess[str]":
-    """Run it with this checkout's program, and where nobody's own home and port are touched."""
+def run_script(
+    script: str, folder: Path, command: str = REAL_COMMAND, **environment: str
+) -> "subprocess.CompletedProcess[str]":
+    """Run it with this checkout's programs, a home folder of its own and a free port."""
     port = free_port()
-    environment = {
-        **os.environ,
-        "GARDEN_SERVE_PORT": str(port),
-        "HOME": str(folder),
-        "PATH": f"{programs(folder / '.bin')}:{os.environ['PATH']}",
-        "PYTHONPATH": str(REPOSITORY),
-    }
     return subprocess.run(
         ["bash", "-c", script.replace(_SERVED_AT, f"127.0.0.1:{port}")],
         cwd=folder,
-        env=environment,
+        env={
+            **os.environ,
+            "GARDEN_SERVE_PORT": str(port),
+            "HOME": str(folder),
+            "PATH": f"{make_programs(folder / '.bin', command)}:{os.environ['PATH']}",
+            "PYTHONPATH": str(REPOSITORY),
+            **environment,
+        },
         capture_output=True,
         text=True,
         check=False,
     )
 
 
-def programs(folder: Path) -> Path:
-    """Put the commands into a folder that an installation would have put on the path."""
+def make_programs(folder: Path, command: str = REAL_COMMAND) -> Path:
+    """Put the programs of an installation into a folder; `command` runs `garden`."""
     folder.mkdir(exist_ok=True)
-    commands = {"garden": f'"{sys.executable}" -m garden', "python": f'"{sys.executable}"'}
+    commands = {"garden": command, "python": f'"{sys.executable}"'}
     if shutil.which("curl") is None:
         commands["curl"] = f'"{sys.executable}" -m tests.support.curl'
-    for name, command in commands.items():
+    for name, line in commands.items():
         program = folder / name
-        program.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+        program.write_text(f'#!/bin/sh\nexec {line} "$@"\n')
         program.chmod(0o755)
     return folder

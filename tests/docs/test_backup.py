@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from garden.home.folder import Home
-from tests.docs.pages import REPOSITORY, blocks_of, programs
+from tests.docs.pages import REPOSITORY, blocks_of, make_programs
 from tests.support.gardens import events_of
 from tests.support.planted import NOTES, PROFILE, ada, ok, opened, patching, plant
 
@@ -19,7 +19,7 @@ BACK_UP, RESTORE = (
 
 def run(script: str, home: Path, backups: Path) -> str:
     """Run what a page tells, on other folders than the page's."""
-    bin_folder = programs(backups / "bin")
+    bin_folder = make_programs(backups / "bin")
     for name in ("pg_dump", "pg_restore", "psql"):
         program = bin_folder / name
         if not program.exists():

@@ -1,15 +1,18 @@
-"""What the documents tell a reader to type works, in the order in which it stands there."""
+"""The commands and programs in the documents work, in the order of each page."""
 
 import json
 import shutil
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from garden.events.database import connection
+from tests.docs.launcher import launcher
 from tests.docs.pages import (
     PAGES,
+    REAL_COMMAND,
     REPOSITORY,
     blocks_of,
     name_of,
@@ -18,40 +21,56 @@ from tests.docs.pages import (
     script_of,
 )
 from tests.support.accounts import BEN, NOTES, Account
+from tests.support.folders import run_folder
 
 CONFIGURATION = {"json": json.loads, "toml": tomllib.loads}
-# Of these the last few are there to be read: notation, other programs' settings, usage of commands.
-LANGUAGES = {"console", "python", "sql", *CONFIGURATION, "markdown", "diff", "text", "sh"}
+# The last few are only read: notation, diagrams, other programs' settings, usage of commands.
+LANGUAGES = {"console", "python", "sql", *CONFIGURATION, "markdown", "diff", "text", "sh", "mermaid"}
+# These pages are about the embedded server; the others use a fresh database of the run's server.
+EMBEDDED = {"README.md", "docs/operating.md", "docs/start/operator.md"}
+# This page starts every `garden` as a program of its own; the others fork one that has been imported.
+STARTED = {"docs/start/operator.md"}
+
+
+@pytest.fixture(scope="session")
+def forked_command() -> Iterator[str]:
+    """The shell command that runs `garden` in a forked process."""
+    with launcher(run_folder()) as command:
+        yield command
 
 
 @pytest.mark.parametrize("page", pages_with("console", "python"), ids=name_of)
-def test_what_a_page_tells_to_type_works_in_the_order_given(page: Path, folder: Path) -> None:
-    for brought in ("sample_users", "examples"):
-        shutil.copytree(REPOSITORY / brought, folder / brought)
-    done = run_script(script_of(page, folder), folder)
+def test_the_commands_and_programs_of_a_page_work_in_its_order(
+    page: Path, folder: Path, database: str, forked_command: str
+) -> None:
+    for name in ("sample_users", "examples"):
+        shutil.copytree(REPOSITORY / name, folder / name)
+    command = REAL_COMMAND if name_of(page) in STARTED else forked_command
+    settings = {} if name_of(page) in EMBEDDED else {"GARDEN_DATABASE_URL": database}
+    done = run_script(script_of(page, folder), folder, command, **settings)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("page", pages_with(*CONFIGURATION), ids=name_of)
-def test_a_configuration_that_a_page_shows_can_be_read(page: Path) -> None:
+def test_the_configuration_in_a_page_can_be_read(page: Path) -> None:
     for block in blocks_of(page):
         if block.language in CONFIGURATION:
             CONFIGURATION[block.language](block.text)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_block_is_of_a_kind_that_is_checked(page: Path) -> None:
+def test_every_block_has_a_known_language(page: Path) -> None:
     assert {block.language for block in blocks_of(page)} <= LANGUAGES
 
 
-def test_the_front_door_shows_commands_and_python() -> None:
+def test_the_readme_shows_commands_and_python() -> None:
     shown = [block.language for block in blocks_of(REPOSITORY / "README.md")]
     assert {"console", "python"} <= set(shown)
 
 
 def test_the_sql_for_the_reviewer_shows_one_users_events(account: Account, database: str) -> None:
     account.edit("one\n")
-    account.log("of somebody else", caller=BEN)
+    account.log("another user's event", caller=BEN)
     (page,) = pages_with("sql")
     (example,) = [block.text for block in blocks_of(page) if block.language == "sql"]
     *setting, select = [f"{statement};".encode() for statement in example.split(";")[:-1]]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from garden.home.folder import Home
-from tests.docs.pages import REPOSITORY, programs
+from tests.docs.pages import REPOSITORY, make_programs
 from tests.support.planted import ok, opened
 from tests.support.ports import free_port
 
@@ -153,7 +153,7 @@ def test_the_web_application_notes_and_shows(ready_home: Home) -> None:
 
 
 def backup(folder: Path, home: Path, copy: Path) -> "subprocess.CompletedProcess[str]":
-    environment = {**surroundings(home), "PATH": f"{programs(folder / 'bin')}:{os.environ['PATH']}"}
+    environment = {**surroundings(home), "PATH": f"{make_programs(folder / 'bin')}:{os.environ['PATH']}"}
     return subprocess.run(
         ["sh", EXAMPLES / "backup.sh", home, copy],
         cwd=folder,
