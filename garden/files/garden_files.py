@@ -191,11 +191,7 @@ class GardenFiles(GardenFolders):
     def confirm_name(self, path: GardenPath) -> None:
         """Sync a document's folder, and with it that the document has this name or has it no more."""
         check_place(path, Place.DOCUMENT)
-        with (
-            suppress(FileMissingError),
-            translate_os_errors(),
-            self.open(path.folder.components, READ_FOLDER) as folder,
-        ):
+        with suppress(FileMissingError), self.open_folder(path.folder) as folder:
             sync(folder, replaced=True)
 
     def drop_second_name(self, path: GardenPath, first: GardenPath) -> bool:

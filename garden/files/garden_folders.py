@@ -71,6 +71,12 @@ class GardenFolders:
             close_quietly(handle)
 
     @contextmanager
+    def open_folder(self, path: GardenPath) -> Iterator[int]:
+        """Open a folder, and translate the errors of the block."""
+        with translate_os_errors(), self.open(path.components, READ_FOLDER) as handle:
+            yield handle
+
+    @contextmanager
     def open_ensured(self, path: GardenPath) -> Iterator[int]:
         """Open a folder, and make it first if it is missing; its name is on the disk."""
         try:
@@ -113,7 +119,7 @@ class GardenFolders:
         A folder that can't be listed counts as empty.
         """
         with suppress(FileError):
-            with translate_os_errors(), self.open(folder.components, READ_FOLDER) as handle:
+            with self.open_folder(folder) as handle:
                 names = set(names_in(handle, _NOT_HIDDEN))
             known = self.list_folder(folder)
             below = sum(self.count_others(path) for path in known if path.is_folder)
@@ -128,11 +134,7 @@ class GardenFolders:
 
     def remove(self, folder: GardenPath, names: re.Pattern[str]) -> int:
         """Remove the files of a folder whose names match; returns how many there were."""
-        with (
-            suppress(FileMissingError),
-            translate_os_errors(),
-            self.open(folder.components, READ_FOLDER) as handle,
-        ):
+        with suppress(FileMissingError), self.open_folder(folder) as handle:
             found = names_in(handle, names)
             for name in found:
                 os.unlink(name, dir_fd=handle)
@@ -150,23 +152,14 @@ class GardenFolders:
 
     def is_same_file(self, path: GardenPath, other: GardenPath) -> bool:
         """Whether two paths, of documents or copies, lead to one file."""
-        with (
-            translate_os_errors(),
-            self.open(path.folder.components, READ_FOLDER) as one,
-            self.open(other.folder.components, READ_FOLDER) as two,
-        ):
+        with self.open_folder(path.folder) as one, self.open_folder(other.folder) as two:
             return identity_of(status_in(one, path.name)) == identity_of(status_in(two, other.name))
 
     def drop_duplicate(self, path: GardenPath, other: GardenPath, *, or_equal: bool = False) -> bool:
         """Remove the first path if both lead to one file, or, with `or_equal`, to two that hold the same."""
-        with (
-            translate_os_errors(),
-            self.open(other.folder.components, READ_FOLDER) as kept,
-            self.open(path.folder.components, READ_FOLDER) as folder,
-        ):
-            is_duplicate = identity_of(status_in(folder, path.name)) == identity_of(
-                status_in(kept, other.name)
-            )
+        with self.open_folder(other.folder) as kept, self.open_folder(path.folder) as folder:
+            status = status_in(folder, path.name)
+            is_duplicate = identity_of(status) == identity_of(status_in(kept, other.name))
             if not is_duplicate and or_equal:
                 with open_in(folder, path.name) as one, open_in(kept, other.name) as two:
                     is_duplicate = read_stable(one)[0] == read_stable(two)[0]

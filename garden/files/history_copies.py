@@ -1,6 +1,6 @@
 """History copies: the versions of documents that an edit replaced, or that a snapshot kept."""
 
-from garden.files.beneath import READ_FILE, READ_FOLDER
+from garden.files.beneath import READ_FILE
 from garden.files.errors import FileExistsAlreadyError, translate_os_errors
 from garden.files.garden_folders import GardenFolders, check_place
 from garden.files.paths import GardenPath, Place
@@ -32,7 +32,7 @@ class HistoryCopies:
         check_place(copy, Place.HISTORY_COPY)
         if not self._folders.exists(copy):
             return False
-        with translate_os_errors(), self._folders.open(copy.folder.components, READ_FOLDER) as folder:
+        with self._folders.open_folder(copy.folder) as folder:
             renew_name(folder, copy.name)
             sync(folder, replaced=True)
         return True

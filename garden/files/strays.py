@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from contextlib import suppress
 
-from garden.files.beneath import READ_FOLDER
-from garden.files.errors import translate_os_errors
 from garden.files.garden_folders import GardenFolders, OnUnlisted, check_place, skip_unlisted
 from garden.files.paths import GardenPath, PathNotAllowedError, Place
 from garden.files.plain_files import names_in, stray_pattern, target_name
@@ -37,5 +35,5 @@ class Strays:
                     yield from self._documents_below(path, on_unlisted)
 
     def _target_names(self, folder: GardenPath) -> list[str]:
-        with translate_os_errors(), self._folders.open(folder.components, READ_FOLDER) as handle:
+        with self._folders.open_folder(folder) as handle:
             return [target_name(stray) for stray in names_in(handle, stray_pattern())]

@@ -5,6 +5,7 @@ removed anchors or identity, the event names them, and no tool edits the documen
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -29,38 +30,28 @@ _RECENT_EVENTS = 20
 _ABSENT = object()
 
 
+@dataclass(frozen=True)
 class DriftAdopter:
     """Records outside edits in the event log."""
 
-    def __init__(self, reader: EventReader, documents: Documents, files: GardenFiles) -> None:
-        self._reader = reader
-        self._documents = documents
-        self._files = files
+    reader: EventReader
+    documents: Documents
+    files: GardenFiles
 
     def adopt(self, stream: LockedStream, path: GardenPath, file: FileText) -> Event | None:
         """Record the outside edit of a document, if its file differs from the head."""
         head = stream.head
         if file.hash == head.raw_hash:
             return None
-        user_id = path.user_id
         old = self.known_text(stream, path)
-        document = self._documents.parse_file(path, file)
-        failed = self._failed_with(user_id, path, file.hash)
-        damage = find_damage(old, document, stream.damage)
-        statement = Statement(
-            type=ADOPTED_TYPE,
-            op=ADOPTED_TYPE,
-            tool="garden",
-            path=path.text,
-            entity=entity_of(path),
-            rationale=_rationale(old, failed),
-            edit={"failedEvent": str(failed)} if failed else None,
-            lint={
-                "counts": document.report.counts,
-                "blocked": list(document.report.blocked_reasons),
-                "damage": damage,
-            },
-        )
+        document = self.documents.parse_file(path, file)
+        failed = self._failed_with(path, file.hash)
+        stream.damage = find_damage(old, document, stream.damage)
+        lint = {
+            "counts": document.report.counts,
+            "blocked": list(document.report.blocked_reasons),
+            "damage": stream.damage,
+        }
         change = DocumentChange(
             splice=splice_between(old or "", file.text),
             before_hash=head.content_hash,
@@ -69,25 +60,15 @@ class DriftAdopter:
             intended_raw_hash=file.hash,
             sealed_text=canonical(file.text),
         )
-        stream.damage = damage
-        return stream.record(statement, change, by=Caller(user_id, EXTERNAL, role="person"))
+        return _record(stream, path, change, _rationale(old, failed), failed, lint)
 
     def departure(self, stream: LockedStream, path: GardenPath) -> Event | None:
         """Find the failed move that took a missing file away: its mover woke up too late."""
-        page = self._reader.query(path.user_id, Query(path=path.text, op=MOVE_OP, limit=_RECENT_EVENTS))
+        page = self.reader.query(path.user_id, Query(path=path.text, op=MOVE_OP, limit=_RECENT_EVENTS))
         return next((event for event in page.events if self._took_away(event, stream.head.raw_hash)), None)
 
     def adopt_departure(self, stream: LockedStream, path: GardenPath, failed: Event) -> Event:
         """Record that a failed move took a document away."""
-        statement = Statement(
-            type=ADOPTED_TYPE,
-            op=ADOPTED_TYPE,
-            tool="garden",
-            path=path.text,
-            entity=entity_of(path),
-            rationale=_rationale(None, failed.event_id),
-            edit={"failedEvent": str(failed.event_id)},
-        )
         change = DocumentChange(
             splice=Splice(0, self.known_text(stream, path) or "", ""),
             before_hash=stream.head.content_hash,
@@ -97,7 +78,7 @@ class DriftAdopter:
             sealed_text=canonical(""),
         )
         stream.damage = None
-        return stream.record(statement, change, by=Caller(path.user_id, EXTERNAL, role="person"))
+        return _record(stream, path, change, _rationale(None, failed.event_id), failed.event_id)
 
     def _took_away(self, event: Event, raw_hash: str | None) -> bool:
         asked = (event.statement.edit or {}).get("asked", {})
@@ -105,11 +86,11 @@ class DriftAdopter:
             return False
         there = GardenPath(asked["to"])
         try:
-            if self._files.read(there).hash == raw_hash:
+            if self.files.read(there).hash == raw_hash:
                 return True
         except FileMissingError:
             return False
-        page = self._reader.query(there.user_id, Query(path=there.text, limit=_RECENT_EVENTS))
+        page = self.reader.query(there.user_id, Query(path=there.text, limit=_RECENT_EVENTS))
         return any(
             each.intended_raw_hash == raw_hash and "failedEvent" in (each.statement.edit or {})
             for each in page.events
@@ -120,17 +101,17 @@ class DriftAdopter:
         if file.hash == stream.head.raw_hash:
             return stream.damage
         return find_damage(
-            self.known_text(stream, path), self._documents.parse_file(path, file), stream.damage
+            self.known_text(stream, path), self.documents.parse_file(path, file), stream.damage
         )
 
     def known_text(self, stream: LockedStream, path: GardenPath) -> str | None:
         """The text of a document's head."""
         version = stream.head.version
-        return self._reader.text_at(path.user_id, path.text, version) if version else None
+        return self.reader.text_at(path.user_id, path.text, version) if version else None
 
-    def _failed_with(self, user_id: str, path: GardenPath, raw_hash: str) -> UUID | None:
+    def _failed_with(self, path: GardenPath, raw_hash: str) -> UUID | None:
         """Find the failed event that was to write this; its writer woke up after it was settled."""
-        page = self._reader.query(user_id, Query(path=path.text, limit=_RECENT_EVENTS))
+        page = self.reader.query(path.user_id, Query(path=path.text, limit=_RECENT_EVENTS))
         return next(
             (
                 event.event_id
@@ -139,6 +120,27 @@ class DriftAdopter:
             ),
             None,
         )
+
+
+def _record(
+    stream: LockedStream,
+    path: GardenPath,
+    change: DocumentChange,
+    rationale: str,
+    failed: UUID | None,
+    lint: Mapping[str, Any] | None = None,
+) -> Event:
+    statement = Statement(
+        type=ADOPTED_TYPE,
+        op=ADOPTED_TYPE,
+        tool="garden",
+        path=path.text,
+        entity=entity_of(path),
+        rationale=rationale,
+        edit={"failedEvent": str(failed)} if failed else None,
+        lint=lint,
+    )
+    return stream.record(statement, change, by=Caller(path.user_id, EXTERNAL, role="person"))
 
 
 def find_damage(

@@ -5,6 +5,7 @@ disk set back was last touched before the lost version was begun, or to link the
 """
 
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 
 import structlog
@@ -23,12 +24,12 @@ _RECENT_EVENTS = 200
 _COARSE = timedelta(milliseconds=20)
 
 
+@dataclass(frozen=True)
 class LostWrites:
     """Rebuilds files with lost writes from their events."""
 
-    def __init__(self, reader: EventReader, files: GardenFiles) -> None:
-        self._reader = reader
-        self._files = files
+    reader: EventReader
+    files: GardenFiles
 
     def rebuild(self, stream: LockedStream, path: GardenPath, file: FileText) -> FileText | None:
         """Put the newest version in the file's place if the disk set the file back; returns the new file."""
@@ -41,13 +42,13 @@ class LostWrites:
         # With a wrong clock it could be a person's undo. Both texts are in the event log, so nothing is lost.
         if lost is None or not stream.is_dated_by_clock(lost) or not self._is_older(path, file, lost):
             return None
-        text = self._reader.text_at(path.user_id, path.text, stream.head.version)
-        self._files.replace(path, text.encode(), expected=file.hash)
+        text = self.reader.text_at(path.user_id, path.text, stream.head.version)
+        self.files.replace(path, text.encode(), expected=file.hash)
         structlog.get_logger("garden.recovery").warning(
             "the disk had set a file back; it was rebuilt",
             path=path.text, version=stream.head.version, lost_since=lost.document_version,
         )  # fmt: skip
-        return self._files.read(path)
+        return self.files.read(path)
 
     def _is_older(self, path: GardenPath, file: FileText, lost: Event) -> bool:
         """Whether a file was last touched before the change that it lacks."""
@@ -57,12 +58,12 @@ class LostWrites:
             return False
         # Either a person was that quick, or the file was touched to link the copy made for this change.
         with suppress(FileMissingError):
-            return self._files.is_same_file(path, path.copy_of(lost.created_at, lost.event_id))
+            return self.files.is_same_file(path, path.copy_of(lost.created_at, lost.event_id))
         return False
 
     def _next_after(self, path: GardenPath, raw_hash: str) -> Event | None:
         """Find the event that replaced the newest version with these bytes."""
-        page = self._reader.query(path.user_id, Query(path=path.text, limit=_RECENT_EVENTS))
+        page = self.reader.query(path.user_id, Query(path=path.text, limit=_RECENT_EVENTS))
         following: Event | None = None
         for event in page.events:
             if event.status is not Status.COMMITTED or event.document_version is None:

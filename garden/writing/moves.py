@@ -60,22 +60,15 @@ class Move:
     dry_run: bool = False
 
 
+@dataclass(frozen=True)
 class Mover:
     """Carries out moves, under the locks of both paths."""
 
-    def __init__(
-        self,
-        store: EventStore,
-        files: GardenFiles,
-        documents: Documents,
-        write_path: WritePath,
-        disk_space: DiskSpace,
-    ) -> None:
-        self._store = store
-        self._files = files
-        self._documents = documents
-        self._write_path = write_path
-        self._disk_space = disk_space
+    store: EventStore
+    files: GardenFiles
+    documents: Documents
+    write_path: WritePath
+    disk_space: DiskSpace
 
     def move(self, caller: Caller, move: Move, request: RequestIdentity | None) -> WriteOutcome:
         """Move a document; its history stays where it is."""
@@ -85,8 +78,8 @@ class Mover:
         # Always in the same order, or two opposite moves would wait for each other.
         first, second = sorted((move.path.text, move.new_path.text))
         with (
-            self._store.document(caller, first, asked.get(first)) as held,
-            self._store.lock_second(held, second, asked.get(second)) as other,
+            self.store.document(caller, first, asked.get(first)) as held,
+            self.store.lock_second(held, second, asked.get(second)) as other,
         ):
             reach(Failpoint.LOCKED)
             source, target = (held, other) if first == move.path.text else (other, held)
@@ -94,19 +87,19 @@ class Mover:
 
     def _move(self, source: LockedStream, target: LockedStream, move: Move) -> WriteOutcome:
         if not move.dry_run:
-            earlier = self._write_path.settle(source, move.path)
-            self._write_path.settle(target, move.new_path)
+            earlier = self.write_path.settle(source, move.path)
+            self.write_path.settle(target, move.new_path)
             if earlier is not None:
                 return replay_outcome(earlier, None)
         leaving = self._open_source(source, target, move)
         arriving = GardenDocument(
-            move.new_path, leaving.raw_hash, leaving.document, self._documents.kind_of(move.new_path)
+            move.new_path, leaving.raw_hash, leaving.document, self.documents.kind_of(move.new_path)
         )
         refuse_new_damage(arriving)
         outcome = WriteOutcome({"ok": True}, also={"documentHash": leaving.document.hash})
         if move.dry_run:
             return outcome
-        self._disk_space.check()
+        self.disk_space.check()
         response = stored_response(outcome, EMPTY_HASH)
         arrival = target.begin(
             _statement(move, move.new_path, {"from": move.path.text}), _arrival(arriving, target)
@@ -118,7 +111,7 @@ class Mover:
             )
             with record_failure(source, departure):
                 reach(Failpoint.BEGUN)
-                self._files.move(move.path, move.new_path, expected=leaving.raw_hash)
+                self.files.move(move.path, move.new_path, expected=leaving.raw_hash)
         reach(Failpoint.WRITTEN)
         with report_unknown_outcome(departure):
             target.finish(arrival, {})
@@ -128,7 +121,7 @@ class Mover:
         return replace(outcome, event_id=departure.event_id)
 
     def _open_source(self, source: LockedStream, target: LockedStream, move: Move) -> GardenDocument:
-        opened = self._write_path.open_without_adopting if move.dry_run else self._write_path.open_and_adopt
+        opened = self.write_path.open_without_adopting if move.dry_run else self.write_path.open_and_adopt
         leaving = opened(source, move.path).current
         if leaving is None:
             raise FileMissingError

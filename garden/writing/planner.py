@@ -204,12 +204,12 @@ class Plan:
         )
 
 
+@dataclass(frozen=True)
 class Planner:
     """Plans edits with the kinds and the limits of this garden."""
 
-    def __init__(self, documents: Documents, document_bytes_max: int) -> None:
-        self._documents = documents
-        self._bytes_max = document_bytes_max
+    documents: Documents
+    document_bytes_max: int
 
     def plan(
         self,
@@ -238,14 +238,14 @@ class Planner:
         )
         check_precondition(intent.if_match, before, section)
         # Checked before parsing, which takes long for a hundred megabytes.
-        if _characters(intent.edit) > self._bytes_max * _ROOM_FOR_CONTEXT:
-            raise FileTooLargeError(self._bytes_max)
-        kind = self._documents.kind_of(intent.path)
+        if _characters(intent.edit) > self.document_bytes_max * _ROOM_FOR_CONTEXT:
+            raise FileTooLargeError(self.document_bytes_max)
+        kind = self.documents.kind_of(intent.path)
         entry = _entry(intent, before, name, section)
         applied = apply(document, intent.edit, kind=kind, entry=entry, section=section)
         content = _encoded(applied.text)
-        if len(content) > self._bytes_max:
-            raise FileTooLargeError(self._bytes_max)
+        if len(content) > self.document_bytes_max:
+            raise FileTooLargeError(self.document_bytes_max)
         after = GardenDocument(intent.path, raw_hash(content), applied.after, kind, previous=document)
         comparison = compare(before.report if before else _NOTHING, after.report)
         plan = Plan(intent, before, applied, content, after, comparison, missing)

@@ -6,6 +6,7 @@ The caller holds the document's lock, which proves that the writer is gone.
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from garden.events.idempotency import EarlierRequest
@@ -36,26 +37,26 @@ CONFLICT = {
 }
 
 
+@dataclass(frozen=True)
 class SagaSettler:
     """Finishes interrupted changes whose text is in the file, and fails the others."""
 
-    def __init__(self, store: EventStore, reader: EventReader, files: GardenFiles) -> None:
-        self._store = store
-        self._reader = reader
-        self._files = files
+    store: EventStore
+    reader: EventReader
+    files: GardenFiles
 
     def settle(self, stream: LockedStream, path: GardenPath) -> Event | None:
         """Settle the open change of this document, if there is one, and keep the lock."""
         open_event_id = stream.head.open_event_id
         if open_event_id is None:
             return None
-        event = self._reader.event(path.user_id, open_event_id)
+        event = self.reader.event(path.user_id, open_event_id)
         if event is None:
             raise StaleStateError(
                 f"Event {open_event_id} is open and can't be found.", hint="Run 'garden keys verify'."
             )
         reach(Failpoint.STALLED_READ)
-        self._files.strays.remove(path)
+        self.files.strays.remove(path)
         self._undo_half_move(stream, path, event)
         ended = self._settle_event(stream, path, event)
         reach(Failpoint.SETTLED)
@@ -67,7 +68,7 @@ class SagaSettler:
         written = self._written(path, event, file)
         if written is not None:
             # The writer may have stopped because the disk did not confirm, or before it could.
-            self._files.make_durable(path)
+            self.files.make_durable(path)
             reach(Failpoint.CONFIRMED)
             self._complete_history(path, event, written)
             reach(Failpoint.COPIED)
@@ -91,11 +92,11 @@ class SagaSettler:
             return
         old, new = GardenPath(asked.get("from", path.text)), GardenPath(asked.get("to", path.text))
         # Before the loss of the old name is confirmed, or a power failure could leave neither.
-        self._files.confirm_name(new)
+        self.files.confirm_name(new)
         with suppress(FileMissingError):
-            if self._files.is_same_file(old, new):
-                with self._store.lock_second(stream, new.text):
-                    self._files.drop_second_name(new, old)
+            if self.files.is_same_file(old, new):
+                with self.store.lock_second(stream, new.text):
+                    self.files.drop_second_name(new, old)
 
     def _written(self, path: GardenPath, event: Event, file: FileText | None) -> str | None:
         """The text that a change wrote, if it did; the file may have been edited since.
@@ -109,7 +110,7 @@ class SagaSettler:
         if file is None or event.splice is None or file.hash in _equal_hashes(event.before_raw_hash):
             return None
         version = (event.document_version or 1) - 1
-        before = self._reader.text_at(path.user_id, path.text, version) if version else ""
+        before = self.reader.text_at(path.user_id, path.text, version) if version else ""
         after = apply_splice(before, event.splice)
         return after if _holds(file.text, before, after) else None
 
@@ -125,7 +126,7 @@ class SagaSettler:
         there = self._read(new)
         if there is not None and there.hash == departure.before_raw_hash:
             return True
-        page = self._reader.query(new.user_id, Query(path=new.text, op=MOVE_OP, limit=_RECENT_EVENTS))
+        page = self.reader.query(new.user_id, Query(path=new.text, op=MOVE_OP, limit=_RECENT_EVENTS))
         origin = {"from": departure.statement.path}
         arrival = next(
             (each for each in page.events if (each.statement.edit or {}).get("asked") == origin), None
@@ -142,7 +143,7 @@ class SagaSettler:
 
     def _read(self, path: GardenPath) -> FileText | None:
         try:
-            return self._files.read(path)
+            return self.files.read(path)
         except FileMissingError:
             return None
 
@@ -152,12 +153,12 @@ class SagaSettler:
         copy = path.copy_of(event.created_at, event.event_id)
         # An editor that had the old file open may have written into the copy. Those words are a person's, and
         # stay; the version replaced is in the event log.
-        if not self._files.history.confirm(copy) and event.splice is not None:
-            self._files.history.write(copy, apply_splice(text, event.splice.reverse).encode())
+        if not self.files.history.confirm(copy) and event.splice is not None:
+            self.files.history.write(copy, apply_splice(text, event.splice.reverse).encode())
 
     def _drop_link(self, path: GardenPath, event: Event) -> None:
         with suppress(FileMissingError):
-            self._files.history.drop_link(path.copy_of(event.created_at, event.event_id))
+            self.files.history.drop_link(path.copy_of(event.created_at, event.event_id))
 
 
 def intended_response(event: Event) -> Mapping[str, Any]:

@@ -43,30 +43,23 @@ class HistorySnapshot:
     replayed: bool = False
 
 
+@dataclass(frozen=True)
 class Snapshots:
     """Takes snapshots."""
 
-    def __init__(
-        self,
-        store: EventStore,
-        reader: EventReader,
-        files: GardenFiles,
-        write_path: WritePath,
-        disk_space: DiskSpace,
-    ) -> None:
-        self._store = store
-        self._reader = reader
-        self._files = files
-        self._write_path = write_path
-        self._disk_space = disk_space
+    store: EventStore
+    reader: EventReader
+    files: GardenFiles
+    write_path: WritePath
+    disk_space: DiskSpace
 
     def take(
         self, caller: Caller, intent: SnapshotIntent, request: RequestIdentity | None
     ) -> HistorySnapshot:
         """Copy the current version; only a request with the caller's own key is remembered."""
         with (
-            self._store.document(caller, intent.path.text) as stream,
-            self._store.lock_second(stream, JOURNAL, request) as journal,
+            self.store.document(caller, intent.path.text) as stream,
+            self.store.lock_second(stream, JOURNAL, request) as journal,
         ):
             if journal.earlier is not None:
                 return self._replay(caller, journal.earlier.event_id)
@@ -78,20 +71,20 @@ class Snapshots:
             copy = intent.path.copy_of(name.at, name.event_id)
             if intent.dry_run:
                 return HistorySnapshot(copy.text, None, is_new=True)
-            self._disk_space.check()
+            self.disk_space.check()
             # No event records an interrupted snapshot, so the next one removes its strays.
-            self._files.strays.remove(intent.path)
+            self.files.strays.remove(intent.path)
             # The copy comes first: without its event it is only an extra copy.
-            self._files.history.write(copy, document.text.encode())
+            self.files.history.write(copy, document.text.encode())
             event = journal.record(_statement(intent, copy, document), name=name)
             return HistorySnapshot(copy.text, event.event_id, is_new=True)
 
     def _current(self, stream: LockedStream, intent: SnapshotIntent) -> GardenDocument:
         if intent.dry_run:
-            opened = self._write_path.open_without_adopting(stream, intent.path)
+            opened = self.write_path.open_without_adopting(stream, intent.path)
         else:
-            self._write_path.settle(stream, intent.path)
-            opened = self._write_path.open_and_adopt(stream, intent.path)
+            self.write_path.settle(stream, intent.path)
+            opened = self.write_path.open_and_adopt(stream, intent.path)
         if opened.current is None:
             raise FileMissingError
         check_precondition(intent.if_match, opened.current)
@@ -100,20 +93,20 @@ class Snapshots:
     def _existing(
         self, caller: Caller, path: GardenPath, tool: str, document: GardenDocument
     ) -> HistorySnapshot | None:
-        found = self._reader.query(caller.user_id, Query(path=path.text, op=OP, limit=_RECENT_EVENTS)).events
+        found = self.reader.query(caller.user_id, Query(path=path.text, op=OP, limit=_RECENT_EVENTS)).events
         # An event of events.log may have the same op.
         newest = [event for event in found if event.statement.tool == tool]
         if not newest:
             return None
         details = _details(newest[0].statement)
-        if details.get("rawHash") != document.raw_hash or not self._files.exists(
+        if details.get("rawHash") != document.raw_hash or not self.files.exists(
             GardenPath(details["historyPath"])
         ):
             return None
         return HistorySnapshot(details["historyPath"], newest[0].event_id, is_new=False)
 
     def _replay(self, caller: Caller, event_id: UUID) -> HistorySnapshot:
-        event = self._reader.event(caller.user_id, event_id)
+        event = self.reader.event(caller.user_id, event_id)
         details = _details(event.statement) if event else {}
         return HistorySnapshot(details.get("historyPath", ""), event_id, is_new=False, replayed=True)
 

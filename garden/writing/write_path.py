@@ -100,52 +100,42 @@ class Preview:
     warnings: tuple[str, ...]
 
 
+@dataclass(frozen=True)
 class WritePath:
     """Carries out intents, each through the same steps."""
 
-    def __init__(
-        self,
-        store: EventStore,
-        files: GardenFiles,
-        documents: Documents,
-        planner: Planner,
-        settler: SagaSettler,
-        adopter: DriftAdopter,
-        lost_writes: LostWrites,
-        disk_space: DiskSpace,
-    ) -> None:
-        self._store = store
-        self._files = files
-        self._documents = documents
-        self._planner = planner
-        self._settler = settler
-        self._adopter = adopter
-        self._lost_writes = lost_writes
-        self._disk_space = disk_space
+    store: EventStore
+    files: GardenFiles
+    documents: Documents
+    planner: Planner
+    settler: SagaSettler
+    adopter: DriftAdopter
+    lost_writes: LostWrites
+    disk_space: DiskSpace
 
     def write(
         self, caller: Caller, intent: Intent, request: RequestIdentity | None, build_result: BuildResult
     ) -> WriteOutcome:
         """Carry an intent through all steps; a returned outcome survives any crash."""
         path = intent.path
-        with self._store.document(caller, path.text, request) as stream:
+        with self.store.document(caller, path.text, request) as stream:
             reach(Failpoint.LOCKED)
             earlier = self.settle(stream, path)
             if earlier is not None:
-                return replay_outcome(earlier, self._settler.raw_hash_of(path))
+                return replay_outcome(earlier, self.settler.raw_hash_of(path))
             opened = self.open_and_adopt(stream, path, recreates=intent.recreates)
             name = stream.next_name()
             intent = intent.at_version(stream.head.version)
-            plan = self._planner.plan(intent, opened.current, name, stream.damage, missing=opened.missing)
+            plan = self.planner.plan(intent, opened.current, name, stream.damage, missing=opened.missing)
             reach(Failpoint.PLANNED)
             outcome = _outcome(plan, build_result(plan), opened.adopted)
             if plan.unchanged:
                 return replace(outcome, unchanged=True)
-            self._disk_space.check()
+            self.disk_space.check()
             response = stored_response(outcome, plan.after.raw_hash)
             copy = path.copy_of(name.at, name.event_id) if plan.keeps_copy else None
             replaces_file = plan.before is not None and not plan.missing
-            with self._files.prepare(
+            with self.files.prepare(
                 path,
                 plan.content,
                 expected=plan.before.raw_hash if plan.before and replaces_file else None,
@@ -163,16 +153,16 @@ class WritePath:
             with report_unknown_outcome(event):
                 stream.finish(event, {**response, "eventId": str(event.event_id)})
             reach(Failpoint.SEALED)
-        self._documents.remember(plan.after)
+        self.documents.remember(plan.after)
         return replace(outcome, event_id=event.event_id)
 
     def preview(
         self, caller: Caller, intent: Intent, request: RequestIdentity, *, may_exceed: bool = False
     ) -> Preview:
         """Plan an intent, and record nothing."""
-        with self._store.document(caller, intent.path.text, request) as stream:
+        with self.store.document(caller, intent.path.text, request) as stream:
             opened = self.open_without_adopting(stream, intent.path, recreates=intent.recreates)
-            plan = self._planner.plan(
+            plan = self.planner.plan(
                 intent.at_version(stream.head.version),
                 opened.current,
                 stream.next_name(),
@@ -185,9 +175,9 @@ class WritePath:
 
     def settle_and_adopt(self, caller: Caller, path: GardenPath) -> SettledDocument:
         """Bring the event log up to the file, and leave the file's text as it is."""
-        with self._store.document(caller, path.text) as stream:
+        with self.store.document(caller, path.text) as stream:
             reach(Failpoint.LOCKED)
-            settled = self._settler.settle(stream, path)
+            settled = self.settler.settle(stream, path)
             try:
                 opened = self.open_and_adopt(stream, path)
             except GardenError as error:
@@ -196,12 +186,12 @@ class WritePath:
 
     def clear_strays(self, caller: Caller, path: GardenPath) -> int:
         """Remove the strays of a document, under its lock, so that no living writer loses one."""
-        with self._store.document(caller, path.text):
-            return self._files.strays.remove(path)
+        with self.store.document(caller, path.text):
+            return self.files.strays.remove(path)
 
     def settle(self, stream: LockedStream, path: GardenPath) -> EarlierRequest | None:
         """Settle an interrupted change; returns the answered earlier request with the same key, if any."""
-        self._settler.settle(stream, path)
+        self.settler.settle(stream, path)
         if stream.earlier is not None and stream.earlier.response is None:
             raise InProgressError(
                 "The same request is being carried out.",
@@ -217,24 +207,24 @@ class WritePath:
         A missing file is refused, except for an edit that `recreates` it.
         """
         try:
-            file = self._files.read(path)
+            file = self.files.read(path)
         except FileMissingError:
             return self._open_missing(stream, path, recreates=recreates, records=True)
-        rebuilt = self._lost_writes.rebuild(stream, path, file)
+        rebuilt = self.lost_writes.rebuild(stream, path, file)
         file = rebuilt or file
-        adopted = self._adopter.adopt(stream, path, file)
-        return LockedDocument(self._documents.parse_file(path, file), adopted, rebuilt is not None)
+        adopted = self.adopter.adopt(stream, path, file)
+        return LockedDocument(self.documents.parse_file(path, file), adopted, rebuilt is not None)
 
     def open_without_adopting(
         self, stream: LockedStream, path: GardenPath, *, recreates: bool = False
     ) -> LockedDocument:
         """Read a document under its lock, and record nothing."""
         try:
-            file = self._files.read(path)
+            file = self.files.read(path)
         except FileMissingError:
             return self._open_missing(stream, path, recreates=recreates, records=False)
-        stream.damage = self._adopter.damage(stream, path, file)
-        return LockedDocument(self._documents.parse_file(path, file), None)
+        stream.damage = self.adopter.damage(stream, path, file)
+        return LockedDocument(self.documents.parse_file(path, file), None)
 
     def _open_missing(
         self, stream: LockedStream, path: GardenPath, *, recreates: bool, records: bool
@@ -242,13 +232,11 @@ class WritePath:
         if stream.head.raw_hash in {None, EMPTY_HASH}:
             return LockedDocument(None, None)
         if recreates:
-            text = self._adopter.known_text(stream, path) or ""
-            return LockedDocument(self._documents.parse_text(path, text), None, missing=True)
-        gone = self._adopter.departure(stream, path)
+            text = self.adopter.known_text(stream, path) or ""
+            return LockedDocument(self.documents.parse_text(path, text), None, missing=True)
+        gone = self.adopter.departure(stream, path)
         if gone is not None:
-            return LockedDocument(
-                None, self._adopter.adopt_departure(stream, path, gone) if records else None
-            )
+            return LockedDocument(None, self.adopter.adopt_departure(stream, path, gone) if records else None)
         raise DocumentDamagedError(
             f"The file of this document is missing, and the account holds version {stream.head.version} "
             "of it.",
@@ -260,7 +248,7 @@ class WritePath:
     def _write_missing_version(self, copy: GardenPath, version: GardenDocument) -> None:
         """Write the version of a missing file into the history, where there is no file to link."""
         try:
-            self._files.history.write(copy, version.text.encode())
+            self.files.history.write(copy, version.text.encode())
         except StorageError:
             raise SyncFailedError(replaced=True) from None
 

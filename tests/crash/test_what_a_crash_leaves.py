@@ -68,7 +68,7 @@ class Abandoned:
         with services.store.document(self._call.caller, self.path.text, asked) as stream:
             standing = services.write_path.open_and_adopt(stream, self.path).current
             name = stream.next_name()
-            plan = services.write_path._planner.plan(intent, standing, name)
+            plan = services.write_path.planner.plan(intent, standing, name)
             answer = stored_response(_outcome(plan, edits.result(plan), None), plan.after.document.hash)
             self.event = stream.begin(plan.statement(answer), plan.change(stream.head), name)
             self.text = plan.after.text

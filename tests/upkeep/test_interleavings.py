@@ -174,7 +174,7 @@ def test_clocks_that_jump_do_no_harm(garden: Garden, monkeypatch: pytest.MonkeyP
     def jumping() -> datetime:
         return datetime.now(UTC) + timedelta(hours=chance.uniform(-20, 20))
 
-    for account in (garden.services.store, garden.services.recovery_path._store):
+    for account in (garden.services.store, garden.services.recovery_path.store):
         monkeypatch.setattr(account, "_now", jumping)
     monkeypatch.setattr(garden.services.recoveries, "_now", jumping)
     for number in range(60):

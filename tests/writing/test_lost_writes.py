@@ -38,7 +38,7 @@ def edited(session: Session, path: str, *texts: str) -> None:
 @pytest.fixture
 def _commits_lie_ahead(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> None:
     """Set a file back as a disk does: its times are those before the commit."""
-    for account in (garden.services.store, garden.services.recovery_path._store):
+    for account in (garden.services.store, garden.services.recovery_path.store):
         monkeypatch.setattr(account, "_now", lambda: datetime.now(UTC) + timedelta(hours=1))
 
 
@@ -119,7 +119,7 @@ def test_a_file_touched_for_its_copy_and_then_set_back_is_rebuilt(
     garden: Garden, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, passed = file_of(garden, CRITIC), [timedelta(0)]
-    for account in (garden.services.store, garden.services.recovery_path._store):
+    for account in (garden.services.store, garden.services.recovery_path.store):
         monkeypatch.setattr(account, "_now", lambda: datetime.now(UTC) + passed[-1])
 
     def lasting_long(step: Failpoint) -> None:
@@ -153,7 +153,7 @@ def test_a_persons_undo_stays_where_a_clock_was_ahead(
         edited(session, CRITIC, "private")
         # By now the clock has reached the time to which it had been set.
         later = lambda: datetime.now(UTC) + timedelta(hours=2)  # noqa: E731
-        monkeypatch.setattr(garden.services.recovery_path._store, "_now", later)
+        monkeypatch.setattr(garden.services.recovery_path.store, "_now", later)
     put_back(file, old)
     [done] = adopt(garden.services, "ada")
     assert done.outcome == "adopted"
