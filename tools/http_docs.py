@@ -16,6 +16,7 @@ from garden.surfaces.web import openapi
 from garden.surfaces.web.application import WebService
 from garden.surfaces.web.authentication import SingleUserAuthenticator
 from garden.upkeep.tasks import Timer
+from tools.markdown import prose
 
 TARGET = Path(__file__).parents[1] / "docs" / "http-api.md"
 TOOLS = "/v1/tools/"
@@ -78,15 +79,14 @@ def _page(document: Described) -> str:
 
 def _route(document: Described, method: str, path: str, operation: Described) -> Iterator[str]:
     yield f"### {method.upper()} {path}\n"
-    told: str = operation.get("description", operation["summary"])
+    told = prose(operation.get("description", operation["summary"]))
     yield f"{told}\n" if told.endswith((".", "?")) else f"{told}.\n"
     parameters = [_resolved(document, each) for each in operation.get("parameters", ())]
     parameters = [each for each in parameters if each["name"] != _TAKEN_BY_ALL]
     if parameters:
         yield "| parameter | where | what it is |\n|---|---|---|"
         for each in parameters:
-            said = each.get("description", "").replace("|", "\\|")
-            yield f"| `{each['name']}` | {each['in']} | {said} |"
+            yield f"| `{each['name']}` | {each['in']} | {prose(each.get('description', ''))} |"
         yield ""
     answers = operation["responses"].items()
     for status, answer in ((status, answer) for status, answer in answers if status < "400"):
@@ -96,7 +96,7 @@ def _route(document: Described, method: str, path: str, operation: Described) ->
 
 def _refusals(document: Described) -> Iterator[str]:
     for name, response in sorted(document["components"]["responses"].items()):
-        yield f"| {name.removeprefix('Refused')} | {response['description']} |"
+        yield f"| {name.removeprefix('Refused')} | {prose(response['description'])} |"
 
 
 def _resolved(document: Described, value: Described) -> Described:

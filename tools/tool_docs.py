@@ -11,6 +11,7 @@ from garden.tools.declaration import Tool
 from garden.tools.error_codes import CODES
 from garden.tools.registry import REGISTRY
 from garden.tools.wire import RecordedRequest, WriteRequest
+from tools.markdown import prose
 
 DOCS = Path(__file__).parents[1] / "docs"
 ERRORS = """\
@@ -40,7 +41,7 @@ Field names are camelCase; snake_case is understood too. An object `opts` may ho
 
 def files() -> dict[Path, str]:
     """Text of each page."""
-    rows = [f"| `{name}` | {code.meaning} | {code.remedy} |" for name, code in CODES.items()]
+    rows = [f"| `{name}` | {prose(code.meaning)} | {prose(code.remedy)} |" for name, code in CODES.items()]
     return {DOCS / "tools.md": _tools(), DOCS / "errors.md": ERRORS + "\n".join(rows) + "\n"}
 
 
@@ -63,7 +64,7 @@ def _tool(tool: Tool[Any]) -> Iterator[str]:
     shared = set(WriteRequest.model_fields) if issubclass(tool.request, RecordedRequest) else set()
     also = "It takes what edits take as well." if issubclass(tool.request, WriteRequest) else ""
     yield f"## {tool.name}\n"
-    yield f"{tool.summary} {tool.description}\n"
+    yield f"{prose(tool.summary)} {prose(tool.description)}\n"
     yield f"{'Writes' if traits.writes else 'Reads'}; for the roles {', '.join(sorted(traits.roles))}.\n"
     fields = list(_fields(tool.request, shared))
     if len(fields) > len(_TABLE):
@@ -80,5 +81,4 @@ def _fields(model: Any, without: set[str]) -> Iterator[str]:
     for name, field in model.model_fields.items():
         if name not in without:
             needed = "yes" if field.is_required() else ""
-            told = (field.description or "").replace("|", "\\|")
-            yield f"| `{to_camel(name)}` | {needed} | {told} |"
+            yield f"| `{to_camel(name)}` | {needed} | {prose(field.description or '')} |"

@@ -42,7 +42,7 @@ class Reply:
     warnings: tuple[str, ...] = ()
 
 
-RequestT = TypeVar("RequestT", bound=Request)
+_RequestT = TypeVar("_RequestT", bound=Request)
 
 
 @dataclass(frozen=True)
@@ -60,27 +60,27 @@ class Traits:
 
 
 @dataclass(frozen=True)
-class Edits(Generic[RequestT]):
+class Edits(Generic[_RequestT]):
     """How a tool that edits one document makes an intent from a request, and a result from a plan."""
 
-    intent: Callable[[Call, GardenPath, RequestT], Intent]
+    intent: Callable[[Call, GardenPath, _RequestT], Intent]
     result: Callable[[Plan], Any]
 
 
 @dataclass(frozen=True)
-class Tool(Generic[RequestT]):
+class Tool(Generic[_RequestT]):
     """A tool: its name, its texts, its request and result types, and its handler."""
 
     name: str
     title: str
     summary: str
     description: str
-    request: type[RequestT]
+    request: type[_RequestT]
     result: Any
-    handler: Callable[[Call, RequestT], Reply]
+    handler: Callable[[Call, _RequestT], Reply]
     traits: Traits
     example: Mapping[str, Any]
-    edits: Edits[RequestT] | None = None
+    edits: Edits[_RequestT] | None = None
 
     @cached_property
     def result_adapter(self) -> TypeAdapter[Any]:

@@ -12,7 +12,7 @@ from garden.tools.wire import EditRequest, WriteRequest, payload_of
 from garden.writing.planner import Intent, Plan
 from garden.writing.write_path import Preview, WriteOutcome
 
-RequestT = TypeVar("RequestT", bound=EditRequest)
+_EditT = TypeVar("_EditT", bound=EditRequest)
 
 
 def intent_of(
@@ -32,10 +32,10 @@ def intent_of(
     )
 
 
-def edit_handler(edits: Edits[RequestT]) -> Callable[[Call, RequestT], Reply]:
+def edit_handler(edits: Edits[_EditT]) -> Callable[[Call, _EditT], Reply]:
     """Make the handler of a tool that edits the document at the request's `path`."""
 
-    def handle(call: Call, request: RequestT) -> Reply:
+    def handle(call: Call, request: _EditT) -> Reply:
         intent = edits.intent(call, document_path(call.caller, request.path), request)
         identity = request_identity(call, intent.tool, intent.path, request)
         if request.dry_run:
