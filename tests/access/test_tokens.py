@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -26,9 +27,20 @@ from garden.events.tokens import Token, TokenStore
 from garden.home.folder import Home
 from garden.writing.callers import InvalidCallerError
 from tests.support.gardens import NOTES, plant
-from tests.support.processes import garden as run
+from tests.support.processes import garden as spawned
+from tests.surfaces.cli.conftest import Command, Ran
 
 NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
+
+
+def run(*words: str, home: Path) -> Ran:
+    with pytest.MonkeyPatch.context() as patch:
+        return Command(home, patch)(*words)
+
+
+@pytest.fixture
+def database(cleared_database: str) -> str:
+    return cleared_database
 
 
 class Clocks:
@@ -283,7 +295,7 @@ def test_a_whole_token_given_for_an_id_is_not_repeated(tokens: Tokens) -> None:
 
 
 def test_the_command_prints_the_token_alone_and_once(ready_home: Home) -> None:
-    made = run(
+    made = spawned(
         "token", "create", "--user", "ada", "--role", "agent", home=ready_home.path,
         env={"GARDEN_LOG_LEVEL": "debug"},
     )  # fmt: skip
@@ -294,14 +306,14 @@ def test_the_command_prints_the_token_alone_and_once(ready_home: Home) -> None:
     assert "not shown again" in made.stderr
 
     token_id = secret.split(".")[2]
-    listed = run("token", "list", home=ready_home.path).stdout
+    listed = run("token", "list", home=ready_home.path).out
     assert token_id in listed
     assert "live" in listed
     assert secret[-43:] not in listed
 
     revoked = run("token", "revoke", token_id, "--user", "ada", home=ready_home.path)
-    assert revoked.returncode == 0, revoked.stderr
-    [row] = json.loads(run("token", "list", "--user", "ada", "--json", home=ready_home.path).stdout)
+    assert revoked.code == 0, revoked.err
+    [row] = json.loads(run("token", "list", "--user", "ada", "--json", home=ready_home.path).out)
     assert (row["status"], row["role"], row["actor"]) == ("revoked", "agent", "agent")
     lifetime = datetime.fromisoformat(row["expires_at"]) - datetime.fromisoformat(row["created_at"])
     assert abs(lifetime - timedelta(days=90)) < timedelta(minutes=5)
@@ -312,8 +324,8 @@ def test_the_command_warns_where_there_is_no_garden_of_the_user(ready_home: Home
     plant(garden.session("ada"), NOTES)
     for user, warned in (("ada", False), ("adda", True)):
         made = run("token", "create", "--user", user, "--role", "agent", home=ready_home.path)
-        assert made.stdout.startswith(f"mgt.{user}.")
-        assert ("warning: There is no garden of adda yet" in made.stderr) is warned
+        assert made.out.startswith(f"mgt.{user}.")
+        assert ("warning: There is no garden of adda yet" in made.err) is warned
 
 
 @pytest.mark.parametrize(
@@ -326,7 +338,7 @@ def test_the_command_warns_where_there_is_no_garden_of_the_user(ready_home: Home
 )
 def test_the_command_takes_an_end_or_none(ready_home: Home, expires: str, wanted: str | None) -> None:
     words = ("token", "create", "--user", "ada", "--role", "reviewer", "--expires", expires, "--json")
-    shown = json.loads(run(*words, home=ready_home.path).stdout)
+    shown = json.loads(run(*words, home=ready_home.path).out)
     assert shown["expires_at"] == wanted
     assert shown["secret"].startswith("mgt.ada.")
 
@@ -344,5 +356,5 @@ def test_the_command_takes_an_end_or_none(ready_home: Home, expires: str, wanted
 )
 def test_the_command_says_what_is_wrong(ready_home: Home, words: list[str], code: int, said: str) -> None:
     done = run("token", *words, home=ready_home.path)
-    assert (done.returncode, done.stdout) == (code, "")
-    assert said in done.stderr
+    assert (done.code, done.out) == (code, "")
+    assert said in done.err

@@ -1,3 +1,5 @@
+"""`garden call` and `garden plant`: envelopes, exit codes and misuse."""
+
 import json
 import subprocess
 from pathlib import Path
@@ -8,20 +10,34 @@ import pytest
 from garden.application import Garden
 from tests.support.gardens import CRITIC, NOTES, OVERVIEW, PAIR, file_of, ok, plant, result, rows
 from tests.support.processes import command, environment
-from tests.support.processes import garden as garden_command
+from tests.surfaces.cli.conftest import Command, Ran
 
 NOWHERE = {"GARDEN_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nothing"}
+
+
+def _run(home: Path, *words: str, given: bytes = b"", env: dict[str, str] | None = None) -> Ran:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (env or {}).items():
+            patch.setenv(name, value)
+        return Command(home, patch)(*words, given=given)
 
 
 def _call(
     home: Path, *words: str, given: bytes = b"", env: dict[str, str] | None = None
 ) -> tuple[int, dict[str, Any]]:
+    done = _run(home, "call", *words, given=given, env=env)
+    (line,) = done.lines
+    envelope: dict[str, Any] = json.loads(line)
+    assert envelope["ok"] is (done.code == 0), done.err
+    return done.code, envelope
+
+
+def _call_process(home: Path, *words: str, env: dict[str, str] | None = None) -> tuple[int, dict[str, Any]]:
     done = subprocess.run(
-        command("call", *words), env=environment(home, env), input=given, capture_output=True, check=False
+        command("call", *words), env=environment(home, env), capture_output=True, check=False
     )
     (line,) = done.stdout.decode().splitlines()
     envelope: dict[str, Any] = json.loads(line)
-    assert envelope["ok"] is (done.returncode == 0), done.stderr
     return done.returncode, envelope
 
 
@@ -35,7 +51,9 @@ def _code(home: Path, *words: str, given: bytes = b"", env: dict[str, str] | Non
 
 def test_a_call_is_answered_by_one_envelope_and_exit_code_0(garden: Garden) -> None:
     arguments = json.dumps({"path": NOTES, "title": "日記"}, ensure_ascii=False)
-    status, envelope = _call(garden.home.path, "md.plant", arguments, "--user", "ada", "--actor", "me")
+    status, envelope = _call_process(
+        garden.home.path, "md.plant", arguments, "--user", "ada", "--actor", "me"
+    )
     assert status == 0
     session = garden.session("ada")
     assert envelope["result"] == {"newHash": result(session, "fs.hash", path=NOTES)}
@@ -115,9 +133,9 @@ def test_kinds_that_can_not_be_read_are_told_in_an_envelope(garden: Garden) -> N
     ],
 )
 def test_a_misuse_exits_with_2_and_prints_no_envelope(folder: Path, words: list[str]) -> None:
-    done = garden_command("call", *words, home=folder / "home")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr
+    done = _run(folder / "home", "call", *words)
+    assert (done.code, done.out) == (2, "")
+    assert done.err
 
 
 def test_an_answer_is_readable_whatever_the_terminal_can_show(garden: Garden) -> None:
@@ -126,7 +144,7 @@ def test_an_answer_is_readable_whatever_the_terminal_can_show(garden: Garden) ->
     ok(session, "fs.append", path=NOTES, text="日記")
     arguments = json.dumps({"path": NOTES})
     ascii_only = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
-    _, envelope = _call(garden.home.path, "fs.read", arguments, "--user", "ada", env=ascii_only)
+    _, envelope = _call_process(garden.home.path, "fs.read", arguments, "--user", "ada", env=ascii_only)
     assert "日記" in envelope["result"]
 
 
@@ -153,9 +171,9 @@ def test_planting_again_leaves_what_is_there(garden: Garden) -> None:
     _planted(home)
     before = file_of(garden, NOTES).read_bytes()
     assert all(each["meta"]["replayed"] for each in _planted(home))
-    done = garden_command("plant", "--user", "ada", "--title", "Other", "--json", home=home)
-    assert done.returncode == 0
-    assert {each["error"]["code"] for each in json.loads(done.stdout)} == {"already_exists"}
+    done = _run(home, "plant", "--user", "ada", "--title", "Other", "--json")
+    assert done.code == 0
+    assert {each["error"]["code"] for each in json.loads(done.out)} == {"already_exists"}
     assert file_of(garden, NOTES).read_bytes() == before
 
 
@@ -167,18 +185,18 @@ def test_planting_again_leaves_what_is_there(garden: Garden) -> None:
     ],
 )  # fmt: skip
 def test_a_plant_that_makes_no_sense_exits_with_2(folder: Path, words: list[str]) -> None:
-    done = garden_command("plant", "--user", "ada", *words, home=folder / "home")
-    assert (done.returncode, done.stdout) == (2, "")
+    done = _run(folder / "home", "plant", "--user", "ada", *words)
+    assert (done.code, done.out) == (2, "")
 
 
 def test_a_plant_of_nobody_is_refused(garden: Garden) -> None:
-    done = garden_command("plant", "--user", "Ada", home=garden.home.path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "user's id" in done.stderr
+    done = _run(garden.home.path, "plant", "--user", "Ada")
+    assert (done.code, done.out) == (1, "")
+    assert "user's id" in done.err
 
 
 def _planted(home: Path, *words: str) -> list[dict[str, Any]]:
-    done = garden_command("plant", "--user", "ada", *words, "--json", home=home)
-    assert done.returncode == 0, done.stderr
-    answers: list[dict[str, Any]] = json.loads(done.stdout)
+    done = _run(home, "plant", "--user", "ada", *words, "--json")
+    assert done.code == 0, done.err
+    answers: list[dict[str, Any]] = json.loads(done.out)
     return answers
