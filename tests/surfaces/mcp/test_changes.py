@@ -131,13 +131,20 @@ def test_a_client_receives_its_own_changes_too(service: Service, ada: Session) -
     async def converse() -> None:
         news = News()
         async with over_http(service, OLDER)(message_handler=news.receive) as client:
+            await client.subscribe_resource(f"garden://{NOTES}")
+            await client.call_tool("fs_append", {"path": NOTES, "text": "By myself."})
+            assert await news.next() == f"garden://{NOTES}"
+
+    asyncio.run(converse())
+
+
+def test_a_subscription_outside_the_own_garden_is_refused(service: Service) -> None:
+    async def converse() -> None:
+        async with over_http(service, OLDER)() as client:
             for uri in ("garden://users/ben/notes.md", "file:///etc/passwd"):
                 with pytest.raises(MCPError) as refused:
                     await client.subscribe_resource(uri)
                 assert refused.value.code == -32602
-            await client.subscribe_resource(f"garden://{NOTES}")
-            await client.call_tool("fs_append", {"path": NOTES, "text": "By myself."})
-            assert await news.next() == f"garden://{NOTES}"
 
     asyncio.run(converse())
 
