@@ -10,7 +10,7 @@ FOLDER = Path(__file__).parents[1] / "docs" / "lint"
 
 _INDEX_HEAD = """# The rules
 
-Made from the rules themselves by `make docs`; change a rule's docstring, not these pages.
+Generated from the rules by `make docs`; change a rule's docstring, not these pages.
 
 Every rule examines one document and reports findings. The severity of the rule says what a finding means:
 
