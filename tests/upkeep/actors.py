@@ -1,4 +1,4 @@
-"""Threads that stop at a named step until they are let go, so that others can come in between."""
+"""Threads that stop at a named failpoint, so that other threads can act in between."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ _SECONDS_MAX = 60
 
 
 class Actor(threading.Thread):
-    """Somebody who does one thing, and stops at a step on the way if they come by it."""
+    """A thread that does one thing, and waits at a failpoint if it reaches it."""
 
     def __init__(self, work: Callable[[], Any], stops_at: Failpoint | None = None) -> None:
         super().__init__(daemon=True)
@@ -26,19 +26,19 @@ class Actor(threading.Thread):
     def run(self) -> None:
         try:
             self.result = self._work()
-        except BaseException as error:  # noqa: BLE001 - the test is to judge it
+        except BaseException as error:  # noqa: BLE001 - the test judges it
             self.error = error
         finally:
             self._waiting.set()
 
     def begin(self) -> "Actor":
-        """Start, and come back when the actor stands at the step or is done."""
+        """Start, and return when the actor waits at its failpoint or is done."""
         self.start()
         assert self._waiting.wait(_SECONDS_MAX)
         return self
 
     def finish(self) -> Any:
-        """Let the actor go on, and wait for what comes of it."""
+        """Let the actor go on, and return its result."""
         self._go.set()
         self.join(_SECONDS_MAX)
         assert not self.is_alive()
@@ -60,13 +60,13 @@ def _seen(step: Failpoint) -> None:
 
 @contextmanager
 def staged() -> Iterator[None]:
-    """Have every actor seen."""
+    """Make failpoints stop actors."""
     with watch_failpoints(_seen):
         yield
 
 
 def cut_off(database: str) -> int:
-    """End every connection that holds a document's lock, as a server does that restarts."""
+    """End every connection that holds a document's lock, as a server restart does."""
     with connection(database) as server:
         found = server.execute(
             b"select count(pg_terminate_backend(pid, 5000)) from (select distinct pid from pg_locks"

@@ -1,4 +1,4 @@
-"""Brokers, the processes that talk over them, and whoever sends them messages."""
+"""Brokers, processes that use them, and messages for them."""
 
 import os
 import subprocess
@@ -18,18 +18,18 @@ from garden.upkeep.tasks import jobs
 from tests.support.brokers import RealBroker, kinds_of_brokers, real_broker
 
 ONLY_MESSAGES = {f"GARDEN_UPKEEP_{job.upper()}_SECONDS": "0" for job in jobs(Upkeep())}
-"""Settings by which no timer does anything."""
+"""Settings that turn every timer off."""
 
 ONLY_THE_TIMER = {**ONLY_MESSAGES, "GARDEN_UPKEEP_SWEEP_SECONDS": "1"}
-"""Settings by which a timer sweeps."""
+"""Settings that leave only the sweep's timer on."""
 
 
 @dataclass
 class Running:
-    """A command that runs, and said so."""
+    """A running command, and the line it printed when ready."""
 
     process: subprocess.Popen[str]
-    said: str
+    first_line: str
     log_file: Path
 
     @property
@@ -41,7 +41,7 @@ class Running:
         return self.process.poll() is None
 
     def stop(self) -> int:
-        """Tell it to stop, and wait until it has."""
+        """Send SIGTERM, and wait for the exit code."""
         self.process.terminate()
         return self.process.wait(timeout=60)
 
@@ -52,7 +52,7 @@ class Running:
 
 @contextmanager
 def running(home: Home, *words: str, env: dict[str, str], program: str = "garden") -> Iterator[Running]:
-    """Run a command that says a line when it is ready."""
+    """Run a command, and wait for the line it prints when ready."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("GARDEN_")}
     command = [sys.executable, "-m", program, "--home", str(home.path), *words]
     log_file = home.path / f"{words[0]}.log"
@@ -64,16 +64,16 @@ def running(home: Home, *words: str, env: dict[str, str], program: str = "garden
     ):
         try:
             assert process.stdout is not None
-            said = process.stdout.readline()
-            assert said, log_file.read_text()
-            yield Running(process, said, log_file)
+            first_line = process.stdout.readline()
+            assert first_line, log_file.read_text()
+            yield Running(process, first_line, log_file)
         finally:
             process.kill()
 
 
 @pytest.fixture(params=kinds_of_brokers())
 def broker(request: pytest.FixtureRequest, ready_home: Home, folder: Path) -> Iterator[RealBroker]:
-    """A broker of each kind that there is."""
+    """A broker of each available kind."""
     with real_broker(request.param, folder, queue_name(ready_home)) as made:
         yield made
 
@@ -86,9 +86,9 @@ def worker(
     env: dict[str, str] | None = None,
     program: str = "garden",
 ) -> Iterator[Running]:
-    """Run `garden worker`, to which every open change is stalled, and which only messages move."""
-    told = {"GARDEN_BROKER_URL": broker.url, "GARDEN_UPKEEP_STALLED_SECONDS": "0"}
-    env = {**told, **(env or ONLY_MESSAGES)}
+    """Run `garden worker` with every open saga stalled, and, unless `env` is given, all timers off."""
+    settings = {"GARDEN_BROKER_URL": broker.url, "GARDEN_UPKEEP_STALLED_SECONDS": "0"}
+    env = {**settings, **(env or ONLY_MESSAGES)}
     with running(garden.home, "worker", *words, env=env, program=program) as found:
         yield found
 

@@ -1,8 +1,8 @@
-"""`garden worker`, whose jobs are held amid their fourth document until they are to be left off.
+"""`garden worker` with jobs that wait at their fourth document until they must stop.
 
     python -m tests.upkeep.held_worker --home HOME worker
 
-A kill, or word to stop, finds it there, however fast it is and however late they come.
+So a kill or a stop signal always arrives while a job runs.
 """
 
 import itertools
@@ -21,7 +21,7 @@ _LOOK_SECONDS = 0.01
 
 
 def held(job: Job, services: Services, go_on: Callable[[], bool]) -> JobCounts:
-    """Run a job, and stay at a document for as long as the job may go on."""
+    """Run a job that waits at a document while it may go on."""
     documents = itertools.count()
 
     def hold(step: Failpoint) -> None:

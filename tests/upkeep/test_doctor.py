@@ -38,7 +38,7 @@ def test_a_missing_home_is_not_created_and_what_needs_it_is_skipped(folder: Path
 
 
 @pytest.mark.parametrize("place", ["users", "history", ".garden", ".garden/keys", "."])
-def test_what_others_can_read_is_found(healthy: Home, place: str) -> None:
+def test_a_folder_that_others_can_open_is_found(healthy: Home, place: str) -> None:
     (healthy.path / place).chmod(0o755)
     finding = examined(healthy.path)["permissions"]
     assert finding.status == "failed"
@@ -59,7 +59,7 @@ def test_a_disk_below_the_limit_is_found(healthy: Home, monkeypatch: pytest.Monk
     assert examined(healthy.path)["disk"].status == "failed"
 
 
-def test_a_database_that_does_not_answer_is_found_and_its_password_kept(
+def test_a_database_that_does_not_answer_is_found_without_its_password(
     healthy: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GARDEN_DATABASE_URL", "postgresql://me:hunter2@127.0.0.1:9/x")
@@ -87,7 +87,7 @@ def test_keys_that_are_missing_or_damaged_are_found(healthy: Home, damage: bytes
 
 
 @pytest.mark.parametrize("url", ["redis://:hunter2@127.0.0.1:9", "amqp://me:hunter2@127.0.0.1:9"])
-def test_a_broker_that_does_not_answer_is_found_and_its_password_kept(
+def test_a_broker_that_does_not_answer_is_found_without_its_password(
     healthy: Home, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
     monkeypatch.setenv("GARDEN_BROKER_URL", url)
@@ -98,7 +98,7 @@ def test_a_broker_that_does_not_answer_is_found_and_its_password_kept(
 
 
 @pytest.mark.parametrize("url", ["redis://:hun/ter2@127.0.0.1:9", "amqp://me:hun#ter2@127.0.0.1:9"])
-def test_an_address_of_a_broker_that_can_not_be_read_gives_nothing_of_its_password_away(
+def test_an_invalid_broker_address_does_not_reveal_its_password(
     healthy: Home, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
     monkeypatch.setenv("GARDEN_BROKER_URL", url)
@@ -110,9 +110,7 @@ def test_an_address_of_a_broker_that_can_not_be_read_gives_nothing_of_its_passwo
     assert "%2F" in finding.hint
 
 
-def test_a_misspelt_variable_is_a_warning_and_no_failure(
-    healthy: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_misspelt_variable_is_a_warning(healthy: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GARDEN_DATABSE_URL", "x")
     assert examined(healthy.path)["settings"].status == "warning"
     assert Command(healthy.path, monkeypatch)("doctor").code == 0
@@ -144,7 +142,7 @@ def test_settings_that_are_broken_fail_their_check_and_others_are_skipped(
 
 
 @pytest.mark.parametrize("declaration", ["not toml", "\n[nothing]\n", 'kind = "part_profile"\n'])
-def test_declarations_of_kinds_that_can_not_be_read_are_a_finding(healthy: Home, declaration: str) -> None:
+def test_invalid_kind_declarations_are_found(healthy: Home, declaration: str) -> None:
     kinds = healthy.path / "kinds"
     kinds.mkdir()
     (kinds / "mine.toml").write_text(declaration)
@@ -153,7 +151,7 @@ def test_declarations_of_kinds_that_can_not_be_read_are_a_finding(healthy: Home,
     assert finding.hint
 
 
-def test_declarations_of_kinds_are_counted(healthy: Home) -> None:
+def test_kind_declarations_are_counted(healthy: Home) -> None:
     kinds = healthy.path / "kinds"
     kinds.mkdir()
     caps = '[[sections]]\nanchor = "evidence v1"\ncap_items = 12\n'

@@ -1,4 +1,4 @@
-"""Jobs as messages: what is done with one that is late, wrong, or whose job fails."""
+"""Job messages that are late, unknown, or whose job fails."""
 
 import json
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ def actors(client: Broker, home: Home, done: "Queue[str]") -> dict[str, JobActor
     }
 
 
-def test_a_message_that_is_too_old_is_put_aside_and_the_next_one_is_done(
+def test_a_message_too_old_is_dropped_and_the_next_one_done(
     ready_home: Home, broker: RealBroker, client: Broker, done: "Queue[str]"
 ) -> None:
     seldom = actors(client, ready_home, done)["seldom"]
@@ -71,7 +71,7 @@ def test_a_message_that_is_too_old_is_put_aside_and_the_next_one_is_done(
     assert broker.waiting() == []
 
 
-def test_a_job_that_no_timer_runs_is_done_when_a_message_asks(
+def test_a_message_runs_a_job_that_no_timer_runs(
     ready_home: Home, broker: RealBroker, client: Broker, done: "Queue[str]"
 ) -> None:
     never = actors(client, ready_home, done)["never"]
@@ -81,7 +81,7 @@ def test_a_job_that_no_timer_runs_is_done_when_a_message_asks(
     assert broker.waiting() == []
 
 
-def test_a_job_that_fails_is_not_tried_again_and_keeps_no_other_from_being_done(
+def test_a_failing_job_is_not_retried_and_stops_no_other(
     ready_home: Home, broker: RealBroker, client: Broker
 ) -> None:
     begun: Queue[str] = Queue()
@@ -99,7 +99,7 @@ def test_a_job_that_fails_is_not_tried_again_and_keeps_no_other_from_being_done(
     assert (begun.empty(), broker.waiting()) == (True, [])
 
 
-def test_homes_that_share_a_broker_do_not_take_each_other_s_messages(
+def test_homes_that_share_a_broker_take_only_their_own_messages(
     ready_home: Home, broker: RealBroker, client: Broker, done: "Queue[str]", folder: Path
 ) -> None:
     other = queue_name(ensure_home(folder / "other"))
@@ -114,7 +114,7 @@ def test_homes_that_share_a_broker_do_not_take_each_other_s_messages(
     broker.remove_queue(other)
 
 
-def test_a_message_that_names_no_job_is_put_aside(
+def test_a_message_for_an_unknown_job_is_dropped(
     ready_home: Home, broker: RealBroker, client: Broker, done: "Queue[str]"
 ) -> None:
     seldom = actors(client, ready_home, done)["seldom"]
@@ -125,7 +125,7 @@ def test_a_message_that_names_no_job_is_put_aside(
         until(lambda: broker.dead() == 1)
 
 
-def test_a_bench_is_closed_when_the_step_under_way_has_been_finished(garden: Garden) -> None:
+def test_closing_a_runner_waits_for_the_current_step(garden: Garden) -> None:
     begun = Event()
     order: list[str] = []
 
@@ -146,22 +146,20 @@ def test_a_bench_is_closed_when_the_step_under_way_has_been_finished(garden: Gar
     assert order == ["finished", "closed"]
 
 
-def test_what_keeps_a_job_from_being_done_is_no_failure_of_the_message(
-    garden: Garden, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_refused_job_does_not_fail_its_message(garden: Garden, capsys: pytest.CaptureFixture[str]) -> None:
     def hindered(_: Services) -> Iterator[JobCounts]:
         yield JobCounts(finished=2)
-        raise InProgressError("Somebody else is at it.", hint="Wait.")
+        raise InProgressError("Another process holds it.", hint="Wait.")
 
     configure_logs("info", "json")
     JobRunner(garden.services).perform(Job("hindered", 0, hindered))
-    told = json.loads(capsys.readouterr().err)
-    assert (told["level"], told["reason"]) == ("warning", "Somebody else is at it.")
-    assert (told["job"], told["finished"], told["failed"]) == ("hindered", 2, 1)
-    assert told["took_seconds"] >= 0
+    entry = json.loads(capsys.readouterr().err)
+    assert (entry["level"], entry["reason"]) == ("warning", "Another process holds it.")
+    assert (entry["job"], entry["finished"], entry["failed"]) == ("hindered", 2, 1)
+    assert entry["took_seconds"] >= 0
 
 
-def test_a_job_leaves_the_same_words_in_the_log_whoever_had_it_done(
+def test_a_job_logs_the_same_for_a_message_and_for_the_timer(
     garden: Garden, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(_: Services) -> Iterator[JobCounts]:
@@ -198,7 +196,7 @@ def _raised(error: InProgressError) -> JobCounts:
     raise error
 
 
-def test_the_doctor_finds_a_broker_that_answers_and_one_that_was_lost(
+def test_the_doctor_tells_a_live_broker_from_a_lost_one(
     home: Home, broker: RealBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GARDEN_BROKER_URL", broker.url)

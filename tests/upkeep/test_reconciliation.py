@@ -1,4 +1,4 @@
-"""Stalled changes are brought to their end, each attempt counted, none tried for ever."""
+"""Sweeping settles stalled sagas, counts each attempt, and tries none for ever."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -39,9 +39,9 @@ def swept(garden: Garden, pause_seconds: float = 0) -> list[Reconciliation]:
     return list(sweep(garden.services, NOW, pause_seconds=pause_seconds))
 
 
-def test_what_stands_is_finished_and_what_does_not_is_undone(garden: Garden, session: Session) -> None:
-    leave_open(garden, NOTES, "said and written", written=True)
-    leave_open(garden, OTHERS[0], "said and not written")
+def test_a_written_change_is_finished_and_an_unwritten_one_undone(garden: Garden, session: Session) -> None:
+    leave_open(garden, NOTES, "written", written=True)
+    leave_open(garden, OTHERS[0], "not written")
     assert [(each.path, each.outcome) for each in swept(garden)] == [
         (NOTES, "finished"),
         (OTHERS[0], "undone"),
@@ -54,7 +54,7 @@ def test_what_stands_is_finished_and_what_does_not_is_undone(garden: Garden, ses
 
 
 @pytest.mark.usefixtures("session")
-def test_what_is_younger_than_asked_for_is_left_to_its_writer(garden: Garden) -> None:
+def test_a_young_saga_is_left_to_its_writer(garden: Garden) -> None:
     leave_open(garden, NOTES, "just begun")
     assert list(sweep(garden.services, timedelta(minutes=1))) == []
     assert len(swept(garden)) == 1
@@ -89,7 +89,7 @@ def test_a_document_of_a_live_writer_is_passed_over_and_not_counted(garden: Gard
 
 
 @pytest.mark.usefixtures("session")
-def test_what_can_not_be_ended_is_given_up_with_an_account_of_why(garden: Garden) -> None:
+def test_a_saga_that_can_not_be_settled_is_quarantined_with_the_reason(garden: Garden) -> None:
     leave_open(garden, NOTES, "more")
     leave_open(garden, OTHERS[0], "more")
     before = file_of(garden, NOTES).read_bytes()
@@ -109,7 +109,7 @@ def test_what_can_not_be_ended_is_given_up_with_an_account_of_why(garden: Garden
         "A document is UTF-8 text, and this file has no valid UTF-8 at byte 0. "
         "Remove the cause, then run 'garden reconcile --quarantined' to try once more."
     )
-    # Whoever edits it is told as before, and once a person has seen to it, it goes on.
+    # A person has fixed the file and releases the saga.
     file_of(garden, NOTES).write_bytes(before)
     garden.services.recoveries.release()
     assert [each.outcome for each in swept(garden)] == ["undone"]
@@ -117,7 +117,7 @@ def test_what_can_not_be_ended_is_given_up_with_an_account_of_why(garden: Garden
 
 
 @pytest.mark.usefixtures("session")
-def test_what_takes_whoever_tries_it_down_is_not_tried_for_ever(garden: Garden) -> None:
+def test_a_saga_that_kills_the_sweep_is_not_tried_for_ever(garden: Garden) -> None:
     leave_open(garden, NOTES, "more")
 
     def die(step: Failpoint) -> None:
@@ -133,11 +133,11 @@ def test_what_takes_whoever_tries_it_down_is_not_tried_for_ever(garden: Garden) 
     assert given_up.message.endswith("Every attempt ended without a reason, as after a crash.")
 
 
-def test_what_a_full_disk_keeps_open_is_told_and_ends_by_itself_when_there_is_room(
+def test_sagas_kept_open_by_a_full_disk_are_settled_when_there_is_room(
     garden: Garden, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for path in OTHERS:
-        leave_open(garden, path, "said and written", written=True)
+        leave_open(garden, path, "written", written=True)
 
     def full(*_: object) -> None:
         raise OSError(ENOSPC, "")
@@ -162,7 +162,7 @@ def test_what_a_full_disk_keeps_open_is_told_and_ends_by_itself_when_there_is_ro
 
 
 @pytest.mark.usefixtures("session")
-def test_a_database_that_breaks_off_gives_the_attempts_back_and_ends_the_sweep(
+def test_a_lost_database_ends_the_sweep_and_counts_no_attempt(
     garden: Garden, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for path in OTHERS[:2]:
@@ -182,7 +182,7 @@ def test_a_database_that_breaks_off_gives_the_attempts_back_and_ends_the_sweep(
     assert [each.outcome for each in swept(garden)] == ["undone"] * 2
 
 
-def test_the_next_write_ends_also_what_was_given_up(garden: Garden, session: Session) -> None:
+def test_the_next_write_settles_a_quarantined_saga(garden: Garden, session: Session) -> None:
     leave_open(garden, NOTES, "more", written=True)
     for _ in range(garden.settings.upkeep.attempts + 1):
         garden.services.recoveries.claim(NOW, limit=1, pause_seconds=0)
@@ -193,22 +193,22 @@ def test_the_next_write_ends_also_what_was_given_up(garden: Garden, session: Ses
     assert garden.services.recoveries.counts() == (0, 0)
 
 
-def test_many_sweeps_at_once_end_each_change_once(garden: Garden, session: Session) -> None:
+def test_many_sweeps_at_once_settle_each_saga_once(garden: Garden, session: Session) -> None:
     for number, path in enumerate(OTHERS):
         leave_open(garden, path, "more", written=number % 2 == 0)
     with ThreadPoolExecutor(4) as threads:
         done = list(threads.map(lambda _: swept(garden), range(4)))
-    told = Counter((each.path, each.outcome) for each in chain(*done) if each.outcome != "unchanged")
-    assert {outcome for _, outcome in told} <= {"finished", "undone", "busy"}
-    assert {path for path, outcome in told if outcome != "busy"} == set(OTHERS)
-    assert max(count for (_, outcome), count in told.items() if outcome != "busy") == 1
+    counts = Counter((each.path, each.outcome) for each in chain(*done) if each.outcome != "unchanged")
+    assert {outcome for _, outcome in counts} <= {"finished", "undone", "busy"}
+    assert {path for path, outcome in counts if outcome != "busy"} == set(OTHERS)
+    assert max(count for (_, outcome), count in counts.items() if outcome != "busy") == 1
     assert [events_of(session, path)[-1].split()[1] for path in OTHERS] == [
         "committed", "failed", "committed", "failed", "committed",
     ]  # fmt: skip
     assert broken_promises(garden) == []
 
 
-def test_both_halves_of_a_move_are_ended(garden: Garden, session: Session) -> None:
+def test_both_halves_of_a_move_are_settled(garden: Garden, session: Session) -> None:
     new = "users/ada/parts/moved/notes.md"
 
     def die(step: Failpoint) -> None:
@@ -239,7 +239,7 @@ def test_temporary_files_of_killed_writers_are_removed(garden: Garden) -> None:
 
 
 @pytest.mark.usefixtures("session")
-def test_the_temporary_file_of_a_living_writer_stays(garden: Garden) -> None:
+def test_the_temporary_file_of_a_live_writer_stays(garden: Garden) -> None:
     seen: list[Any] = []
 
     def look(step: Failpoint) -> None:
@@ -254,7 +254,7 @@ def test_the_temporary_file_of_a_living_writer_stays(garden: Garden) -> None:
     assert broken_promises(garden) == []
 
 
-def test_by_hand_everything_is_done_whatever_its_age(garden: Garden, session: Session) -> None:
+def test_reconcile_settles_even_the_youngest_saga(garden: Garden, session: Session) -> None:
     leave_open(garden, NOTES, "more", written=True)
     with file_of(garden, OTHERS[0]).open("a") as file:
         file.write("\nby hand\n")

@@ -1,4 +1,4 @@
-"""Which message is sent when, and what the scheduler does while nobody takes any."""
+"""The scheduler: which message it sends when, and what it does while the broker is away."""
 
 import signal
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def rounds(ready_home: Home, broker: RealBroker, client: Broker) -> Iterator[Job
 def sent_at(
     rounds: JobScheduler, broker: RealBroker, clock: str, monkeypatch: pytest.MonkeyPatch
 ) -> list[str]:
-    """Name the jobs whose messages a scheduler sends that wakes up at this time."""
+    """Jobs whose messages the scheduler sends at this time."""
     now = pendulum.parse(f"2026-11-18 {clock}")
     with monkeypatch.context() as patched:
         patched.setattr(pendulum, "now", lambda: now)
@@ -48,7 +48,7 @@ def sent_at(
 
 
 @pytest.mark.parametrize(
-    ("every_seconds", "told"),
+    ("every_seconds", "expected"),
     [
         (1, "*/1 * * * *"),
         (60, "*/1 * * * *"),
@@ -61,8 +61,8 @@ def sent_at(
         (10**7, "0 3 * * *"),
     ],
 )
-def test_a_schedule_comes_as_close_to_the_setting_as_a_crontab_can(every_seconds: int, told: str) -> None:
-    assert crontab(every_seconds) == told
+def test_a_crontab_is_the_closest_to_the_interval(every_seconds: int, expected: str) -> None:
+    assert crontab(every_seconds) == expected
 
 
 def test_each_job_is_sent_when_it_is_due_and_not_before(
@@ -88,7 +88,7 @@ def test_between_rounds_no_connection_waits_to_be_found_dead(
     assert not getattr(client, "connections", ())
 
 
-def test_a_broker_that_is_away_does_not_end_the_rounds(
+def test_the_scheduler_goes_on_while_the_broker_is_away(
     rounds: JobScheduler, broker: RealBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert sent_at(rounds, broker, "03:01:00", monkeypatch) == ["sweep"]
@@ -101,25 +101,25 @@ def test_a_broker_that_is_away_does_not_end_the_rounds(
     assert sent_at(rounds, broker, "03:03:00", monkeypatch) == ["sweep"]
 
 
-def test_a_message_for_a_queue_that_somebody_removed_is_not_lost(
+def test_a_message_to_a_removed_queue_is_not_lost(
     rounds: JobScheduler, broker: RealBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Over RabbitMQ only somebody who has it confirm each message can know.
+    # Over RabbitMQ only confirmed messages show that a queue is gone.
     for clock in ("03:01:00", "03:02:00", "03:03:00"):
         assert sent_at(rounds, broker, clock, monkeypatch) == ["sweep"]
 
 
-@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("stop_signal", [signal.SIGTERM, signal.SIGINT])
 def test_the_process_names_its_jobs_and_sends_and_stops(
-    ready_home: Home, broker: RealBroker, told: signal.Signals
+    ready_home: Home, broker: RealBroker, stop_signal: signal.Signals
 ) -> None:
     with running(ready_home, "schedule", env={"GARDEN_BROKER_URL": broker.url}) as found:
-        assert found.said.startswith("Scheduling for ")
-        assert found.said.endswith(
+        assert found.first_line.startswith("Scheduling for ")
+        assert found.first_line.endswith(
             "sweep (*/1 * * * *), adopt (*/10 * * * *), forget (0 */1 * * *), verify (0 3 * * *)\n"
         )
         until(lambda: "sweep" in broker.waiting())
-        found.process.send_signal(told)
+        found.process.send_signal(stop_signal)
         assert found.process.wait(timeout=60) == 0
     assert "Traceback" not in found.log
 
@@ -133,11 +133,11 @@ def test_the_process_starts_and_stops_while_its_broker_is_away(ready_home: Home,
     assert "Traceback" not in found.log
 
 
-def test_jobs_that_are_never_due_are_not_scheduled(ready_home: Home, broker: RealBroker) -> None:
+def test_jobs_with_interval_0_are_not_scheduled(ready_home: Home, broker: RealBroker) -> None:
     env = {"GARDEN_BROKER_URL": broker.url, **ONLY_MESSAGES}
     only_one = env | {"GARDEN_UPKEEP_VERIFY_SECONDS": "86400"}
     with running(ready_home, "schedule", env=only_one) as found:
-        assert found.said.endswith(": verify (0 3 * * *)\n")
+        assert found.first_line.endswith(": verify (0 3 * * *)\n")
         assert found.stop() == 0
     done = garden_command("schedule", home=ready_home.path, env=env)
     assert done.returncode == 1

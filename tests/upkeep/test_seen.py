@@ -1,4 +1,4 @@
-"""Files that need not be read again, and those that have to be."""
+"""Which files are read again, and which are not."""
 
 import os
 from collections.abc import Callable
@@ -26,7 +26,7 @@ LOOK = FileStamp((1, 2), 3, written_ns=4_000_000_000, changed_ns=5_000_000_000)
 
 @pytest.fixture
 def large(garden: Garden) -> Garden:
-    """Notes of which it shows whether they are read."""
+    """Notes so large that reading them shows in the process's I/O counters."""
     plant(ada(garden), NOTES, OVERVIEW)
     ok(ada(garden), "fs.append", path=NOTES, text=LARGE)
     return garden
@@ -37,7 +37,7 @@ def adopted(garden: Garden, seen: Seen) -> list[tuple[str, str]]:
 
 
 def is_read(garden: Garden, seen: Seen) -> bool:
-    """Whether a search for what was edited outside reads the notes; it is to find nothing."""
+    """Whether `adopt`, which finds nothing, reads the notes."""
     before = characters_read()
     assert adopted(garden, seen) == []
     return characters_read() - before > len(LARGE) // 2
@@ -49,7 +49,7 @@ def characters_read() -> int:
 
 
 def settled(garden: Garden) -> Seen:
-    """Search until the notes are not read any more."""
+    """Repeat `adopt` until it no longer reads the notes."""
     seen = Seen(settled_seconds=0.1)
     assert is_read(garden, seen)
     until(lambda: not is_read(garden, seen))
@@ -92,7 +92,7 @@ def test_an_edit_that_leaves_size_and_time_as_they_were_is_found(
     assert events_of(ada(large), NOTES)[-1] == "external_edit committed"
 
 
-def test_what_a_tool_has_written_and_somebody_changed_after_is_found(large: Garden) -> None:
+def test_an_outside_edit_after_a_tool_s_write_is_found(large: Garden) -> None:
     seen = settled(large)
     ok(ada(large), "fs.append", path=NOTES, text="More.")
     assert adopted(large, seen) == []
@@ -100,7 +100,7 @@ def test_what_a_tool_has_written_and_somebody_changed_after_is_found(large: Gard
     assert adopted(large, seen) == [(NOTES, "adopted")]
 
 
-def test_a_file_that_was_taken_away_or_can_not_be_opened_is_found(large: Garden) -> None:
+def test_a_removed_or_unreadable_file_is_found(large: Garden) -> None:
     seen = settled(large)
     file_of(large, OVERVIEW).unlink()
     link = file_of(large, NOTES).parent / "another.md"
@@ -108,7 +108,7 @@ def test_a_file_that_was_taken_away_or_can_not_be_opened_is_found(large: Garden)
     assert dict(adopted(large, seen)) == {OVERVIEW: "needs a person", NOTES: "needs a person"}
 
 
-def test_a_look_counts_where_the_last_change_was_long_over_and_for_a_day() -> None:
+def test_a_look_counts_long_after_the_last_change_and_for_a_day() -> None:
     def seen_at(read_at_seconds: float, again_seconds: float = AGAIN_SECONDS) -> Seen:
         seen = Seen(again_seconds=again_seconds)
         seen.remember(NOTES, LOOK, HEAD, int(read_at_seconds * 1e9))
@@ -141,11 +141,11 @@ def test_a_look_counts_for_that_file_and_that_head_alone(look: FileStamp, head: 
     assert not seen.is_in_step(OVERVIEW, LOOK, HEAD)
 
 
-def test_a_person_is_told_once_of_each_version_that_needs_one(garden: Garden) -> None:
+def test_each_version_that_needs_a_person_is_logged_once(garden: Garden) -> None:
     plant(ada(garden), NOTES, OVERVIEW)
     job = jobs(Upkeep())["adopt"]
 
-    def told() -> list[str]:
+    def logged_paths() -> list[str]:
         with capture_logs() as logs:
             report = run_job(job, garden.services)
         assert report["needs a person"] == 1
@@ -154,13 +154,13 @@ def test_a_person_is_told_once_of_each_version_that_needs_one(garden: Garden) ->
     file = file_of(garden, NOTES)
     text = file.read_text()
     file.unlink()
-    assert [told(), told(), told()] == [[NOTES], [], []]
+    assert [logged_paths(), logged_paths(), logged_paths()] == [[NOTES], [], []]
     file.write_text(text)
     ok(ada(garden), "fs.append", path=NOTES, text="More.")
     text = file.read_text()
     file.unlink()
-    assert [told(), told()] == [[NOTES], []]
+    assert [logged_paths(), logged_paths()] == [[NOTES], []]
     file.write_text(text)
     assert run_job(job, garden.services)["needs a person"] == 0
     file.unlink()
-    assert [told(), told()] == [[NOTES], []]
+    assert [logged_paths(), logged_paths()] == [[NOTES], []]

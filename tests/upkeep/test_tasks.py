@@ -1,4 +1,4 @@
-"""The jobs that run by themselves, and the timer that runs them."""
+"""The background jobs, and the timer that runs them."""
 
 import re
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ def last_of(garden: Garden, path: str = NOTES) -> str:
     return events_of(ada(garden), path)[-1]
 
 
-def test_the_timer_ends_what_a_crash_left_and_adopts_what_was_edited_outside(garden: Garden) -> None:
+def test_the_timer_settles_sagas_and_adopts_outside_edits(garden: Garden) -> None:
     plant(ada(garden), NOTES, "users/ada/overview.md")
     leave_open(garden, "users/ada/overview.md", "more", written=True)
     edit_outside(garden, NOTES, "# Notes", "# Notes, by hand")
@@ -62,7 +62,7 @@ def test_the_timer_ends_what_a_crash_left_and_adopts_what_was_edited_outside(gar
         until(lambda: last_of(garden) in ENDED)
 
 
-def test_a_job_that_fails_keeps_no_other_from_being_done(garden: Garden) -> None:
+def test_a_failing_job_stops_no_other(garden: Garden) -> None:
     plant(ada(garden), NOTES)
     leave_open(garden, NOTES, "more")
 
@@ -88,7 +88,7 @@ def test_a_database_that_is_away_for_a_while_is_waited_for(garden: Garden, datab
 
 @contextmanager
 def away(database: str) -> Iterator[None]:
-    """Let nobody connect to the database, and send those home who are."""
+    """Close the database to connections, and end those that are open."""
     name = database.partition("?")[0].rpartition("/")[2]
     with connection(database.replace(f"/{name}", "/postgres")) as server:
         server.execute(f'alter database "{name}" with allow_connections false'.encode())
@@ -99,14 +99,14 @@ def away(database: str) -> Iterator[None]:
         server.execute(f'alter database "{name}" with allow_connections true'.encode())
 
 
-def test_a_job_with_no_time_between_never_runs_by_itself(garden: Garden) -> None:
+def test_a_job_with_interval_0_never_runs_by_itself(garden: Garden) -> None:
     none = Upkeep(sweep_seconds=0, adopt_seconds=0, forget_seconds=0, verify_seconds=0)
     with ticking(garden, *jobs(none).values()) as timer:
         pass
     assert timer.totals == {}
 
 
-def test_a_job_may_be_left_off_between_its_steps(garden: Garden) -> None:
+def test_a_job_may_stop_between_its_steps(garden: Garden) -> None:
     taken = []
 
     def steps(_services: Services) -> Iterator[JobCounts]:
@@ -118,13 +118,13 @@ def test_a_job_may_be_left_off_between_its_steps(garden: Garden) -> None:
     assert (report, taken) == (JobCounts(steps=3), [0, 1, 2])
 
 
-def test_a_search_that_finds_nothing_may_be_left_off_after_each_user(garden: Garden) -> None:
+def test_adopting_may_stop_after_each_user(garden: Garden) -> None:
     plant(ada(garden), NOTES)
     plant(garden.session("ben"), "users/ben/notes.md")
     assert list(jobs(AT_ONCE)["adopt"].steps(garden.services)) == [JobCounts(), JobCounts()]
 
 
-def test_requests_are_forgotten_in_as_many_steps_as_there_are_batches(
+def test_expired_requests_are_deleted_in_one_step_per_batch(
     garden: Garden, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("garden.upkeep.reconciliation._BATCH_REQUESTS", 1)
@@ -136,7 +136,7 @@ def test_requests_are_forgotten_in_as_many_steps_as_there_are_batches(
 
 @pytest.fixture
 def three(garden: Garden) -> list[Session]:
-    """Three users, of whom the last has edited a file by hand."""
+    """Three users; the last has an outside edit."""
     sessions = [garden.session(user, role="maintainer") for user in ("ada", "bob", "cyd")]
     for session in sessions:
         plant(session, f"users/{session.caller.user_id}/notes.md")
@@ -145,7 +145,7 @@ def three(garden: Garden) -> list[Session]:
 
 
 def adopted(garden: Garden, job: Job | None = None) -> tuple[JobCounts, list[tuple[str, str]]]:
-    """Run the job; gives what came of it, and which findings were logged."""
+    """Run the job; return its counts and the findings it logged."""
     structlog.reset_defaults()
     with capture_logs() as logs:
         report = run_job(job or jobs(AT_ONCE)["adopt"], garden.services)
@@ -157,14 +157,14 @@ def replace_by_link(garden: Garden, path: str) -> None:
     file_of(garden, path).symlink_to(garden.home.path / "elsewhere")
 
 
-def test_a_garden_that_can_t_be_listed_is_told_once_and_keeps_nobody_else_waiting(
+def test_a_garden_that_can_t_be_listed_is_logged_once_and_delays_no_other(
     garden: Garden, three: list[Session]
 ) -> None:
     replace_by_link(garden, "users/bob")
     job = jobs(AT_ONCE)["adopt"]
-    report, told = adopted(garden, job)
+    report, logged = adopted(garden, job)
     assert report == JobCounts({"adopted": 1, "needs a person": 2})
-    assert told == [
+    assert logged == [
         (
             "users/bob",
             f"This folder can't be listed. {NOT_ALLOWED} something else is in the place of a folder.",
@@ -175,7 +175,7 @@ def test_a_garden_that_can_t_be_listed_is_told_once_and_keeps_nobody_else_waitin
     assert adopted(garden, job) == (JobCounts({"needs a person": 2}), [])
 
 
-def test_a_folder_that_can_t_be_listed_keeps_no_document_beside_it_waiting(
+def test_a_folder_that_can_t_be_listed_delays_no_document_beside_it(
     garden: Garden, three: list[Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(three[2], "users/cyd/parts/critic/profile.md")
@@ -187,34 +187,34 @@ def test_a_folder_that_can_t_be_listed_keeps_no_document_beside_it_waiting(
         return whole(files, path)
 
     monkeypatch.setattr(GardenFiles, "list_folder", listed)
-    report, told = adopted(garden)
+    report, logged = adopted(garden)
     assert report == JobCounts({"adopted": 1, "needs a person": 1})
     reason = "This folder can't be listed. The file system refused: Permission denied."
-    assert told == [("users/cyd/parts", reason)]
+    assert logged == [("users/cyd/parts", reason)]
 
 
-def test_a_history_that_can_t_be_listed_is_told_and_keeps_nobody_else_waiting(
+def test_a_history_that_can_t_be_listed_is_logged_and_delays_no_other(
     garden: Garden, three: list[Session]
 ) -> None:
     (garden.home.path / "history").mkdir(exist_ok=True)
     (garden.home.path / "history/ada").symlink_to(garden.home.path)
     stray = file_of(garden, f"users/cyd/.new-notes.md-{'0' * 16}")
     stray.write_text("half")
-    report, told = adopted(garden)
+    report, logged = adopted(garden)
     assert report == JobCounts({"adopted": 1, "cleared": 1, "needs a person": 1})
-    assert [path for path, _ in told] == ["history/ada"]
+    assert [path for path, _ in logged] == ["history/ada"]
     assert not stray.exists()
     assert len(three) == 3
 
 
-def test_what_is_named_like_a_stray_and_can_t_be_removed_is_told_once_and_keeps_nobody_waiting(
+def test_a_stray_that_can_t_be_removed_is_logged_once_and_delays_no_other(
     garden: Garden, three: list[Session]
 ) -> None:
     file_of(garden, f"users/ada/.new-notes.md-{'0' * 16}").mkdir()
     job = jobs(AT_ONCE)["adopt"]
-    report, told = adopted(garden, job)
+    report, logged = adopted(garden, job)
     assert report == JobCounts({"adopted": 1, "needs a person": 1})
-    [(path, reason)] = told
+    [(path, reason)] = logged
     assert path == NOTES
     assert reason.startswith("A file named like one of its temporary files can't be removed. ")
     assert events_of(three[2], "users/cyd/notes.md")[-1] == "external_edit committed"
@@ -222,11 +222,13 @@ def test_what_is_named_like_a_stray_and_can_t_be_removed_is_told_once_and_keeps_
 
 
 @pytest.mark.usefixtures("three")
-def test_an_account_that_no_service_wrote_is_told_and_hides_no_other(garden: Garden, database: str) -> None:
+def test_events_that_no_service_wrote_are_logged_and_hide_no_other_user(
+    garden: Garden, database: str
+) -> None:
     tamper(database, "update garden.documents set updated_at = 'infinity' where user_id = 'ada'")
-    report, told = adopted(garden)
+    report, logged = adopted(garden)
     assert report == JobCounts({"adopted": 1, "needs a person": 1})
-    assert told == [
+    assert logged == [
         ("users/ada", "Its events are not as they were written. 'garden keys verify' tells more.")
     ]
     tamper(database, "update garden.events set created_at = 'infinity' where user_id = 'ada'")
@@ -234,9 +236,7 @@ def test_an_account_that_no_service_wrote_is_told_and_hides_no_other(garden: Gar
 
 
 @pytest.mark.usefixtures("three")
-def test_a_database_that_goes_away_ends_the_search_at_once(
-    garden: Garden, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lost_database_ends_the_job_at_once(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def gone(_: WritePath, caller: Caller, path: GardenPath) -> None:
@@ -250,14 +250,14 @@ def test_a_database_that_goes_away_ends_the_search_at_once(
     assert asked == [("ada", NOTES)]
 
 
-def test_expired_requests_are_forgotten(garden: Garden, database: str) -> None:
+def test_expired_requests_are_deleted(garden: Garden, database: str) -> None:
     plant(ada(garden), NOTES)
     ok(ada(garden), "fs.append", path=NOTES, text="one", idempotencyKey="one")
     tamper(database, "update garden.idempotency_records set expires_at = now() - interval '1 hour'")
     assert run_job(jobs(AT_ONCE)["forget"], garden.services) == JobCounts(forgotten=2)
 
 
-def test_a_fault_in_the_account_is_told(garden: Garden, database: str) -> None:
+def test_a_fault_in_the_events_is_logged(garden: Garden, database: str) -> None:
     plant(ada(garden), NOTES)
     assert run_job(jobs(AT_ONCE)["verify"], garden.services) == JobCounts(events=1, faults=0)
     tamper(database, "update garden.events set rationale = 'forged'")
@@ -269,7 +269,7 @@ def test_a_fault_in_the_account_is_told(garden: Garden, database: str) -> None:
     assert entry["stream"] == NOTES
 
 
-def test_a_service_sees_to_it_by_itself_and_counts_it(ready_home: Home) -> None:
+def test_a_service_sweeps_by_itself_and_counts_it(ready_home: Home) -> None:
     with opened(ready_home) as garden:
         plant(ada(garden), NOTES)
         leave_open(garden, NOTES, "more")

@@ -1,4 +1,4 @@
-"""Workers as real processes, and everything that can go wrong between them and a broker."""
+"""Workers as real processes, and everything that can go wrong with their broker."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ def open_changes(garden: Garden) -> int:
     return garden.services.recoveries.counts()[0]
 
 
-def until_ended(garden: Garden) -> None:
+def until_settled(garden: Garden) -> None:
     until(lambda: not open_changes(garden))
 
 
@@ -32,7 +32,7 @@ def story(garden: Garden, path: str = NOTES) -> list[str]:
 
 
 def put_from_outside(garden: Garden, count: int = MANY) -> None:
-    """Put documents there as a person would, who knows nothing of the account."""
+    """Create documents outside the tools."""
     for number in range(count):
         part = garden.home.path / f"users/ada/parts/p-{number}"
         part.mkdir(parents=True)
@@ -40,22 +40,22 @@ def put_from_outside(garden: Garden, count: int = MANY) -> None:
 
 
 def adopted(garden: Garden) -> int:
-    """Count the versions that these documents have: one each, where each was taken in once."""
+    """Sum of the documents' versions: one for each that was adopted once."""
     with garden.services.reader.snapshot("ada") as snapshot:
         heads = snapshot.fetch("heads", {})
     return sum(head["version"] for head in heads if head["path"].startswith("users/ada/parts/p-"))
 
 
-def test_a_message_has_a_worker_end_what_a_crash_left_open(garden: Garden, broker: RealBroker) -> None:
+def test_a_message_makes_a_worker_settle_sagas(garden: Garden, broker: RealBroker) -> None:
     plant(ada(garden), NOTES)
     plant(ada(garden), PROFILE)
     leave_open(garden, NOTES, "Never written.")
-    leave_open(garden, PROFILE, "Written, and not told.", written=True)
+    leave_open(garden, PROFILE, "Written, and not sealed.", written=True)
     with worker(garden, broker) as running:
-        assert running.said.startswith("Working with 2 threads for ")
+        assert running.first_line.startswith("Working with 2 threads for ")
         assert open_changes(garden) == 2
         send(garden, broker, "sweep")
-        until_ended(garden)
+        until_settled(garden)
         assert running.stop() == 0
     assert story(garden)[-1] == "append_file failed"
     assert story(garden, PROFILE)[-1] == "append_file committed"
@@ -63,40 +63,38 @@ def test_a_message_has_a_worker_end_what_a_crash_left_open(garden: Garden, broke
     assert "job done" in running.log
 
 
-def test_a_broker_that_was_lost_and_is_back_empty_is_listened_to_again(
-    garden: Garden, broker: RealBroker
-) -> None:
+def test_a_worker_listens_again_to_a_broker_that_came_back_empty(garden: Garden, broker: RealBroker) -> None:
     plant(ada(garden), NOTES)
     with worker(garden, broker) as running:
         leave_open(garden, NOTES, "Before.")
         send(garden, broker, "sweep")
-        until_ended(garden)
+        until_settled(garden)
         send(garden, broker, "verify")
         broker.lose()
         leave_open(garden, NOTES, "Meanwhile.")
         until(lambda: "connection error" in running.log)
         broker.bring_back()
         send(garden, broker, "sweep")
-        until_ended(garden)
+        until_settled(garden)
         assert running.is_alive
         assert running.stop() == 0
     assert story(garden)[-2:] == ["append_file failed"] * 2
     assert not broken_promises(garden)
 
 
-def test_a_worker_without_its_broker_sweeps_by_its_timer_and_ends_when_told(
+def test_a_worker_without_its_broker_sweeps_by_its_timer_and_stops_on_a_signal(
     garden: Garden, broker: RealBroker
 ) -> None:
     plant(ada(garden), NOTES)
     with worker(garden, broker, env=ONLY_THE_TIMER) as running:
         broker.lose()
-        leave_open(garden, NOTES, "Nobody told of it.")
-        until_ended(garden)
+        leave_open(garden, NOTES, "No message was sent.")
+        until_settled(garden)
         assert running.stop() == 0
     assert not broken_promises(garden)
 
 
-def test_a_worker_whose_broker_falls_silent_sweeps_by_its_timer_and_ends_when_told(
+def test_a_worker_with_a_silent_broker_sweeps_by_its_timer_and_stops_on_a_signal(
     garden: Garden, broker: RealBroker
 ) -> None:
     plant(ada(garden), NOTES)
@@ -104,8 +102,8 @@ def test_a_worker_whose_broker_falls_silent_sweeps_by_its_timer_and_ends_when_to
         send(garden, broker, "forget")
         until(lambda: not broker.waiting())
         broker.freeze()
-        leave_open(garden, NOTES, "Nobody told of it.")
-        until_ended(garden)
+        leave_open(garden, NOTES, "No message was sent.")
+        until_settled(garden)
         assert running.stop() == 0
     broker.thaw()
     assert not broken_promises(garden)
@@ -121,11 +119,11 @@ def test_a_worker_that_starts_before_its_broker_works_once_there_is_one(
         assert "broker is away" in running.log
         broker.bring_back()
         send(garden, broker, "sweep")
-        until_ended(garden)
+        until_settled(garden)
         assert running.stop() == 0
 
 
-def test_when_every_message_is_lost_nothing_else_is(garden: Garden, broker: RealBroker) -> None:
+def test_losing_every_message_loses_no_work(garden: Garden, broker: RealBroker) -> None:
     plant(ada(garden), NOTES)
     leave_open(garden, NOTES, "Lost from sight.")
     send(garden, broker, *["sweep"] * 5)
@@ -133,29 +131,27 @@ def test_when_every_message_is_lost_nothing_else_is(garden: Garden, broker: Real
     broker.remove_queue()
     assert broker.waiting() == []
     with worker(garden, broker, env=ONLY_THE_TIMER) as running:
-        until_ended(garden)
+        until_settled(garden)
         assert running.stop() == 0
     assert not broken_promises(garden)
 
 
-def test_a_queue_that_somebody_removed_is_listened_to_again(garden: Garden, broker: RealBroker) -> None:
+def test_a_worker_listens_again_to_a_removed_queue(garden: Garden, broker: RealBroker) -> None:
     plant(ada(garden), NOTES)
     with worker(garden, broker) as running:
         broker.remove_queue()
         leave_open(garden, NOTES, "Behind its back.")
         send(garden, broker, "sweep")
-        until_ended(garden)
+        until_settled(garden)
         assert running.stop() == 0
 
 
-def test_messages_that_come_ten_times_to_two_workers_at_once_have_one_effect(
-    garden: Garden, broker: RealBroker
-) -> None:
+def test_ten_messages_to_two_workers_have_one_effect(garden: Garden, broker: RealBroker) -> None:
     plant(ada(garden), NOTES)
     plant(ada(garden), PROFILE)
     put_from_outside(garden, 20)
     leave_open(garden, NOTES, "Never written.")
-    leave_open(garden, PROFILE, "Written, and not told.", written=True)
+    leave_open(garden, PROFILE, "Written, and not sealed.", written=True)
     before = story(garden)[:-1], story(garden, PROFILE)[:-1]
     with worker(garden, broker, "--threads", "4") as one, worker(garden, broker, "--threads", "4") as other:
         send(garden, broker, *["sweep", "adopt", "forget", "verify"] * 10)
@@ -164,14 +160,14 @@ def test_messages_that_come_ten_times_to_two_workers_at_once_have_one_effect(
     assert story(garden) == [*before[0], "append_file failed"]
     assert story(garden, PROFILE) == [*before[1], "append_file committed"]
     assert adopted(garden) == 20
-    # What a worker had fetched and not begun when it stopped is back in the queue.
+    # Messages that a worker fetched but did not begin are back in the queue.
     assert broker.dead() == 0
     assert not broken_promises(garden)
 
 
 @contextmanager
-def amid_a_job(garden: Garden, broker: RealBroker) -> Iterator[Running]:
-    """Have a worker at a job that it can't be done with before it is told to stop."""
+def worker_in_a_job(garden: Garden, broker: RealBroker) -> Iterator[Running]:
+    """A worker that stays in a job until it must stop."""
     put_from_outside(garden)
     send(garden, broker, "adopt")
     with worker(garden, broker, program="tests.upkeep.held_worker") as running:
@@ -179,10 +175,8 @@ def amid_a_job(garden: Garden, broker: RealBroker) -> Iterator[Running]:
         yield running
 
 
-def test_a_worker_killed_amid_a_job_leaves_nothing_that_the_next_one_does_not_end(
-    garden: Garden, broker: RealBroker
-) -> None:
-    with amid_a_job(garden, broker) as running:
+def test_the_next_worker_finishes_the_job_of_a_killed_one(garden: Garden, broker: RealBroker) -> None:
+    with worker_in_a_job(garden, broker) as running:
         running.kill()
     assert adopted(garden) == DONE_BEFORE
     with worker(garden, broker) as running:
@@ -193,8 +187,8 @@ def test_a_worker_killed_amid_a_job_leaves_nothing_that_the_next_one_does_not_en
     assert not broken_promises(garden)
 
 
-def test_a_worker_that_is_told_to_stop_finishes_the_step_it_is_at(garden: Garden, broker: RealBroker) -> None:
-    with amid_a_job(garden, broker) as running:
+def test_a_worker_finishes_its_step_on_a_stop_signal(garden: Garden, broker: RealBroker) -> None:
+    with worker_in_a_job(garden, broker) as running:
         assert running.stop() == 0
     assert adopted(garden) in {DONE_BEFORE, DONE_BEFORE + 1}
     assert not open_changes(garden)
@@ -203,14 +197,14 @@ def test_a_worker_that_is_told_to_stop_finishes_the_step_it_is_at(garden: Garden
 
 
 @pytest.mark.parametrize("command", ["worker", "schedule"])
-def test_without_a_broker_there_is_a_refusal_that_says_what_to_do(home: Home, command: str) -> None:
+def test_without_a_broker_the_command_is_refused_with_a_hint(home: Home, command: str) -> None:
     done = garden_command(command, home=home.path)
     assert (done.returncode, done.stdout) == (1, "")
     assert "No broker is configured" in done.stderr
     assert "GARDEN_BROKER_URL" in done.stderr
 
 
-def test_an_address_that_is_none_is_refused_without_its_password(ready_home: Home) -> None:
+def test_an_invalid_address_is_refused_without_its_password(ready_home: Home) -> None:
     env = {"GARDEN_BROKER_URL": "redis://:hun/ter2@127.0.0.1"}
     for command in ("worker", "schedule"):
         done = garden_command(command, home=ready_home.path, env=env)

@@ -1,4 +1,4 @@
-"""The command in this process, for what it says; tests of how a process behaves start real ones."""
+"""The command run in this process; tests of process behaviour start real ones."""
 
 import io
 import json
@@ -19,7 +19,7 @@ from tests.support.gardens import CRITIC, NOTES, OVERVIEW, ok, plant
 
 @dataclass(frozen=True)
 class Ran:
-    """What a run of the command came to."""
+    """Exit code and output of a run."""
 
     code: int
     out: str
@@ -36,7 +36,7 @@ class Ran:
 
 
 class _Stream(io.TextIOWrapper):
-    """A stream that is a terminal, or none."""
+    """A stream that claims to be a terminal, or not."""
 
     def __init__(self, *, tty: bool, encoding: str = "utf-8") -> None:
         self.bytes = io.BytesIO()
@@ -48,7 +48,7 @@ class _Stream(io.TextIOWrapper):
 
 
 class Command:
-    """Runs `garden` with some words, in a home."""
+    """Runs `garden` in a home."""
 
     def __init__(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.home = home
@@ -75,7 +75,7 @@ class Command:
         return Ran(code, out.bytes.getvalue().decode(), err.bytes.getvalue().decode())
 
     def fails(self, *words: str | Path, code: int = 1, **also: Any) -> str:
-        """Run what is to fail; gives what it says on standard error, which is all that it says."""
+        """Run a command that must fail, and return its standard error."""
         ran = self(*words, **also)
         assert ran.code == code, ran
         assert ran.out == ""
@@ -83,7 +83,7 @@ class Command:
         return ran.err
 
     def well(self, *words: str | Path, **also: Any) -> str:
-        """Run what is to end well; gives what it prints."""
+        """Run a command that must succeed, and return its standard output."""
         ran = self(*words, **also)
         assert ran.code == 0, ran
         return ran.out
@@ -97,19 +97,19 @@ def run(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> Command:
 
 @pytest.fixture
 def ada(garden: Garden) -> Session:
-    """Ada's garden with four documents, and her companion at work."""
+    """Ada's garden with four documents, and her companion's session."""
     session = garden.session("ada", "companion")
     plant(session, OVERVIEW, NOTES, CRITIC, CRITIC.replace("profile", "notes"))
     worry = {"replace": "- Says yes before looking\n- Counts the hours"}
-    said = {"rationale": "She named it.", "evidenceRefs": ["ev:s12-m40"]}
-    ok(session, "md.patch_section", path=CRITIC, sectionAnchor="concerns v1", change=worry, **said)
+    reason = {"rationale": "She named it.", "evidenceRefs": ["ev:s12-m40"]}
+    ok(session, "md.patch_section", path=CRITIC, sectionAnchor="concerns v1", change=worry, **reason)
     ok(session, "fs.append", path=NOTES, text="Slept well, after the deadline.")
     return session
 
 
 @contextmanager
 def untouched(garden: Garden) -> Iterator[None]:
-    """Prove that what happens inside changes nothing, on the disk or in the account."""
+    """Check that the block changes no file and records no event."""
     before = _everything(garden)
     yield
     assert _everything(garden) == before

@@ -1,4 +1,4 @@
-"""Whose garden is meant, and by what names its documents go."""
+"""The user that a command means, and the short paths of documents."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def test_the_only_user_of_a_home_need_not_be_named(run: Command) -> None:
 
 
 @pytest.mark.usefixtures("ada")
-def test_of_several_users_one_must_be_named_and_the_message_names_them(run: Command, garden: Garden) -> None:
+def test_with_several_users_one_must_be_named(run: Command, garden: Garden) -> None:
     _ben(garden)
     for words in (
         ["ls"],
@@ -30,14 +30,12 @@ def test_of_several_users_one_must_be_named_and_the_message_names_them(run: Comm
         ["events"],
         ["call", "fs.list"],
     ):
-        told = run.fails(*words, code=2)
-        assert "Name the user with --user or GARDEN_USER; there are gardens of ada, ben." in told
+        message = run.fails(*words, code=2)
+        assert "Name the user with --user or GARDEN_USER; there are gardens of ada, ben." in message
 
 
 @pytest.mark.usefixtures("ada")
-def test_the_user_may_be_named_by_an_option_by_the_environment_and_by_a_full_path(
-    run: Command, garden: Garden
-) -> None:
+def test_an_option_the_environment_or_a_full_path_names_the_user(run: Command, garden: Garden) -> None:
     _ben(garden)
     ben = run.well("cat", "notes.md", "--user", "ben")
     assert "user_id: ben" in ben
@@ -53,12 +51,12 @@ def test_a_home_without_gardens_says_so(run: Command) -> None:
 
 
 @pytest.mark.usefixtures("ada")
-def test_who_is_named_and_has_no_garden_is_told(run: Command) -> None:
+def test_a_user_without_a_garden_gets_a_hint(run: Command) -> None:
     assert "This garden is still empty" in run("ls", "--user", "nobody").err
 
 
 @pytest.mark.usefixtures("ada")
-def test_the_variable_is_known_as_one_of_ours(run: Command) -> None:
+def test_garden_user_is_a_known_variable(run: Command) -> None:
     assert "GARDEN_USER" not in run("config", GARDEN_USER="ada").err
 
 
@@ -73,7 +71,7 @@ def test_the_variable_is_known_as_one_of_ours(run: Command) -> None:
         ("/etc/passwd", "/etc/passwd"), ("../ben/notes.md", "../ben/notes.md"),
     ],
 )  # fmt: skip
-def test_short_paths_are_those_inside_the_garden(words: str, path: str) -> None:
+def test_short_paths_are_relative_to_the_garden(words: str, path: str) -> None:
     assert full_path("ada", words) == path
 
 
@@ -84,7 +82,7 @@ def test_no_short_path_leads_into_another_garden(run: Command, garden: Garden, p
     assert "This path is not allowed" in run.fails("cat", path, "--user", "ada")
 
 
-def test_a_home_that_is_not_there_is_not_made_to_look_into_it(run: Command, home: Home) -> None:
+def test_reading_does_not_create_a_missing_home(run: Command, home: Home) -> None:
     nowhere = home.path.parent / "elsewhere"
     run.fails("--home", nowhere, "ls", code=2)
     assert not nowhere.exists()

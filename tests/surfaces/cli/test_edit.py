@@ -24,7 +24,7 @@ def test_append_adds_an_entry_and_records_who_and_why(run: Command, garden: Gard
     )  # fmt: skip
 
 
-def test_the_same_words_twice_are_two_entries_unless_a_key_says_otherwise(run: Command, ada: Session) -> None:
+def test_the_same_words_twice_are_two_entries_unless_they_have_a_key(run: Command, ada: Session) -> None:
     for _ in range(2):
         run.well("append", "notes.md", "Slept badly.")
     assert result(ada, "fs.read", path=NOTES).count("Slept badly.") == 2
@@ -91,7 +91,7 @@ def test_a_diff_is_coloured_on_a_terminal(run: Command) -> None:
         (["append", "notes.md", "a\x00b"], "a zero byte"),
         (["append", "parts", "x"], "this tool works on documents"),
         (["append", "users/ben/notes.md", "x", "--user", "ada"], "another user's garden"),
-        (["append", "notes.md", "x", "--actor", "external"], "edits files outside the tools"),
+        (["append", "notes.md", "x", "--actor", "external"], "edits made outside the tools"),
         (["append", "notes.md", "x", "--user", "Ada"], "can't be a user's id"),
     ],
 )
@@ -100,10 +100,10 @@ def test_a_refused_edit_says_why_and_changes_nothing(
     run: Command, garden: Garden, words: list[str], sentence: str
 ) -> None:
     with untouched(garden):
-        told = run.fails(*words)
-        assert told.startswith("error: ")
-        assert "\nhint:  " in told
-        assert sentence in told, told
+        message = run.fails(*words)
+        assert message.startswith("error: ")
+        assert "\nhint:  " in message
+        assert sentence in message, message
         ran = run(*words, "--json")
         assert (ran.code, ran.json["ok"], ran.err) == (1, False, "")
 
@@ -118,13 +118,13 @@ def test_a_refused_edit_says_why_and_changes_nothing(
     ],
 )  # fmt: skip
 @pytest.mark.usefixtures("ada")
-def test_a_misuse_is_refused_with_2(run: Command, garden: Garden, words: list[str]) -> None:
+def test_wrong_usage_exits_with_2(run: Command, garden: Garden, words: list[str]) -> None:
     with untouched(garden):
         assert "Usage: " in run.fails(*words, code=2)
 
 
 @pytest.mark.usefixtures("ada")
-def test_bytes_that_are_no_text_are_refused(run: Command, garden: Garden) -> None:
+def test_bytes_that_are_not_text_are_refused(run: Command, garden: Garden) -> None:
     with untouched(garden):
         assert "not text in UTF-8" in run.fails("append", "notes.md", "-", given=b"\xff", code=2)
 
@@ -132,15 +132,13 @@ def test_bytes_that_are_no_text_are_refused(run: Command, garden: Garden) -> Non
 def test_a_cap_asks_for_a_reason_and_takes_it(run: Command, garden: Garden, ada: Session) -> None:
     items = "\n".join(f'- "word {number}" (ev:s1-m{number})' for number in range(8))
     with untouched(garden):
-        told = run.fails("patch", PROFILE, "evidence", "--replace", items)
-        assert "--override-rationale" in told
+        message = run.fails("patch", PROFILE, "evidence", "--replace", items)
+        assert "--override-rationale" in message
     run.well("patch", PROFILE, "evidence", "--replace", items, "--override-rationale", "All of them matter.")
     assert rows(ada)[0]["overrideRationale"] == "All of them matter."
 
 
-def test_an_edit_says_that_somebody_edited_the_file_before(
-    run: Command, garden: Garden, ada: Session
-) -> None:
+def test_an_edit_warns_of_an_outside_edit_before_it(run: Command, garden: Garden, ada: Session) -> None:
     edit_outside(garden, NOTES, "Slept well", "Slept badly")
     ran = run("append", "notes.md", "It rained.")
     assert ran.code == 0
@@ -155,7 +153,7 @@ def test_an_edit_that_changes_nothing_says_so(run: Command, garden: Garden) -> N
         assert run.well("patch", PROFILE, "concerns", "--replace", same) == f"Nothing changed: {PROFILE}\n"
 
 
-def test_plant_begins_what_is_missing_and_names_what_is_there(run: Command) -> None:
+def test_plant_adds_missing_documents_and_names_existing_ones(run: Command) -> None:
     assert run.well("plant", "--user", "ada").splitlines() == [f"Planted: {OVERVIEW}", f"Planted: {NOTES}"]
     there = [f"Exists already: {OVERVIEW}", f"Exists already: {NOTES}"]
     assert run.well("plant").splitlines() == there
@@ -165,12 +163,12 @@ def test_plant_begins_what_is_missing_and_names_what_is_there(run: Command) -> N
     ]  # fmt: skip
 
 
-def test_plant_refuses_what_no_document_can_be(run: Command, garden: Garden) -> None:
+def test_plant_refuses_an_invalid_id(run: Command, garden: Garden) -> None:
     with untouched(garden):
         assert "This path is not allowed" in run.fails("plant", "--user", "ada", "--part", "The Critic")
 
 
-def test_an_entry_that_begins_with_a_dash_and_a_blank_is_a_text(run: Command, ada: Session) -> None:
+def test_an_entry_may_begin_with_a_dash_and_a_blank(run: Command, ada: Session) -> None:
     run.well("append", "notes.md", "- twice", "-m", "- She said so.")
     assert result(ada, "fs.read", path=NOTES).endswith("\n- twice\n")
     assert rows(ada)[0]["rationale"] == "- She said so."
@@ -180,7 +178,7 @@ def test_an_entry_that_begins_with_a_dash_and_a_blank_is_a_text(run: Command, ad
 
 
 @pytest.mark.usefixtures("ada")
-def test_an_option_that_there_is_not_is_refused(run: Command, garden: Garden) -> None:
+def test_an_unknown_option_is_refused(run: Command, garden: Garden) -> None:
     with untouched(garden):
         for option in ("--usr", "-x", "-twice"):
             assert "No such option" in run.fails("append", "notes.md", option, "x", code=2)

@@ -18,7 +18,7 @@ def test_events_are_listed_newest_first_in_one_line_each(run: Command, ada: Sess
     assert all(line == line.rstrip() for line in lines)
 
 
-def test_the_state_of_events_is_shown_where_one_did_not_end_well(
+def test_the_status_column_is_shown_unless_all_are_committed(
     run: Command, garden: Garden, ada: Session
 ) -> None:
     leave_open(garden, NOTES, "More.")
@@ -89,19 +89,19 @@ def test_an_annotation_is_shown_with_its_event(run: Command, garden: Garden) -> 
 
 @pytest.mark.usefixtures("ada")
 @pytest.mark.parametrize("name", ["ffffffff", "nothing", "0199a7c2-5d1e-7c55-b3aa-0c2d3f9a21c4"])
-def test_an_event_that_is_not_there_is_told(run: Command, name: str) -> None:
+def test_an_unknown_event_is_refused(run: Command, name: str) -> None:
     assert "There is no such event." in run.fails("event", name)
 
 
-def test_a_name_too_short_to_find_an_event_by_is_told_to_be(run: Command, ada: Session) -> None:
+def test_an_id_too_short_to_find_an_event_is_refused(run: Command, ada: Session) -> None:
     for name in (rows(ada)[0]["eventId"][-5:], "1", ""):
-        told = run.fails("event", name)
-        assert "too short" in told
-        assert "last 6 signs" in told
+        message = run.fails("event", name)
+        assert "too short" in message
+        assert "last 6 characters" in message
 
 
 @pytest.mark.usefixtures("ada")
-def test_an_event_of_another_user_is_not_there(run: Command, garden: Garden) -> None:
+def test_an_event_of_another_user_is_not_found(run: Command, garden: Garden) -> None:
     written = ok(garden.session("ben"), "md.plant", path="users/ben/notes.md")
     assert "There is no such event." in run.fails("event", written["meta"]["eventId"], "--user", "ada")
 
@@ -114,7 +114,7 @@ def test_an_event_of_another_user_is_not_there(run: Command, garden: Garden) -> 
         (["../ben"], 1), (["users/ben/notes.md", "--user", "ada"], 1), (["--actor", "a\nb"], 1),
     ],
 )  # fmt: skip
-def test_what_can_not_be_asked_is_refused(run: Command, garden: Garden, words: list[str], code: int) -> None:
+def test_invalid_filters_are_refused(run: Command, garden: Garden, words: list[str], code: int) -> None:
     with untouched(garden):
         run.fails("events", *words, code=code)
 
@@ -128,7 +128,7 @@ def test_a_narrow_terminal_has_events_below_each_other(run: Command) -> None:
     assert all(len(line) <= 80 for line in wide)
 
 
-def test_words_in_an_event_can_not_drive_a_terminal(run: Command, garden: Garden, ada: Session) -> None:
+def test_words_in_an_event_can_not_control_a_terminal(run: Command, garden: Garden, ada: Session) -> None:
     edit_outside(garden, NOTES, "Slept well", "Slept \x1b[2J\x9b31m\x07 well")
     run("reconcile")
     name = rows(ada)[0]["eventId"]

@@ -1,4 +1,4 @@
-"""`keys verify`, where something does not hold."""
+"""`keys verify` and `reconcile --heads` on tampered databases."""
 
 import pytest
 
@@ -8,13 +8,13 @@ from tests.surfaces.cli.conftest import Command
 
 
 @pytest.mark.usefixtures("ada")
-def test_an_account_that_holds_needs_nothing(run: Command) -> None:
+def test_events_that_verify_need_nothing(run: Command) -> None:
     ran = run("keys", "verify")
     assert (ran.code, ran.err) == (0, "")
 
 
 @pytest.mark.usefixtures("ada")
-def test_heads_that_do_not_fit_their_events_are_made_again(run: Command, database: str) -> None:
+def test_heads_that_do_not_fit_their_events_get_the_hint_to_rebuild_them(run: Command, database: str) -> None:
     tamper(database, "update garden.documents set seal = sha256('forged') where path <> ''")
     ran = run("keys", "verify")
     assert ran.code == 1
@@ -24,7 +24,7 @@ def test_heads_that_do_not_fit_their_events_are_made_again(run: Command, databas
 
 
 @pytest.mark.usefixtures("ada")
-def test_events_that_do_not_hold_are_compared_with_a_backup(run: Command, database: str) -> None:
+def test_events_that_do_not_verify_get_the_hint_to_compare_a_backup(run: Command, database: str) -> None:
     tamper(database, "update garden.documents set seal = sha256('forged') where path <> ''")
     tamper(database, "update garden.events set rationale = 'another' where op = 'replace_section'")
     ran = run("keys", "verify")
@@ -34,7 +34,7 @@ def test_events_that_do_not_hold_are_compared_with_a_backup(run: Command, databa
 
 
 @pytest.mark.usefixtures("ada")
-def test_making_heads_again_names_the_events_that_do_not_hold(run: Command, database: str) -> None:
+def test_rebuilding_heads_names_the_events_that_do_not_verify(run: Command, database: str) -> None:
     tamper(database, "update garden.events set rationale = 'another' where op = 'replace_section'")
     for words in (("--heads",), ("--heads", "--dry-run")):
         ran = run("reconcile", *words)
@@ -45,7 +45,7 @@ def test_making_heads_again_names_the_events_that_do_not_hold(run: Command, data
 
 
 @pytest.mark.usefixtures("ada")
-def test_a_head_is_made_again_beside_events_that_do_not_hold(run: Command, database: str) -> None:
+def test_a_head_is_rebuilt_beside_events_that_do_not_verify(run: Command, database: str) -> None:
     tamper(database, "update garden.events set rationale = 'another' where op = 'replace_section'")
     tamper(database, f"update garden.documents set seal = sha256('forged') where path = '{NOTES}'")
     ran = run("reconcile", "--heads", "--json")

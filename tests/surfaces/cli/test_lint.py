@@ -1,4 +1,4 @@
-"""`lint`, and what it mends."""
+"""`lint` and its fixes."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def test_a_clean_garden_is_clean(run: Command) -> None:
 
 
 @pytest.mark.usefixtures("ada")
-def test_findings_are_told_with_their_place_and_rule(run: Command, garden: Garden) -> None:
+def test_findings_show_their_place_and_rule(run: Command, garden: Garden) -> None:
     _mess_up(garden)
     with untouched(garden):
         shown = run.well("lint").splitlines()
@@ -31,14 +31,14 @@ def test_findings_are_told_with_their_place_and_rule(run: Command, garden: Garde
 
 
 @pytest.mark.usefixtures("ada")
-def test_what_stops_edits_exits_with_1(run: Command, garden: Garden) -> None:
+def test_a_finding_that_blocks_edits_exits_with_1(run: Command, garden: Garden) -> None:
     edit_outside(garden, NOTES, "user_id: ada", "user_id: ben")
     ran = run("lint", "notes.md")
     assert ran.code == 1
     assert " block MG203 " in ran.out
 
 
-def test_mending_is_an_edit_with_a_reason_and_leaves_nothing_to_mend(
+def test_a_fix_is_an_edit_with_a_rationale_and_leaves_nothing_to_fix(
     run: Command, garden: Garden, ada: Session
 ) -> None:
     _mess_up(garden)
@@ -54,7 +54,7 @@ def test_mending_is_an_edit_with_a_reason_and_leaves_nothing_to_mend(
     assert "fixed" not in run.well("lint", "--fix")
 
 
-def test_the_same_mess_made_again_is_mended_again(run: Command, garden: Garden, ada: Session) -> None:
+def test_the_same_problem_made_again_is_fixed_again(run: Command, garden: Garden, ada: Session) -> None:
     for _ in range(2):
         edit_outside(garden, NOTES, "after the deadline.\n", "after the deadline.  \n")
         run.well("lint", "--fix")
@@ -62,7 +62,7 @@ def test_the_same_mess_made_again_is_mended_again(run: Command, garden: Garden, 
 
 
 @pytest.mark.usefixtures("ada")
-def test_a_dry_run_shows_what_would_be_mended_and_mends_nothing(run: Command, garden: Garden) -> None:
+def test_a_dry_run_shows_the_fixes_and_makes_none(run: Command, garden: Garden) -> None:
     _mess_up(garden)
     with untouched(garden):
         shown = run.well("lint", "--fix", "--dry-run")
@@ -71,7 +71,7 @@ def test_a_dry_run_shows_what_would_be_mended_and_mends_nothing(run: Command, ga
 
 
 @pytest.mark.usefixtures("ada")
-def test_what_can_not_be_mended_is_told_and_the_rest_is_mended(run: Command, garden: Garden) -> None:
+def test_a_refused_fix_is_reported_and_the_others_are_made(run: Command, garden: Garden) -> None:
     _mess_up(garden)
     edit_outside(garden, NOTES, "user_id: ada", "user_id: ben")
     ran = run("lint", "--fix")
@@ -81,9 +81,7 @@ def test_what_can_not_be_mended_is_told_and_the_rest_is_mended(run: Command, gar
 
 
 @pytest.mark.usefixtures("ada")
-def test_a_document_that_can_not_be_read_is_told_and_the_others_are_checked(
-    run: Command, garden: Garden
-) -> None:
+def test_an_unreadable_document_is_reported_and_the_others_are_checked(run: Command, garden: Garden) -> None:
     before = file_of(garden, OVERVIEW).read_bytes()
     put(garden, OVERVIEW, b"\xff")
     for words in (["lint"], ["lint", "--fix"]):
@@ -95,7 +93,7 @@ def test_a_document_that_can_not_be_read_is_told_and_the_others_are_checked(
 
 
 @pytest.mark.usefixtures("ada")
-def test_as_json_there_is_an_envelope_for_each_document(run: Command, garden: Garden) -> None:
+def test_json_has_an_envelope_for_each_document(run: Command, garden: Garden) -> None:
     _mess_up(garden)
     found = run("lint", "--json").json
     assert [each["path"] for each in found] == sorted(each["path"] for each in found)
@@ -105,7 +103,7 @@ def test_as_json_there_is_an_envelope_for_each_document(run: Command, garden: Ga
 
 
 @pytest.mark.usefixtures("ada")
-def test_what_is_not_there_and_what_makes_no_sense_is_refused(run: Command, garden: Garden) -> None:
+def test_missing_paths_and_senseless_options_are_refused(run: Command, garden: Garden) -> None:
     with untouched(garden):
         assert "There is nothing at this path." in run.fails("lint", "parts/nobody")
         assert "This path is not allowed" in run.fails("lint", "../ben")

@@ -1,4 +1,4 @@
-"""How the command behaves as a process: Ctrl-C, pipes, terminals, locales."""
+"""The command as a process: Ctrl-C, pipes, terminals, locales."""
 
 import os
 import pty
@@ -40,9 +40,9 @@ def test_ctrl_c_waits_for_the_current_write(garden: Garden, ada: Session, databa
         until(lambda: _is_a_lock_awaited(database))
         writer.send_signal(signal.SIGINT)
         assert writer.stderr is not None
-        said = writer.stderr.readline()
+        notice = writer.stderr.readline()
     out, err = writer.communicate(timeout=_PATIENCE_SECONDS)
-    assert said == "Finishing the current change; press Ctrl-C again to stop at once.\n"
+    assert notice == "Finishing the current change; press Ctrl-C again to stop at once.\n"
     assert (writer.returncode, err) == (130, "")
     assert out.startswith("Changed: notes.md")
     assert events_of(ada, NOTES)[-1] == "append_file committed"
@@ -99,9 +99,9 @@ def test_an_interrupted_import_leaves_nothing_open_and_goes_on_later(
         until(lambda: _is_a_lock_awaited(database))
         importing.send_signal(signal.SIGINT)
         assert importing.stderr is not None
-        said = importing.stderr.readline()
+        notice = importing.stderr.readline()
     _, err = importing.communicate(timeout=_PATIENCE_SECONDS)
-    assert said == "Finishing the current change; press Ctrl-C again to stop at once.\n"
+    assert notice == "Finishing the current change; press Ctrl-C again to stop at once.\n"
     assert (importing.returncode, err) == (130, "")
     done = len(list(home.glob("users/ada/parts/*/notes.md")))
     assert done == 4

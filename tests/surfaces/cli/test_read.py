@@ -18,7 +18,7 @@ def test_ls_lists_a_folder_with_a_slash_behind_folders(run: Command) -> None:
 
 
 @pytest.mark.usefixtures("ada")
-def test_ls_looks_deeper_where_it_is_told_to(run: Command) -> None:
+def test_ls_lists_folders_below_on_request(run: Command) -> None:
     assert run.well("ls", "-r").splitlines() == [
         "notes.md", "overview.md", "parts/", "parts/critic/", "parts/critic/notes.md",
         "parts/critic/profile.md",
@@ -56,14 +56,14 @@ def test_ls_as_json_is_the_tools_envelope(run: Command, ada: Session) -> None:
         (["cat", "notes.md", "--at", "2001-01-01"], "no version of users/ada/notes.md from before that time"),
         (["cat", "parts", "--version", "1"], "There is no document users/ada/parts in the event log."),
         (["cat", "parts/nobody/notes.md", "--at", "0s"], "There is no document users/ada/parts/nobody"),
-        (["search", "("], "no RE2 expression"),
+        (["search", "("], "not a valid RE2 expression"),
         (["search", "x", "parts/nobody"], "There is nothing at this path."),
     ],
 )
-def test_what_can_not_be_read_is_told_in_a_sentence(run: Command, words: list[str], sentence: str) -> None:
-    told = run.fails(*words)
-    assert told.startswith("error: ")
-    assert sentence in told
+def test_a_read_that_fails_says_why_in_a_sentence(run: Command, words: list[str], sentence: str) -> None:
+    message = run.fails(*words)
+    assert message.startswith("error: ")
+    assert sentence in message
     envelope = run(*words, "--json")
     assert (envelope.code, envelope.json["ok"]) == (1, False)
 
@@ -79,7 +79,7 @@ def test_what_can_not_be_read_is_told_in_a_sentence(run: Command, words: list[st
         ["cat", "notes.md", "--lines", "1", "--section", "inbox"], ["search"], ["search", "x", "-C", "21"],
     ],
 )  # fmt: skip
-def test_a_misuse_is_refused_with_2(run: Command, words: list[str]) -> None:
+def test_wrong_usage_exits_with_2(run: Command, words: list[str]) -> None:
     assert "Usage: " in run.fails(*words, code=2)
 
 
@@ -116,7 +116,7 @@ def test_cat_gives_a_section_with_its_heading(run: Command) -> None:
     assert "## Needs" not in shown
 
 
-def test_cat_gives_what_was_at_a_version_and_at_a_time(run: Command, ada: Session) -> None:
+def test_cat_prints_a_version_by_number_and_by_time(run: Command, ada: Session) -> None:
     first = run.well("cat", NOTES, "--version", "1")
     assert "Slept well" not in first
     between = datetime.now(UTC)
@@ -155,7 +155,7 @@ def test_a_search_without_a_match_exits_with_1_and_says_so(run: Command) -> None
 
 
 @pytest.mark.usefixtures("ada")
-def test_more_matches_than_are_shown_are_told_of(run: Command, garden: Garden) -> None:
+def test_a_warning_tells_of_more_matches_than_are_shown(run: Command, garden: Garden) -> None:
     edit_outside(garden, NOTES, "Slept well, after the deadline.\n", "- again\n" * 150)
     ran = run("search", "again")
     assert len(ran.lines) == 100
@@ -163,7 +163,7 @@ def test_more_matches_than_are_shown_are_told_of(run: Command, garden: Garden) -
 
 
 @pytest.mark.usefixtures("ada")
-def test_matches_and_places_are_coloured_on_a_terminal_and_nowhere_else(run: Command) -> None:
+def test_matches_are_coloured_on_a_terminal_only(run: Command) -> None:
     assert "\x1b" not in run.well("search", "well")
     shown = run.well("search", "well", tty=True)
     assert "\x1b[1;31mwell\x1b[0m" in shown
@@ -177,7 +177,7 @@ def test_a_search_in_letters_of_many_bytes_marks_the_right_ones(run: Command, ga
 
 
 @pytest.mark.usefixtures("ada")
-def test_what_would_drive_a_terminal_is_shown_there_as_a_sign(run: Command, garden: Garden) -> None:
+def test_control_characters_are_shown_as_signs_on_a_terminal(run: Command, garden: Garden) -> None:
     evil = "\x1b]0;owned\x07 \x9b31m \x7f \u202e"
     edit_outside(garden, NOTES, "Slept well", f"Slept {evil} well")
     for words in (["cat", "notes.md"], ["search", "Slept"], ["cat", "notes.md", "--json"]):
@@ -188,7 +188,7 @@ def test_what_would_drive_a_terminal_is_shown_there_as_a_sign(run: Command, gard
 
 
 @pytest.mark.usefixtures("ada")
-def test_reading_changes_nothing_not_even_where_somebody_edited_a_file(run: Command, garden: Garden) -> None:
+def test_reading_changes_nothing_even_after_an_outside_edit(run: Command, garden: Garden) -> None:
     edit_outside(garden, NOTES, "Slept well", "Slept badly")
     with untouched(garden):
         for words in (["ls"], ["cat", "notes.md"], ["search", "badly"], ["lint"], ["events"], ["tools"]):
@@ -196,6 +196,6 @@ def test_reading_changes_nothing_not_even_where_somebody_edited_a_file(run: Comm
 
 
 @pytest.mark.usefixtures("ada")
-def test_a_file_that_is_no_text_is_told_and_shown_to_nobody(run: Command, garden: Garden) -> None:
+def test_a_file_that_is_not_text_is_refused(run: Command, garden: Garden) -> None:
     put(garden, NOTES, b"\xff\xfe")
     assert "is UTF-8 text" in run.fails("cat", "notes.md")

@@ -11,7 +11,7 @@ PROFILE = "parts/critic/profile.md"
 ANCHOR = "<!-- @anchor: needs v1 -->\n"
 
 
-def test_repair_mends_what_status_complains_of(run: Command, garden: Garden, ada: Session) -> None:
+def test_repair_puts_back_what_status_calls_missing(run: Command, garden: Garden, ada: Session) -> None:
     edit_outside(garden, CRITIC, ANCHOR, "")
     assert "'garden repair' puts it back." in run("status").out
     assert "'garden repair'" in run.fails("patch", PROFILE, "needs", "--append", "- Rest")
@@ -34,20 +34,20 @@ def test_repair_mends_what_status_complains_of(run: Command, garden: Garden, ada
 def test_repair_says_which_sections_come_back_empty(run: Command, garden: Garden) -> None:
     gone = "## Concerns\n<!-- @anchor: concerns v1 -->\n\n- Says yes before looking\n- Counts the hours\n\n"
     edit_outside(garden, CRITIC, gone, "")
-    said = "The section 'concerns v1' comes back empty; version 2 holds its words."
-    assert said in run.well("repair", PROFILE, "--dry-run")
+    message = "The section 'concerns v1' comes back empty; version 2 holds its words."
+    assert message in run.well("repair", PROFILE, "--dry-run")
     ran = run("repair", PROFILE)
     assert "Put back: the section 'concerns v1'." in ran.out
-    assert ran.err.endswith(f"warning: {said}\n")
+    assert ran.err.endswith(f"warning: {message}\n")
     assert "- Counts the hours" in run.well("cat", PROFILE, "--version", "2", "--section", "concerns")
 
 
 @pytest.mark.usefixtures("ada")
-def test_what_can_not_be_repaired_is_told_with_what_to_do(run: Command, garden: Garden) -> None:
+def test_an_ambiguous_repair_is_refused_with_instructions(run: Command, garden: Garden) -> None:
     edit_outside(garden, CRITIC, f"## Needs\n{ANCHOR}", "## Needs\n\n## Needs\n")
-    said = run.fails("repair", PROFILE)
-    assert "may belong to more than one heading" in said
-    assert "restore an earlier version" in said
+    message = run.fails("repair", PROFILE)
+    assert "may belong to more than one heading" in message
+    assert "restore an earlier version" in message
     run.well("restore", PROFILE, "--version", "2")
     run.well("status")
 
@@ -66,7 +66,7 @@ def test_restore_brings_a_version_back(run: Command, garden: Garden, ada: Sessio
 
 
 @pytest.mark.usefixtures("ada")
-def test_the_same_restoration_twice_is_carried_out_twice_unless_a_key_says_otherwise(run: Command) -> None:
+def test_the_same_restore_runs_twice_unless_it_has_a_key(run: Command) -> None:
     for _ in range(2):
         run.well("append", "notes.md", "More.")
         assert run.well("restore", "notes.md", "--version", "1").startswith("Changed: notes.md")
@@ -88,17 +88,17 @@ def test_a_missing_file_comes_back(run: Command, garden: Garden) -> None:
 
 
 @pytest.mark.usefixtures("ada")
-def test_who_looks_at_a_missing_file_is_told_how_it_comes_back(run: Command, garden: Garden) -> None:
+def test_reading_a_missing_file_shows_how_to_restore_it(run: Command, garden: Garden) -> None:
     file_of(garden, NOTES).unlink()
     with untouched(garden):
         for words in (["cat"], ["cat", "--section", "inbox"], ["lint"], ["lint", "--fix"]):
-            told = run(*words, "notes.md").err
-            assert "The file of this document is missing, and the account holds version 2 of it." in told
-            assert "'garden restore'" in told
+            message = run(*words, "notes.md").err
+            assert "The file of this document is missing, and the account holds version 2 of it." in message
+            assert "'garden restore'" in message
 
 
 @pytest.mark.usefixtures("ada")
-def test_what_names_no_version_is_refused(run: Command, garden: Garden) -> None:
+def test_a_version_that_does_not_exist_is_refused(run: Command, garden: Garden) -> None:
     with untouched(garden):
         for words in ([], ["--version", "1", "--at", "3d"], ["--event", "abcdef", "--version", "1"]):
             assert "Give one of --version, --at and --event." in run.fails(
@@ -107,10 +107,10 @@ def test_what_names_no_version_is_refused(run: Command, garden: Garden) -> None:
         run.fails("restore", "notes.md", "--version", "0", code=2)
         run.fails("restore", "notes.md", "--at", "yesterday", code=2)
         assert "has no version 9" in run.fails("restore", "notes.md", "--version", "9")
-        assert "Name a later time." in run.fails("restore", "notes.md", "--at", "2020-01-01")
+        assert "Choose a later time." in run.fails("restore", "notes.md", "--at", "2020-01-01")
         assert "There is no such event" in run.fails("restore", "notes.md", "--event", "ffffffff")
         run.fails("repair", "users/ben/notes.md", "--user", "ada")
         for which in (["--version", "1"], ["--at", "0s"]):
-            told = run.fails("restore", "parts/nobody/notes.md", *which)
-            assert "There is no document users/ada/parts/nobody/notes.md in the event log." in told
-            assert "'garden ls'" in told
+            message = run.fails("restore", "parts/nobody/notes.md", *which)
+            assert "There is no document users/ada/parts/nobody/notes.md in the event log." in message
+            assert "'garden ls'" in message

@@ -1,4 +1,4 @@
-"""`tools`, and `call` where it is more than the tool."""
+"""`tools`, and the options of `call`."""
 
 import json
 from typing import Any, get_args
@@ -31,7 +31,7 @@ def test_a_tool_is_explained_with_every_parameter_and_an_example(run: Command, t
     assert run("tools", tool.name, "--json").json["example"] == dict(tool.example)
 
 
-def test_a_tool_that_is_not_there_is_told_with_what_was_meant(run: Command) -> None:
+def test_an_unknown_tool_is_refused_with_a_suggestion(run: Command) -> None:
     assert "Did you mean fs.read" in run.fails("tools", "fs.raed")
     assert "'garden tools' names every tool." in run.fails("tools", "nope")
     assert "--schema needs the name of a tool." in run.fails("tools", "--schema", code=2)
@@ -58,6 +58,6 @@ def test_a_call_may_be_printed_over_several_lines(run: Command) -> None:
 
 
 @pytest.mark.usefixtures("ada")
-def test_a_role_that_is_none_is_a_misuse(run: Command) -> None:
-    told = run.fails("call", "tools.list", "--role", "king", code=2)
-    assert "'agent', 'reviewer', 'maintainer'" in told
+def test_an_unknown_role_is_wrong_usage(run: Command) -> None:
+    message = run.fails("call", "tools.list", "--role", "king", code=2)
+    assert "'agent', 'reviewer', 'maintainer'" in message

@@ -1,4 +1,4 @@
-"""`export`, and `import` of what it wrote."""
+"""`export`, and `import` of an export."""
 
 import errno
 import json
@@ -32,7 +32,7 @@ def test_an_export_holds_every_document_byte_for_byte(run: Command, garden: Gard
     assert {file.stat().st_mode & 0o077 for file in (folder / "out").rglob("*")} == {0}
 
 
-def test_history_and_events_stand_beside_where_an_import_passes_over(
+def test_history_and_events_are_exported_where_import_ignores_them(
     run: Command, garden: Garden, ada: Session, folder: Path
 ) -> None:
     run.well("export", folder / "out", "--history", "--events")
@@ -46,7 +46,7 @@ def test_history_and_events_stand_beside_where_an_import_passes_over(
 
 
 @pytest.mark.usefixtures("ada")
-def test_all_that_was_exported_is_on_the_disk_before_it_is_said(
+def test_every_exported_file_is_durable_before_the_report(
     run: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: set[tuple[int, int]] = set()
@@ -70,9 +70,7 @@ def _state(status: os.stat_result) -> tuple[int, int]:
 
 
 @pytest.mark.usefixtures("ada")
-def test_a_disk_that_does_not_confirm_is_told(
-    run: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failing_fsync_is_reported(run: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_: int) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
@@ -105,7 +103,7 @@ def test_an_import_takes_what_an_export_gave(
 
 
 @pytest.mark.usefixtures("ada")
-def test_nothing_is_overwritten_and_an_export_goes_on_where_it_was(run: Command, folder: Path) -> None:
+def test_nothing_is_overwritten_and_a_second_export_adds_what_is_missing(run: Command, folder: Path) -> None:
     out = folder / "out"
     run.well("export", out)
     (out / "ada/overview.md").unlink()
@@ -131,9 +129,7 @@ def test_a_link_in_the_way_is_not_followed(run: Command, folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("ada")
-def test_a_folder_that_is_a_link_is_not_entered_least_of_all_into_another_garden(
-    run: Command, garden: Garden, folder: Path
-) -> None:
+def test_a_linked_folder_is_not_entered(run: Command, garden: Garden, folder: Path) -> None:
     plant(garden.session("ben"), "users/ben/notes.md")
     out = folder / "out"
     out.mkdir()
@@ -154,7 +150,7 @@ def test_an_export_may_be_of_one_user(run: Command, garden: Garden, folder: Path
 
 
 @pytest.mark.usefixtures("ada")
-def test_a_document_that_can_not_be_read_is_told_and_the_rest_exported(
+def test_an_unreadable_document_is_reported_and_the_rest_exported(
     run: Command, garden: Garden, folder: Path
 ) -> None:
     before = file_of(garden, NOTES).read_bytes()
@@ -171,21 +167,21 @@ def test_a_document_that_can_not_be_read_is_told_and_the_rest_exported(
 
 
 @pytest.mark.usefixtures("ada")
-def test_places_that_make_no_sense_are_refused(run: Command, garden: Garden, folder: Path) -> None:
+def test_senseless_targets_are_refused(run: Command, garden: Garden, folder: Path) -> None:
     (folder / "file").write_text("")
     with untouched(garden):
         assert "not go into the garden home" in run.fails("export", garden.home.path / "users")
         assert "not go into the garden home" in run.fails("export", garden.home.path)
         assert "There is a file at this place." in run.fails("export", folder / "file")
-        told = run.fails("export", folder / "out", "--user", "nobody")
-        assert "There is no garden of 'nobody' here.\nhint:  There are: ada." in told
+        message = run.fails("export", folder / "out", "--user", "nobody")
+        assert "There is no garden of 'nobody' here.\nhint:  There are: ada." in message
         assert "The folder can't be made: " in run.fails("export", "/proc/nowhere")
         assert "source is not a folder" in run.fails("import", folder / "nowhere")
         run.fails("export", code=2)
     assert not (folder / "out").exists()
 
 
-def test_advice_that_is_the_same_for_many_files_is_given_once(run: Command, folder: Path) -> None:
+def test_a_hint_shared_by_many_files_is_shown_once(run: Command, folder: Path) -> None:
     for name in ("one.md", "two.md"):
         put_file = folder / "docs/start" / name
         put_file.parent.mkdir(parents=True, exist_ok=True)
@@ -196,7 +192,7 @@ def test_advice_that_is_the_same_for_many_files_is_given_once(run: Command, fold
 
 
 @pytest.mark.usefixtures("ada")
-def test_annotations_go_along_with_their_events(run: Command, garden: Garden, folder: Path) -> None:
+def test_annotations_are_exported_with_their_events(run: Command, garden: Garden, folder: Path) -> None:
     session = garden.session("ada", "companion", transaction_id="t1")
     ok(session, "fs.append", path=NOTES, text="More.")
     ok(session, "events.log", type="reflection", filePath=NOTES, rationale="It was worth saying.")

@@ -28,7 +28,7 @@ def test_a_garden_in_step_exits_with_0(run: Command, garden: Garden) -> None:
 
 
 @pytest.mark.usefixtures("ada")
-def test_files_beside_the_documents_are_counted_and_do_no_harm(run: Command, garden: Garden) -> None:
+def test_other_files_are_counted_and_do_no_harm(run: Command, garden: Garden) -> None:
     assert run("status", "--json").json["others"] == 0
     put(garden, f"{CRITIC}.before", b"as it was")
     assert run.well("status").splitlines()[-1] == "1 other file or folder beside them, unseen by tools."
@@ -37,13 +37,13 @@ def test_files_beside_the_documents_are_counted_and_do_no_harm(run: Command, gar
     assert run("status", "--json").json["others"] == 2
 
 
-def test_an_empty_home_has_nothing_to_tell(run: Command) -> None:
+def test_an_empty_home_has_nothing_to_show(run: Command) -> None:
     assert run.well("status") == "There are no documents yet.\n"
     assert run.well("reconcile") == "Every document is in step.\n"
 
 
 @pytest.mark.usefixtures("ada")
-def test_every_way_to_be_out_of_step_is_told_and_nothing_is_changed(run: Command, garden: Garden) -> None:
+def test_status_shows_every_state_and_changes_nothing(run: Command, garden: Garden) -> None:
     edit_outside(garden, NOTES, "Slept well", "Slept badly")
     edit_outside(garden, CRITIC, "<!-- @anchor: needs v1 -->\n", "")
     put(garden, "users/ada/parts/child/notes.md", file_of(garden, NOTES).read_bytes())
@@ -64,14 +64,14 @@ def test_every_way_to_be_out_of_step_is_told_and_nothing_is_changed(run: Command
 
 
 @pytest.mark.usefixtures("ada")
-def test_what_a_crash_left_open_is_told(run: Command, garden: Garden) -> None:
+def test_status_shows_an_interrupted_change(run: Command, garden: Garden) -> None:
     leave_open(garden, NOTES, "More.")
     with untouched(garden):
         assert _states(run) == {NOTES: "open"}
 
 
 @pytest.mark.usefixtures("ada")
-def test_a_document_that_was_moved_away_is_not_missed(run: Command, garden: Garden) -> None:
+def test_a_moved_document_is_not_missing(run: Command, garden: Garden) -> None:
     maintainer = garden.session("ada", role="maintainer")
     new = "users/ada/parts/child/notes.md"
     assert maintainer.call("fs.move", {"path": CRITIC.replace("profile", "notes"), "newPath": new})["ok"]
@@ -80,7 +80,7 @@ def test_a_document_that_was_moved_away_is_not_missed(run: Command, garden: Gard
 
 
 @pytest.mark.usefixtures("ada")
-def test_one_users_garden_may_be_looked_at_alone(run: Command, garden: Garden) -> None:
+def test_status_and_reconcile_take_one_user(run: Command, garden: Garden) -> None:
     put(garden, "users/ben/notes.md", b"hello\n")
     assert _states(run, "--user", "ada") == {}
     assert _states(run) == {"users/ben/notes.md": "damaged"}
@@ -89,7 +89,7 @@ def test_one_users_garden_may_be_looked_at_alone(run: Command, garden: Garden) -
 
 
 @pytest.mark.usefixtures("ada")
-def test_reconciling_adopts_what_was_edited_outside(run: Command, garden: Garden, ada: Session) -> None:
+def test_reconciling_adopts_outside_edits(run: Command, garden: Garden, ada: Session) -> None:
     edit_outside(garden, NOTES, "Slept well", "Slept badly")
     put(
         garden,
@@ -112,7 +112,7 @@ def test_reconciling_adopts_what_was_edited_outside(run: Command, garden: Garden
 
 
 @pytest.mark.parametrize(("written", "outcome"), [(False, "undone"), (True, "finished")])
-def test_reconciling_ends_what_a_crash_left_open(
+def test_reconciling_settles_interrupted_changes(
     run: Command, garden: Garden, ada: Session, written: bool, outcome: str
 ) -> None:
     leave_open(garden, NOTES, "More.", written=written)
@@ -123,7 +123,7 @@ def test_reconciling_ends_what_a_crash_left_open(
 
 
 @pytest.mark.usefixtures("ada")
-def test_what_needs_a_person_is_told_and_the_rest_is_done(run: Command, garden: Garden) -> None:
+def test_documents_that_need_a_person_are_reported_and_the_rest_is_done(run: Command, garden: Garden) -> None:
     before = file_of(garden, OVERVIEW).read_bytes()
     file_of(garden, OVERVIEW).unlink()
     edit_outside(garden, CRITIC, "<!-- @anchor: needs v1 -->\n", "")
@@ -141,7 +141,7 @@ def test_what_needs_a_person_is_told_and_the_rest_is_done(run: Command, garden: 
 
 
 @pytest.mark.usefixtures("ada")
-def test_a_garden_that_can_t_be_listed_is_named_among_the_others(run: Command, garden: Garden) -> None:
+def test_a_garden_that_can_t_be_listed_is_reported_beside_the_others(run: Command, garden: Garden) -> None:
     put(garden, "users/cyd/notes.md", file_of(garden, NOTES).read_bytes().replace(b"ada", b"cyd"))
     run.well("reconcile")
     home = garden.home.path
@@ -162,13 +162,13 @@ def test_a_garden_that_can_t_be_listed_is_named_among_the_others(run: Command, g
     assert outcomes == {"users/cyd": "needs a person", "users/cyd/notes.md": "needs a person"}
 
 
-def test_nobody_is_kept_waiting_by_a_look(run: Command, garden: Garden, ada: Session) -> None:
+def test_status_waits_for_no_lock(run: Command, garden: Garden, ada: Session) -> None:
     with garden.services.store.document(ada.caller, NOTES):
         assert _states(run) == {}
 
 
 @pytest.mark.usefixtures("ada")
-def test_the_time_of_the_last_change_is_told(run: Command) -> None:
+def test_status_gives_the_time_of_the_last_change(run: Command) -> None:
     found = run("status", "--json").json["documents"]
     for each in found:
         since = datetime.fromisoformat(each["updated_at"])
@@ -176,7 +176,7 @@ def test_the_time_of_the_last_change_is_told(run: Command) -> None:
 
 
 @pytest.mark.usefixtures("ada")
-def test_what_no_tool_edits_is_not_called_well_for_being_known(run: Command, garden: Garden) -> None:
+def test_a_document_that_no_tool_can_edit_stays_damaged(run: Command, garden: Garden) -> None:
     with file_of(garden, NOTES).open("a") as file:
         file.write("\n## Again\n<!-- @anchor: inbox v1 -->\n")
     for words in ("reconcile", "reconcile", "status"):
@@ -187,7 +187,7 @@ def test_what_no_tool_edits_is_not_called_well_for_being_known(run: Command, gar
 
 
 @pytest.mark.usefixtures("ada")
-def test_what_was_given_up_is_told_until_a_person_has_it_tried_again(run: Command, garden: Garden) -> None:
+def test_a_quarantined_change_is_shown_until_it_is_tried_again(run: Command, garden: Garden) -> None:
     leave_open(garden, NOTES, "More.")
     for _ in range(garden.settings.upkeep.attempts + 1):
         garden.services.recoveries.claim(timedelta(0), limit=1, pause_seconds=0)
