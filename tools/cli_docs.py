@@ -7,6 +7,7 @@ from typing import Any
 import typer
 
 from garden.surfaces.cli.main import app
+from tools.markdown import prose
 
 TARGET = Path(__file__).parents[1] / "docs" / "cli.md"
 HEAD = """\
@@ -64,7 +65,7 @@ def _described(full_name: str, command: Any, parent: Any, name: str) -> Iterator
     context = command.context_class(command, info_name=name, parent=parent)
     text, examples = _split(command.help or "")
     yield f"### {full_name}\n"
-    yield f"{text}\n"
+    yield f"{prose(text)}\n"
     if hasattr(command, "commands"):
         for sub_name, sub in command.commands.items():
             yield from _described(f"{full_name} {sub_name}", sub, context, sub_name)
@@ -78,18 +79,14 @@ def _described(full_name: str, command: Any, parent: Any, name: str) -> Iterator
 def _parameters(command: Any, context: Any) -> Iterator[str]:
     records = [found for each in command.get_params(context) if (found := each.get_help_record(context))]
     yield "| | |\n|---|---|"
-    for names, told in records:
-        shown = names.removesuffix(" <str>").removesuffix(" <path>")
-        yield f"| `{_cell(shown)}` | {_cell(told)} |"
+    for names, description in records:
+        shown = names.removesuffix(" <str>").removesuffix(" <path>").replace("|", "\\|")
+        yield f"| `{' '.join(shown.split())}` | {prose(' '.join(description.split()))} |"
 
 
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
-
-
-def _split(told: str) -> tuple[str, list[str]]:
+def _split(help_text: str) -> tuple[str, list[str]]:
     """Split a help text into its prose and its examples."""
-    text, _, examples = told.partition("\n\nExample")
+    text, _, examples = help_text.partition("\n\nExample")
     lines = [line.strip() for line in examples.removeprefix("s").removeprefix(":").splitlines()]
     paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
     return "\n\n".join(paragraphs), [line for line in lines if line]

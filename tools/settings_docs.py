@@ -8,6 +8,7 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from garden.home.settings import Settings, setting_paths, variable_name
+from tools.markdown import prose
 
 TARGET = Path(__file__).parents[1] / "docs" / "settings.md"
 HEAD = """\
@@ -49,7 +50,7 @@ def _row(path: tuple[str, ...]) -> str:
     field = _field(path)
     dotted = "-" if path == ("home",) else f"`{'.'.join(path)}`"
     default = "-" if field.default is None else f"`{field.default}`"
-    meaning = (field.description or "").replace("|", "\\|")
+    meaning = prose(field.description or "")
     return f"| `{variable_name(*path)}` | {dotted} | {default} | {_accepted(field.annotation)} | {meaning} |"
 
 

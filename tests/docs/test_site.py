@@ -1,5 +1,6 @@
-"""The documentation as a site: it can be built, leads nowhere that is not there, and needs no other host."""
+"""The documentation as a site: it builds, its links and anchors exist, and it needs no other host."""
 
+import html
 import os
 import re
 import subprocess
@@ -8,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from garden.tools.registry import REGISTRY
+from garden.tools.wire import WriteRequest
 from tests.docs.pages import REPOSITORY
+from tools.markdown import prose
 
 
 @pytest.fixture(scope="module")
@@ -22,12 +26,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text=True,
         check=False,
     )
-    # Strict: a link to a page or a heading that is not there ends the build.
+    # Strict: a link to a missing page or heading fails the build.
     assert done.returncode == 0, done.stderr
     return target
 
 
-def test_every_page_of_the_documents_is_in_the_site(site: Path) -> None:
+def test_every_page_is_in_the_site(site: Path) -> None:
     for page in (REPOSITORY / "docs").rglob("*.md"):
         path = page.relative_to(REPOSITORY / "docs")
         built = path.with_name("index.html") if path.name == "README.md" else path.with_suffix(".html")
@@ -48,13 +52,38 @@ def test_no_page_loads_anything_from_another_host(site: Path) -> None:
         assert not re.search(r"(?:url\(|@import)[\"' ]*(?:https?:)?//", sheet.read_text("utf-8")), sheet.name
 
 
-def test_the_search_knows_the_words_of_the_pages(site: Path) -> None:
+def test_the_search_finds_words_of_the_pages(site: Path) -> None:
     index = (site / "search" / "search_index.json").read_text("utf-8")
     assert "writes.html" in index
     assert "stalled_before_write" in index
 
 
-def test_diagrams_are_drawn_while_the_site_is_built(site: Path) -> None:
+def test_diagrams_are_drawn_during_the_build(site: Path) -> None:
     pages = {path.name: path.read_text("utf-8") for path in site.rglob("*.html")}
     assert pages["architecture.html"].count('<div class="diagram"><svg') == 2
     assert not [name for name, text in pages.items() if "language-mermaid" in text]
+
+
+def test_descriptions_keep_the_characters_of_markdown(site: Path) -> None:
+    """A glob such as `*.md, parts/*/notes.md` lost its stars to emphasis."""
+    page = html.unescape(re.sub("<[^>]+>", "", (site / "tools.html").read_text("utf-8")))
+    for model, field in (
+        (REGISTRY["fs.list"].request, "glob"),
+        (REGISTRY["fs.search"].request, "glob"),
+        (WriteRequest, "if_match"),
+    ):
+        description = model.model_fields[field].description
+        assert description is not None
+        assert "*" in description
+        assert description in page
+
+
+@pytest.mark.parametrize("name", ["tools", "errors", "settings", "cli", "http-api"])
+def test_no_generated_description_has_emphasis(site: Path, name: str) -> None:
+    page = (site / f"{name}.html").read_text("utf-8")
+    article = page.partition("<article")[2].partition("</article>")[0]
+    assert re.findall("<(?:em|strong)>[^<]*", article) == []
+
+
+def test_prose_escapes_emphasis_and_tags_outside_code() -> None:
+    assert prose("*.md|_a_ <id> a_b `*.md|<id>`") == r"\*.md\|\_a\_ \<id> a_b `*.md|<id>`"
