@@ -1,4 +1,4 @@
-"""`make bench`: take every measurement, or those named, and show each ratio beside its reach."""
+"""`make bench`: run all benchmarks, or the named ones, and print each ratio beside its target."""
 
 import importlib
 import sys
@@ -11,7 +11,7 @@ MEASUREMENTS = ("grammar", "lint", "start_up", "events", "writing", "recovery", 
 def main(names: list[str]) -> int:
     unknown = set(names) - set(MEASUREMENTS)
     if unknown:
-        sys.exit(f"no measurement named {', '.join(sorted(unknown))}; there are: {', '.join(MEASUREMENTS)}")
+        sys.exit(f"unknown benchmark: {', '.join(sorted(unknown))}; choose from: {', '.join(MEASUREMENTS)}")
     missed = 0
     for name in names or MEASUREMENTS:
         for ratio in importlib.import_module(f"benchmarks.{name}").measure():

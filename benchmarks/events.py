@@ -1,7 +1,7 @@
-"""What the account costs: writing it against a bare insert, row-level security, and growth.
+"""The cost of events: recording against a bare insert, row-level security, and growth.
 
-How much dearer than a bare insert something is depends on how long the disk takes to make that insert last;
-so the figures say how much of the bare insert was waiting for the disk.
+The ratio to a bare insert depends on how long the disk takes to make that insert durable; so the figures say
+how much of the bare insert was waiting for the disk.
 """
 
 import os
@@ -90,7 +90,7 @@ def _database(server: str, name: str, events: int = 0) -> str:
         if events:
             started = time.perf_counter()
             fill(opened, events=events, users=events // _EVENTS_OF_A_USER)
-            print(f"  ({events} events were put in within {time.perf_counter() - started:.0f} s)", flush=True)
+            print(f"  ({events} events inserted in {time.perf_counter() - started:.0f} s)", flush=True)
     return url
 
 
@@ -154,7 +154,7 @@ def _change(version: int, before: str | None) -> DocumentChange:
 
 
 class _BareTable:
-    """The columns of an event and nothing to them: no key, index, check, trigger or policy."""
+    """The columns of an event without key, index, check, trigger or policy."""
 
     def __init__(self, opened: Superuser, names: list[str] | None = None) -> None:
         self._opened = opened
@@ -170,7 +170,7 @@ class _BareTable:
         return [column["name"] for column in columns]
 
     def through(self, opened: Superuser) -> "_BareTable":
-        """The same table by another connection."""
+        """The same table on another connection."""
         return _BareTable(opened, self._names)
 
     def insert(self, row: Mapping[str, Any]) -> str:
@@ -210,7 +210,7 @@ def _superuser(url: str) -> Iterator[Superuser]:
 
 
 class _WithoutRules(Pool):
-    """Asks the same by a pool whose one connection is a superuser's, whom no policy concerns."""
+    """Runs the same queries on a superuser's connection, which no policy restricts."""
 
     def __init__(self, pool: Pool, *, instead: bytes | None) -> None:
         self._inner = pool
@@ -223,7 +223,7 @@ class _WithoutRules(Pool):
 
 
 class _Superusers:
-    """A connection that stays a superuser's, whomever it is told to act for."""
+    """A connection that keeps its superuser role for every user."""
 
     def __init__(self, opened: PooledConnection, instead: bytes | None) -> None:
         self._opened = opened

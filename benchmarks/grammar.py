@@ -1,4 +1,4 @@
-"""What reading a document costs, held against markdown-it-py's block parse of the same text."""
+"""The cost of parsing a document, relative to markdown-it-py's block parse of the same text."""
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token

@@ -1,6 +1,6 @@
-"""What the service over HTTP stands: fifty users who read and edit, client and server on one machine.
+"""HTTP under load: fifty users read and edit, client and server on one machine.
 
-`GARDEN_SOAK_MINUTES` adds a soak: how much memory the server has after a minute of load, and after so many.
+`GARDEN_SOAK_MINUTES` adds a soak: the server's memory after one minute of load, and after so many.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ _MILLISECONDS_MAX = 100
 
 @dataclass(frozen=True)
 class _User:
-    """Somebody with a garden, and a token for it."""
+    """A user with a garden and a token."""
 
     user_id: str
     token: str
@@ -79,7 +79,7 @@ def measure() -> Iterator[Ratio]:
 
 
 def _most(service: _Service, name: str, what: Callable[[_User], bytes], reach: int) -> Ratio:
-    """As many as there can be: each user sends the next as soon as the one before is answered."""
+    """The highest rate: each user sends the next request as soon as the last is answered."""
     tally = Tally()
 
     async def load() -> None:
@@ -100,7 +100,7 @@ def _most(service: _Service, name: str, what: Callable[[_User], bytes], reach: i
 
 
 def _at_a_rate(service: _Service) -> Iterator[Ratio]:
-    """Both at once, at the rates that are to be reached, counted from the time at which each was due."""
+    """Reads and edits at their target rates, timed from when each was due."""
     reads, edits = Tally(), Tally()
     uvloop.run(_mixed(service, _SECONDS * 2, reads, edits))
     for name, tally in (("reads", reads), ("edits", edits)):
@@ -128,7 +128,7 @@ async def _after(seconds: float, work: Awaitable[None]) -> None:
 
 
 def _soak(service: _Service) -> Ratio:
-    """The memory of the server, after a minute of load and after many."""
+    """The server's memory after one minute of load and after many."""
     uvloop.run(_mixed(service, 60, Tally(), Tally()))
     before = service.process.memory_info().rss
     uvloop.run(_mixed(service, 60 * (_SOAK_MINUTES - 1), Tally(), Tally()))

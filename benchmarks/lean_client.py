@@ -1,4 +1,4 @@
-"""A client that costs little: bare sockets, kept open. It has the machine in common with what it measures."""
+"""A client on bare, open sockets: cheap, since it shares the machine with the server."""
 
 import asyncio
 import time
@@ -11,7 +11,7 @@ Request = Callable[[], bytes]
 
 @dataclass
 class Tally:
-    """How long requests took, and which were not answered with 200."""
+    """The times of requests, and the answers other than 200."""
 
     seconds: list[float] = field(default_factory=list)
     failures: list[bytes] = field(default_factory=list)
@@ -22,7 +22,7 @@ class Tally:
 
 
 class Connection(asyncio.Protocol):
-    """One connection, on which one request after the other is answered."""
+    """One connection for one request at a time."""
 
     _transport: asyncio.WriteTransport
 
@@ -31,7 +31,7 @@ class Connection(asyncio.Protocol):
         self._received = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # Those of uvloop are no subclasses of asyncio's.
+        # uvloop's transports are not subclasses of asyncio's.
         self._transport = cast("asyncio.WriteTransport", transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -39,7 +39,7 @@ class Connection(asyncio.Protocol):
             self._answer.set_exception(exc or ConnectionResetError("closed"))
 
     async def ask(self, request: bytes) -> bytes:
-        """Send a request, and give the whole answer."""
+        """Send a request and return the whole answer."""
         self._answer = asyncio.get_running_loop().create_future()
         self._transport.write(request)
         return await self._answer
@@ -59,13 +59,13 @@ async def connected(host: str, port: int) -> Connection:
 
 
 async def as_fast_as_possible(connection: Connection, request: Request, until: float, tally: Tally) -> None:
-    """Send a request as soon as the one before is answered."""
+    """Send each request as soon as the last is answered."""
     while time.perf_counter() < until:
         await _take(connection, request(), time.perf_counter(), tally)
 
 
 async def in_step(connection: Connection, request: Request, rate: float, until: float, tally: Tally) -> None:
-    """Send so many requests a second; how long each takes is counted from when it was due."""
+    """Send so many requests a second; time each from when it was due."""
     due = time.perf_counter()
     while time.perf_counter() < until:
         await asyncio.sleep(max(0.0, due - time.perf_counter()))

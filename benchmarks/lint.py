@@ -1,4 +1,4 @@
-"""What linting a document costs, held against markdown-it-py's full parse of the same text."""
+"""The cost of linting a document, relative to markdown-it-py's full parse of the same text."""
 
 from markdown_it import MarkdownIt
 
@@ -11,7 +11,7 @@ from garden.lint.linter import lint
 
 
 def untidy(text: str) -> str:
-    """Give a text of the same size with something for many rules to find."""
+    """Return a text of the same size with findings for many rules."""
     return (
         text.replace("## Needs", "## needs")
         .replace("early, when", "early,  \nwhen\u200b")
@@ -23,7 +23,7 @@ def untidy(text: str) -> str:
 
 
 def lint_seconds(text: str, kind: Kind, number: int) -> float:
-    """Time linting with the reading of the text, for what rules share is worked out once a document."""
+    """Time linting and parsing together: rules share work that is done once per document."""
     return seconds(lambda: lint(parse(text), kind), number)
 
 

@@ -1,9 +1,9 @@
-"""MCP over stdio: what an edit and a read cost beside those of the protocol's own server for plain files.
+"""MCP over stdio: edits and reads, compared with the protocol's own server for plain files.
 
-`edit_file` of the npm package @modelcontextprotocol/server-filesystem writes a file, unsynced and without an
-account of it; `md_patch_section` is durable, planned, linted, sealed and recorded. Both servers are started,
-talk to the same minimal client, and edit a copy of the same profile in turns. Node and npm are needed;
-GARDEN_BENCH_NPM names a folder in which the package is already installed.
+`edit_file` of the npm package @modelcontextprotocol/server-filesystem writes a file, unsynced and unrecorded;
+`md_patch_section` is durable, planned, linted, sealed and recorded. Both servers start, talk to the same
+minimal client, and edit a copy of the same profile in turns. It needs node and npm; GARDEN_BENCH_NPM names
+a folder in which the package is already installed.
 """
 
 import json
@@ -39,7 +39,7 @@ _GREETING_SECONDS_MAX = 1.5
 
 def measure() -> Iterator[Ratio]:
     if shutil.which("npm") is None:
-        print("MCP: not measured, since there is no npm here.")
+        print("MCP: skipped, because npm is not installed.")
         return
     with throw_away_home() as home:
         with open_garden(home.path) as garden:
@@ -111,7 +111,7 @@ def _read(server: Lines, number: int) -> None:
 
 
 class _PlainFiles:
-    """The server for plain files, and the folder that it serves."""
+    """The server for plain files, and its folder."""
 
     def __init__(self, server: Lines, folder: Path) -> None:
         self.server = server
@@ -138,7 +138,7 @@ class _PlainFiles:
         return file
 
 
-# The first item of the section that the edits are about.
+# The first item of the edited section.
 _LINE = next(line for line in profile().split("## Concerns\n", 1)[1].splitlines() if line.startswith("- "))
 
 
@@ -155,7 +155,7 @@ def _files() -> Iterator[_PlainFiles]:
 
 
 def _program(folder: Path) -> Path:
-    """Find the server's program, installing its package where no folder is named that has it."""
+    """Find the server's program; install its package where no folder with it is named."""
     installed = os.environ.get("GARDEN_BENCH_NPM")
     root = Path(installed) if installed else folder
     if not installed:

@@ -1,4 +1,4 @@
-"""Texts to measure with: a part profile of about 6 KB, as a companion agent would keep it."""
+"""Texts for benchmarks: a part profile of about 6 KB, as a companion agent would keep it."""
 
 SECTIONS = (
     ("Summary", "summary", "narrative"),
@@ -55,7 +55,7 @@ BODIES = {"narrative": NARRATIVE * 2, "list": LIST * 2, "evidence": EVIDENCE, "l
 
 
 def sections(repeat: int = 1) -> str:
-    """Write every section, `repeat` times over, with anchors of their own."""
+    """Write every section `repeat` times, each with its own anchor."""
     return "".join(
         f"## {heading}\n<!-- @anchor: {anchor}{round_ or ''} v1 -->\n\n{BODIES[shape].rstrip()}\n\n"
         for round_ in range(repeat)
@@ -69,5 +69,5 @@ def profile() -> str:
 
 
 def text_of(size: int) -> str:
-    """Write a text of about `size` characters in the manner of a profile."""
+    """Write a profile-like text of about `size` characters."""
     return HEAD + sections(size // len(sections()) + 1)[: size - len(HEAD)]

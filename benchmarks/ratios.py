@@ -1,4 +1,4 @@
-"""Measuring two things in one run, so that the machine's mood cancels out."""
+"""Measures two things in one run, so that the machine's speed cancels out."""
 
 import statistics
 import time
@@ -11,7 +11,7 @@ Result = TypeVar("Result")
 
 
 class Ratio(NamedTuple):
-    """A measured ratio, the reach it is held to, and whether more or less of it is better."""
+    """A measured ratio, its target, and whether more or less is better."""
 
     name: str
     value: float
@@ -25,12 +25,12 @@ class Ratio(NamedTuple):
 
 
 def seconds(work: Callable[[], object], number: int, repeat: int = 7) -> float:
-    """Take the best time of one call: what the machine can do when nothing else disturbs it."""
+    """Return the best time of one call: the machine undisturbed."""
     return min(timeit.repeat(work, number=number, repeat=repeat)) / number
 
 
 def median_seconds(work: Callable[[], object], rounds: int) -> float:
-    """Take the median time of one call, after one that warms up: what a user sees."""
+    """Return the median time of one call, after a warm-up: what a user sees."""
     work()
     return statistics.median(once(work) for _ in range(rounds))
 
@@ -43,7 +43,7 @@ def once(work: Callable[[], object]) -> float:
 
 
 class Stopwatch:
-    """Times taken in turns, so that all see the same disk and the same neighbours."""
+    """Times taken in turns, so that all share the same disk and load."""
 
     def __init__(self) -> None:
         self._seconds: defaultdict[str, list[float]] = defaultdict(list)
@@ -58,7 +58,7 @@ class Stopwatch:
         self._seconds.clear()
 
     def median(self, *names: str) -> float:
-        """The median of what these took together, round by round."""
+        """The median, over the rounds, of the sum of these times."""
         rounds = zip(*(self._seconds[name] for name in names), strict=True)
         return float(statistics.median([sum(each) for each in rounds]))
 

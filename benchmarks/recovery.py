@@ -1,4 +1,4 @@
-"""What it costs to bring a stalled change to its end, against a write; and how long a backlog takes.
+"""The cost of settling a stalled change, relative to a write; and the time for a backlog.
 
 A backlog of real stalled sagas is made by writers that go away in the middle of a change, as a kill would
 make them: half of them before the file was written, half right after. `GARDEN_BENCH_BACKLOG` says how many.

@@ -1,4 +1,4 @@
-"""What starting costs: the command line against a bare interpreter, the embedded database the second time."""
+"""The cost of starting: the command line against a bare interpreter, and a restarted embedded database."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What a durable, audited edit costs: `md.patch_section` against the least it could take, and against git.
+"""The cost of a durable, audited edit: `md.patch_section` against the possible minimum, and against git.
 
 The floor is written by hand: a bare insert, a synced copy of the old version, a synced replacement, a bare
 update. No lock, no plan, no lint, no seal, no head, no idempotency.
@@ -35,7 +35,7 @@ _EDITS_OF_A_DOCUMENT = 5
 _MANY_EVENTS = int(os.environ.get("GARDEN_BENCH_EVENTS", "1000000")) // 10
 _MANY_COPIES = 2000
 _USER = "sample-user"
-# Notes have no Change Log that would make them longer with every round.
+# Notes have no Change Log, which would grow with every round.
 _GROWING = f"users/{_USER}/parts/growing/notes.md"
 
 
@@ -48,7 +48,7 @@ def measure() -> Iterator[Ratio]:
 
 @dataclass(frozen=True)
 class _Opened:
-    """A garden to measure in."""
+    """A garden for benchmarks."""
 
     session: Session
     home: Home
@@ -130,7 +130,7 @@ def _patch(session: Session, path: str) -> None:
 
 
 class _Floor:
-    """What an edit with an account of it takes at the very least."""
+    """The minimum that a recorded edit takes."""
 
     def __init__(self, connection: psycopg.Connection[tuple[int]], home: Path) -> None:
         self._connection = connection
@@ -174,7 +174,7 @@ class _Floor:
 
 
 class _Git:
-    """The same edit kept by git."""
+    """The same edit, committed with git."""
 
     def __init__(self, home: Path) -> None:
         self._folder = home / "git"

@@ -32,31 +32,31 @@ class RealBroker(ABC):
 
     @abstractmethod
     def lose(self) -> None:
-        """Have it go away without a word."""
+        """Kill it."""
 
     @abstractmethod
     def bring_back(self) -> None:
-        """Have it come back where it was, with nothing in it."""
+        """Start it again at the same address, empty."""
 
     @abstractmethod
     def freeze(self) -> None:
-        """Have it say nothing any more, and keep its connections."""
+        """Stop answering, but keep its connections."""
 
     @abstractmethod
     def thaw(self) -> None:
-        """Have it go on."""
+        """Answer again."""
 
     @abstractmethod
     def remove_queue(self, queue: str | None = None) -> None:
-        """Remove the queue, or another one, and all messages in it."""
+        """Remove a queue and all its messages."""
 
     @abstractmethod
     def waiting(self) -> list[str]:
-        """Name the jobs whose messages nobody has taken."""
+        """Name the jobs of the messages that wait."""
 
     @abstractmethod
     def dead(self) -> int:
-        """Count the messages that were put aside."""
+        """Count the dead letters."""
 
 
 class RedisOfItsOwn(RealBroker):
@@ -95,7 +95,7 @@ class RedisOfItsOwn(RealBroker):
 
     def waiting(self) -> list[str]:
         ids = self._client.lrange(self._key, 0, -1)
-        # One that a worker took and finished between the two questions has no body any more.
+        # A message that a worker finished between the two queries has no body.
         bodies = [self._client.hget(f"{self._key}.msgs", each) for each in ids]
         return sorted(_job_of(body) for body in bodies if body is not None)
 
@@ -108,7 +108,7 @@ class RedisOfItsOwn(RealBroker):
 
 
 class RabbitmqByLine(RealBroker):
-    """The RabbitMQ of the machine, by a line that can be cut, and one queue of it."""
+    """One queue of the machine's RabbitMQ, reached through a proxy that can be cut."""
 
     def __init__(self, url: str, queue: str) -> None:
         self._own_url = url
@@ -137,7 +137,7 @@ class RabbitmqByLine(RealBroker):
                 channel.queue_delete(f"{queue or self._queue}{kind}")
 
     def waiting(self) -> list[str]:
-        # Messages that are taken and not confirmed go back when the connection ends.
+        # Unconfirmed messages return to the queue when the connection ends.
         with self._channel() as channel, suppress(ChannelClosedByBroker):
             bodies = iter(lambda: channel.basic_get(self._queue)[2], None)
             return sorted(map(_job_of, bodies))
@@ -162,13 +162,13 @@ class RabbitmqByLine(RealBroker):
 
 
 def kinds_of_brokers() -> list[str]:
-    """Name the brokers that there are to test on."""
+    """Name the available brokers."""
     return ["redis", "rabbitmq"] if os.environ.get(RABBITMQ) else ["redis"]
 
 
 @contextmanager
 def real_broker(kind: str, folder: Path, queue: str) -> Iterator[RealBroker]:
-    """Have a broker of this kind."""
+    """Run a broker of this kind."""
     url = os.environ.get(RABBITMQ, "")
     broker = RedisOfItsOwn(folder, queue) if kind == "redis" else RabbitmqByLine(url, queue)
     try:

@@ -1,4 +1,4 @@
-"""One call of the file layer in a process of its own that the system treats badly: real errors, no doubles.
+"""One call of the file layer in its own process, to which the kernel refuses calls: real errors, no doubles.
 
 The process may run as another account, under a limit on the size of files, or with system calls that the
 kernel refuses (by a seccomp filter, which needs neither privileges nor tools).
@@ -45,7 +45,7 @@ _AT_NUMBER, _AT_FIRST_ARGUMENT = 0, 16
 
 @dataclass(frozen=True)
 class Refusal:
-    """A system call that fails with this error; with `handle`, only on the handle opened as that many-th."""
+    """A system call that fails with this error; `handle` limits it to the n-th opened handle."""
 
     call: str
     error: int
@@ -61,7 +61,7 @@ def confined(
     size_limit_bytes: int | None = None,
     **arguments: str | None,
 ) -> dict[str, Any]:
-    """Run one call; gives `code`, `message`, `hint` and `replaced` of its error, or its `result` as text."""
+    """Run one call; return its error's `code`, `message`, `hint` and `replaced`, or its `result` as text."""
     request = {
         "home": str(home),
         "call": call,
@@ -84,14 +84,14 @@ def confined(
 
 
 def give_to_nobody(home: Path) -> None:
-    """As root, let the home belong to the account that `as_nobody` runs as."""
+    """As root, give the home to the account of `as_nobody`."""
     if os.geteuid() == 0:
         for path in (home, *home.rglob("*")):
             os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
 
 
 def become_nobody() -> None:
-    """As root, give up every right, and become the account that a home was given to."""
+    """As root, drop all privileges and become that account."""
     if os.geteuid() == 0:
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
@@ -105,7 +105,7 @@ def main() -> None:
     if request["size_limit_bytes"] is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (request["size_limit_bytes"],) * 2)
     refusals = [Refusal(**each) for each in request["refusals"]]
-    # The probe for openat2 has to meet its refusal; a handle can only be counted once the home is open.
+    # The probe for openat2 must meet its refusal; handles count from the opened home on.
     refuse([each for each in refusals if each.handle is None and each.call == "openat2"])
     with GardenFiles(Path(request["home"])) as files:
         confirm_folders(files, request["arguments"])
@@ -114,7 +114,7 @@ def main() -> None:
 
 
 def confirm_folders(files: GardenFiles, arguments: dict[str, str | None]) -> None:
-    """Let the names of the folders that are there be on the disk, so that no call syncs those as well."""
+    """Sync the existing folders, so that no call has to."""
     for name in ("path", "new_path", "keep_previous"):
         with suppress(OSError, GardenError):
             if arguments.get(name):
@@ -141,7 +141,7 @@ def understood(key: str, value: str | None) -> object:
 
 
 def refuse(refusals: Sequence[Refusal]) -> None:
-    """Have the kernel refuse calls of this process from now on."""
+    """Make the kernel refuse calls of this process from now on."""
     first = os.dup(0)
     os.close(first)
     libc = ctypes.CDLL(None, use_errno=True)

@@ -1,4 +1,4 @@
-"""One call of a tool in a process of its own that the system treats badly, as `confined` does with files.
+"""One call of a tool in its own process, to which the kernel refuses calls, as `confined` does for files.
 
 The garden is opened, and has done all sorts of work, before anything is refused: so its connections are
 there, and a handle can be counted from the ones that the call opens itself.
@@ -26,7 +26,7 @@ def confined_call(
     refusals: Sequence[Refusal] = (),
     closed: Mapping[Path, int] | None = None,
 ) -> Envelope:
-    """Call a tool as Ada's maintainer; with `closed`, under these modes and as an account without rights."""
+    """Call a tool as Ada's maintainer; with `closed`, under these modes as an unprivileged account."""
     request = {
         "home": str(home),
         "before": before,

@@ -1,4 +1,4 @@
-"""Many real processes at once, each with a garden of its own, and each of them mortal.
+"""Many real processes at once, each with its own open garden, and each may be killed.
 
 A test talks to one process that has imported everything; that one forks a process for every job. A job is a
 list of calls. All begin at the same moment, when the last of them is ready, and a job that says so is killed
@@ -25,7 +25,7 @@ Asked = tuple[str, dict[str, Any]]
 
 @dataclass
 class Job:
-    """Calls that one process makes one after the other; `dies_before` counts steps from 0."""
+    """The calls of one process in order; `dies_before` counts steps from 0."""
 
     calls: Sequence[Asked]
     dies_before: int | None = None
@@ -33,7 +33,7 @@ class Job:
 
 @dataclass
 class Done:
-    """What became of a job: the envelopes and the steps of a process that lived to tell."""
+    """The outcome of a job: the envelopes, and the steps of a process that was not killed."""
 
     envelopes: list[dict[str, Any]] = field(default_factory=list)
     steps: list[str] = field(default_factory=list)
@@ -41,14 +41,14 @@ class Done:
 
 
 class Crowd:
-    """The process that forks the others, seen from the test."""
+    """The test's connection to the process that forks the others."""
 
     def __init__(self, process: subprocess.Popen[str], home: Path) -> None:
         self._process = process
         self._home = home
 
     def run(self, jobs: Sequence[Job]) -> list[Done]:
-        """Have all jobs done at once."""
+        """Run all jobs at once."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         request = {"home": str(self._home), "jobs": [asdict(job) for job in jobs]}
@@ -57,11 +57,11 @@ class Crowd:
         return [Done(**each) for each in json.loads(self._process.stdout.readline())]
 
     def at(self, home: Path) -> "Crowd":
-        """The same process, for jobs in another home."""
+        """Use the same process for jobs in another home."""
         return Crowd(self._process, home)
 
     def call(self, *calls: Asked, dies_before: int | None = None) -> Done:
-        """Have one job done."""
+        """Run one job."""
         return self.run([Job(calls, dies_before)])[0]
 
 
@@ -74,7 +74,7 @@ def crowd_in(home: Path) -> Iterator[Crowd]:
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.support.crowd"],
         cwd=REPOSITORY,
-        # The settings come from the home alone, also in a process that several tests share.
+        # Settings come from the home alone: several tests may share the process.
         env={name: value for name, value in os.environ.items() if _is_no_setting(name)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -115,7 +115,7 @@ def _fork(home: str, job: dict[str, Any], handles: tuple[int, int, int, int]) ->
     try:
         _, say_ready, wait, start = handles
         os.close(start)
-        # What a child logs must not get among the answers.
+        # Keep a child's logs out of the answers.
         os.dup2(2, 1)
         _work(home, job, say_ready, wait, tell)
     finally:
@@ -125,7 +125,7 @@ def _fork(home: str, job: dict[str, Any], handles: tuple[int, int, int, int]) ->
 def _work(home: str, job: dict[str, Any], say_ready: int, wait: int, tell: int) -> None:
     with open_garden(home) as garden, os.fdopen(tell, "w") as out:
         session = garden.session("ada", "companion", role="maintainer")
-        # The connections are made before, so that all really come at once.
+        # Connect beforehand, so that all calls start together.
         session.call("events.query", {"limit": 1})
         os.write(say_ready, b"r")
         os.read(wait, 1)

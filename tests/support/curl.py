@@ -1,4 +1,4 @@
-"""What the documents need of curl, for a machine that has none."""
+"""The part of curl that the docs use, for machines without it."""
 
 import argparse
 import sys
@@ -9,7 +9,7 @@ _HTTP_ERROR = 22
 
 
 def main() -> int:
-    """Send one request and print the answer; as curl does, without a word where it was told to be silent."""
+    """Send one request and print the answer."""
     told = _told()
     data = told.data.encode() if told.data is not None else None
     request = urllib.request.Request(told.url, data)  # noqa: S310 - the documents' own addresses

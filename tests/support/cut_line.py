@@ -1,4 +1,4 @@
-"""A line to a server that can be cut, mended and frozen, for servers that a test must not stop."""
+"""A proxy that can be cut, repaired and frozen, for servers that a test must not stop."""
 
 import socket
 import threading
@@ -10,7 +10,7 @@ _CHUNK_BYTES = 65536
 
 
 class Line:
-    """Passes on what comes to a port of its own; cut, nobody gets through, and all that were are dropped."""
+    """Forwards connections from its own port; once cut, it drops and refuses them."""
 
     def __init__(self, host: str, port: int) -> None:
         self.port = free_port()
@@ -27,7 +27,7 @@ class Line:
 
     def cut(self) -> None:
         assert self._listener is not None
-        # A thread that waits in accept() keeps the port until it has been woken.
+        # A thread that waits in accept() keeps the port until it wakes.
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -36,7 +36,7 @@ class Line:
         self._ends.clear()
 
     def freeze(self) -> None:
-        """Keep everybody connected, and pass nothing on."""
+        """Keep the connections, and forward nothing."""
         self._flows.clear()
 
     def thaw(self) -> None:

@@ -1,4 +1,4 @@
-"""A process that dies, by SIGKILL, right before a step: nothing of it runs any more, no clean-up, no word."""
+"""Kills this process with SIGKILL right before a chosen step, without any clean-up."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ _CALLS = ("link", "rename", "unlink", "mkdir", "write", "fsync", "fchmod")
 
 
 class Steps:
-    """Counts what this process changes, in files and in the account, and ends it before one of the steps."""
+    """Counts this process's changes to files and events, and kills it before one of them."""
 
     def __init__(self, dies_before: int | None) -> None:
         self.taken: list[str] = []
@@ -23,7 +23,7 @@ class Steps:
         self._stack = ExitStack()
 
     def take(self, name: str) -> None:
-        """Take a step, or die."""
+        """Count a step, or die before it."""
         if len(self.taken) == self._dies_before:
             os.kill(os.getpid(), signal.SIGKILL)
         self.taken.append(name)

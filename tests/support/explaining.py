@@ -1,4 +1,4 @@
-"""A pool whose connection also tells how the server finds the rows of each query that the code sends."""
+"""A pool whose connection also explains the plan of every query it runs."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +14,7 @@ from garden.events.pool import Pool
 from garden.events.statements import statements
 
 _PARAMETER = re.compile(r"%\((\w+)\)s")
-# Not a query over tables: whose rights to use, and what is a function of the schema.
+# No queries over tables: setting the role, and calls of schema functions.
 _NO_QUERY = re.compile(rb"select (set_config|pg_|garden\.|\* from garden\.open_stream)|set transaction")
 _NAMES = {
     text: name
@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Plan:
-    """How the rows are found."""
+    """The plan of a query."""
 
     indexes: frozenset[str]
     scanned_tables: frozenset[str]
@@ -36,7 +36,7 @@ class Plan:
 
 
 class ExplainingPool(Pool):
-    """Stands where a pool stands; everything happens in one transaction, which is never committed."""
+    """Takes the place of a pool; everything runs in one transaction that is never committed."""
 
     def __init__(self, opened: psycopg.Connection[DictRow]) -> None:
         self.plans: dict[str, dict[str, Plan]] = {}
@@ -84,7 +84,7 @@ class _ExplainingConnection:
     def _explain(self, query: str, values: Mapping[str, Any], prepare: bool | None) -> dict[str, Plan]:
         plans = {"custom": self._plan(b"explain (analyze, format json) " + query.encode(), values)}
         if prepare is not False:
-            # psycopg prepares what it was not told to as soon as it has been sent a few times.
+            # psycopg prepares a statement by itself after a few uses.
             self._opened.execute(query.encode(), values, prepare=True)
             self._opened.execute("set local plan_cache_mode = force_generic_plan")
             plans["generic"] = self._plan(self._execution(query, values))

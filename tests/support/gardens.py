@@ -1,4 +1,4 @@
-"""What tests do with an opened garden: call tools, edit files as a person would, and audit the account."""
+"""Helpers for an open garden: call tools, edit files by hand, and verify the events."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ PAIR = "users/ada/relationships/critic-and-child/profile.md"
 
 
 def ok(session: Session, tool: str, /, **args: Any) -> dict[str, Any]:
-    """Call a tool that is to answer; gives the whole envelope."""
+    """Call a tool that must succeed; return the whole envelope."""
     envelope = session.call(tool, args)
     assert envelope["ok"], envelope
     assert set(envelope) == {"ok", "result", "meta"}
@@ -25,12 +25,12 @@ def ok(session: Session, tool: str, /, **args: Any) -> dict[str, Any]:
 
 
 def result(session: Session, tool: str, /, **args: Any) -> Any:
-    """Call a tool that is to answer; gives the result."""
+    """Call a tool that must succeed; return the result."""
     return ok(session, tool, **args)["result"]
 
 
 def refused(session: Session, tool: str, code: str, /, **args: Any) -> dict[str, Any]:
-    """Call a tool that is to refuse with a code; gives the error."""
+    """Call a tool that must refuse with this code; return the error."""
     envelope = session.call(tool, args)
     assert not envelope["ok"], envelope
     assert set(envelope) == {"ok", "error"}
@@ -44,24 +44,24 @@ def refused(session: Session, tool: str, code: str, /, **args: Any) -> dict[str,
 
 
 def plant(session: Session, *paths: str) -> None:
-    """Begin documents."""
+    """Plant documents."""
     for path in paths:
         ok(session, "md.plant", path=path, **({"participants": ["critic", "child"]} if path == PAIR else {}))
 
 
 def rows(session: Session, /, **filters: Any) -> list[dict[str, Any]]:
-    """Ask the account."""
+    """Query events."""
     found: list[dict[str, Any]] = result(session, "events.query", **filters)["rows"]
     return found
 
 
 def events_of(session: Session, path: str) -> list[str]:
-    """Name what happened to a document, oldest first: op and status."""
+    """List op and status of a document's events, oldest first."""
     return [f"{row['op']} {row['status']}" for row in reversed(rows(session, path=path))]
 
 
 def file_of(garden: Garden, path: str) -> Path:
-    """Where a document is on the disk, for whoever edits it outside the tools."""
+    """A document's file, for edits outside the tools."""
     return garden.home.path / path
 
 
@@ -74,21 +74,21 @@ def edit_outside(garden: Garden, path: str, old: str, new: str) -> None:
 
 
 def put(garden: Garden, path: str, content: bytes) -> None:
-    """Put a file where a document is to be."""
+    """Write a file at a document's path."""
     file = file_of(garden, path)
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     file.write_bytes(content)
 
 
 def without_names(text: str) -> str:
-    """Blank out what no two events share: their ids and times."""
+    """Blank out event ids and times."""
     return re.sub(
         r"evt:[0-9a-f-]{36}", "evt:-", re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\dZ", "----------------Z", text)
     )
 
 
 def out_of_step(garden: Garden) -> list[str]:
-    """Audit all there is: broken chains, and documents whose file is not their newest version."""
+    """Find broken chains, and documents whose file is not their newest version."""
     reader, found = garden.services.reader, []
     verifier = Verifier(reader, KeySource(garden.settings, garden.home))
     for user_id in sorted({"ada", *(folder.name for folder in (garden.home.path / "users").iterdir())}):

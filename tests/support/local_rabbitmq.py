@@ -1,4 +1,4 @@
-"""Runs a command with GARDEN_TEST_RABBITMQ_URL naming the machine's own RabbitMQ.
+"""Run a command with GARDEN_TEST_RABBITMQ_URL naming the machine's own RabbitMQ.
 
     python -m tests.support.local_rabbitmq make test ARGS=tests/upkeep
 

@@ -1,4 +1,4 @@
-"""A minimal client of the Model Context Protocol over stdio: one JSON message a line, and nothing checked."""
+"""A minimal MCP client over stdio: one JSON message per line, without validation."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ INITIALIZE = {
 
 
 class Lines:
-    """A server as a process, and a conversation with it."""
+    """A server process and the connection to it."""
 
     def __init__(
         self,
@@ -36,17 +36,17 @@ class Lines:
         return answer
 
     def ask(self, method: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Send a request and wait for its answer; what else comes meanwhile goes to `others`."""
+        """Send a request and wait for its answer; other messages go to `others`."""
         return self.answer_to(self.send(method, params))
 
     def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
-        """Call a tool and give its result."""
+        """Call a tool and return its result."""
         answer = self.ask("tools/call", {"name": tool, "arguments": arguments})
         result: dict[str, Any] = answer["result"]
         return result
 
     def send(self, method: str, params: Mapping[str, Any] | None = None) -> int:
-        """Send a request; gives its id."""
+        """Send a request; return its id."""
         self._id += 1
         message = {"jsonrpc": "2.0", "id": self._id, "method": method}
         self.put(json.dumps(message if params is None else {**message, "params": params}).encode())
@@ -58,13 +58,13 @@ class Lines:
         self.put(json.dumps(message if params is None else {**message, "params": params}).encode())
 
     def put(self, line: bytes) -> None:
-        """Write a line, whatever it says."""
+        """Write any line."""
         assert self.process.stdin is not None
         self.process.stdin.write(line + b"\n")
         self.process.stdin.flush()
 
     def answer_to(self, request_id: int) -> dict[str, Any]:
-        """Wait for the answer to a request, unless it came while another was waited for."""
+        """Return the answer to a request, which may have arrived earlier."""
         for early in self.others:
             if early.get("id") == request_id:
                 self.others.remove(early)
@@ -76,7 +76,7 @@ class Lines:
             self._meet(message)
 
     def next(self) -> dict[str, Any]:
-        """Read the next message, whatever it is."""
+        """Read the next message of any kind."""
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
@@ -85,12 +85,12 @@ class Lines:
         return message
 
     def end_input(self) -> None:
-        """Say that nothing more will come."""
+        """Close the input."""
         assert self.process.stdin is not None
         self.process.stdin.close()
 
     def close(self) -> int:
-        """End the conversation; gives the exit code."""
+        """Close the connection; return the exit code."""
         self.end_input()
         assert self.process.stdout is not None
         if not self.process.stdout.closed:
@@ -112,7 +112,7 @@ class Lines:
 
     def _meet(self, message: dict[str, Any]) -> None:
         if "method" in message and "id" in message:
-            # Servers may ask as well; there are no roots here.
+            # Servers may send requests too; this client has no roots.
             answer = {"jsonrpc": "2.0", "id": message["id"], "result": {"roots": []}}
             self.put(json.dumps(answer).encode())
         else:

@@ -1,4 +1,4 @@
-"""Open gardens for tests, and the documents that are planted in them."""
+"""Open gardens for tests, and the documents in them."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from garden.session import Session
 PROFILE = "users/ada/parts/critic/profile.md"
 NOTES = "users/ada/notes.md"
 SECTIONS = 20
-# A profile has eight sections of its own, the last of which is its Change Log.
+# A profile has eight sections of its own; the last is its Change Log.
 OWN_SECTIONS = ("summary", "concerns", "needs", "strengths", "what_helps", "evidence", "questions")
 
 
 def put_database(home: Home, url: str) -> None:
-    """Have a home use this database, in whichever process it is opened."""
+    """Make a home use this database in every process."""
     (home.path / "garden.toml").write_text(f'database_url = "{url}"\n')
 
 
@@ -28,7 +28,7 @@ def ada(garden: Garden) -> Session:
 
 
 def ok(envelope: dict[str, Any]) -> dict[str, Any]:
-    """Give an envelope that must be an answer."""
+    """Return an envelope that must be a success."""
     assert envelope["ok"], envelope
     return envelope
 
@@ -38,7 +38,7 @@ def code_of(envelope: dict[str, Any]) -> str:
 
 
 def notes_text(sections: int = SECTIONS) -> str:
-    """A notes document with so many anchored sections, `s0 v1` to the last."""
+    """A notes document with so many anchored sections, from `s0 v1` on."""
     head = "---\nid: ada-notes\nuser_id: ada\nschema: 1\n---\n\n# Notes\n"
     return head + "".join(
         f"\n## Section {number}\n<!-- @anchor: s{number} v1 -->\n\n- first of {number}\n"
@@ -47,7 +47,7 @@ def notes_text(sections: int = SECTIONS) -> str:
 
 
 def profile_text(sections: int = SECTIONS) -> str:
-    """A part's profile with its own sections and others, so many before the Change Log."""
+    """A part's profile with so many sections before its Change Log."""
     head = "---\nid: critic\nuser_id: ada\nschema: 1\n---\n\n# Critic\n"
     own = [(name.replace("_", " ").title(), name) for name in OWN_SECTIONS]
     others = [(f"Section {number}", f"s{number}") for number in range(sections - len(own))]
@@ -58,7 +58,7 @@ def profile_text(sections: int = SECTIONS) -> str:
 
 
 def anchors_of(path: str, sections: int = SECTIONS) -> list[str]:
-    """The anchors that `notes_text` and `profile_text` give to the sections that tools may change."""
+    """The anchors of the sections of `notes_text` and `profile_text` that tools may change."""
     if path.endswith("notes.md"):
         return [f"s{number} v1" for number in range(sections)]
     others = [f"s{number} v1" for number in range(sections - len(OWN_SECTIONS))]
@@ -66,7 +66,7 @@ def anchors_of(path: str, sections: int = SECTIONS) -> list[str]:
 
 
 def plant(session: Session, path: str, sections: int = SECTIONS) -> None:
-    """Begin one of the two documents."""
+    """Write one of the two documents."""
     text = notes_text(sections) if path.endswith("notes.md") else profile_text(sections)
     ok(session.call("fs.write", {"path": path, "content": text}))
 

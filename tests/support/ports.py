@@ -1,4 +1,4 @@
-"""Ports for services whose own way to take any free one is not what a test is about."""
+"""Free ports for services under test."""
 
 import secrets
 import socket
@@ -10,7 +10,7 @@ _RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
 def free_port() -> int:
-    """Give a port that nobody listens on at this moment.
+    """Return a port that is free at this moment.
 
     It is none of those that the system gives to whoever asks for any port or connects to somewhere: such a
     one could be somebody else's before the service listens, or while it is away for a moment.

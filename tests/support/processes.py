@@ -10,14 +10,14 @@ from pathlib import Path
 def garden(
     *words: str | Path, home: Path, env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command `garden` to its end."""
+    """Run `garden` and wait for it."""
     return subprocess.run(
         command(*words), env=environment(home, env), capture_output=True, text=True, check=False, timeout=120
     )
 
 
 def spawn_garden(*words: str | Path, home: Path, env: dict[str, str] | None = None) -> subprocess.Popen[str]:
-    """Start the command `garden` as the leader of a process group of its own."""
+    """Start `garden` in its own process group."""
     return subprocess.Popen(
         command(*words),
         env=environment(home, env),

@@ -1,4 +1,4 @@
-"""What a garden promises at any time between two calls, and how a test finds out what does not hold."""
+"""The promises that hold between any two calls, and a check that names the broken ones."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ ADOPTED = "external_edit"
 
 @dataclass
 class Told:
-    """What the account tells of one document."""
+    """The events of one document."""
 
     path: GardenPath
     events: list[Event]
@@ -44,7 +44,7 @@ class Told:
         return self
 
     def copies(self) -> dict[str, str]:
-        """What the history must hold: the text that each edit replaced."""
+        """The copies that must exist: the text that each edit replaced."""
         return {
             self.path.copy_of(event.created_at, event.event_id).text: self.texts[version - 1]
             for event in self.committed
@@ -55,7 +55,7 @@ class Told:
         }
 
     def copies_in_doubt(self) -> dict[str, str]:
-        """What the history may hold: the text that a failed edit was to replace, or replaced too late."""
+        """The copies that may exist: the text that a failed edit was to replace, or replaced late."""
         woken_up = {(event.statement.edit or {}).get("failedEvent") for event in self.events}
         return {
             self.path.copy_of(event.created_at, event.event_id).text: self.texts[version - 1]
@@ -67,13 +67,13 @@ class Told:
 
 
 def told(garden: Garden, path: str, user_id: str = "ada") -> Told:
-    """Read a document's whole account."""
+    """Read all events of a document."""
     with garden.services.reader.snapshot(user_id) as snapshot:
         return _told(snapshot, path)
 
 
 def broken_promises(garden: Garden, user_id: str = "ada", *, spare_copies: bool = False) -> list[str]:
-    """Say what does not hold; with `spare_copies` the history may have more than the account names."""
+    """Name the broken promises; `spare_copies` allows history copies without an event."""
     source = KeySource(garden.settings, garden.home)
     faults = Verifier(garden.services.reader, source).check_user(user_id).faults
     with garden.services.reader.snapshot(user_id) as snapshot:

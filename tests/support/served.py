@@ -1,4 +1,4 @@
-"""The service as a real process, and those who call it."""
+"""The service as a real process, and its callers."""
 
 import itertools
 import os
@@ -26,7 +26,7 @@ _NUMBERS = itertools.count()
 
 @dataclass
 class Person:
-    """A user with a garden, and a token for it."""
+    """A user with a garden and a token."""
 
     user_id: str
     secret: str = field(repr=False)
@@ -45,7 +45,7 @@ class Person:
         return self.client.post(f"/v1/tools/{tool}", json=args)
 
     def ok(self, tool: str, /, **args: Any) -> dict[str, Any]:
-        """Call a tool that is to answer; gives the whole envelope."""
+        """Call a tool that must succeed; return the whole envelope."""
         answer = self.call(tool, **args)
         assert answer.status_code == 200, answer.text
         envelope: dict[str, Any] = answer.json()
@@ -54,7 +54,7 @@ class Person:
 
 @dataclass
 class Service:
-    """A service that runs, and the garden that it serves, opened beside it."""
+    """A running service, and its garden opened in this process too."""
 
     url: str
     process: subprocess.Popen[str]
@@ -70,7 +70,7 @@ class Service:
 
     @contextmanager
     def person(self, role: str = "agent", user_id: str | None = None) -> Iterator[Person]:
-        """Make a user, or one more token for one."""
+        """Make a user, or another token for a user."""
         user_id = user_id or f"user-{next(_NUMBERS)}-{secrets.token_hex(3)}"
         issued = self.garden.tokens.create(user_id, role=role, actor="companion", expires_at=None)
         with self.client(issued.secret) as client:
@@ -86,14 +86,14 @@ class Service:
         return socket.create_connection(self.address, timeout=60)
 
     def stop(self) -> int:
-        """Tell it to stop, and wait until it has."""
+        """Stop the service and wait for it."""
         self.process.terminate()
         return self.process.wait(timeout=60)
 
 
 @contextmanager
 def served(home: Home, *words: str, env: dict[str, str] | None = None) -> Iterator[Service]:
-    """Run `garden serve` on a free port, on a home that is ready."""
+    """Run `garden serve` on a free port, on a ready home."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("GARDEN_")}
     command = [sys.executable, "-m", "garden", "--home", str(home.path), "serve", "--port", "0", *words]
     with (
@@ -114,7 +114,7 @@ def served(home: Home, *words: str, env: dict[str, str] | None = None) -> Iterat
 
 @contextmanager
 def home_of_its_own(server: TestServer, root: Path) -> Iterator[Home]:
-    """A home on a database of its own, for tests that share it."""
+    """A home with a fresh database, shared by several tests."""
     folder = root / secrets.token_hex(6)
     folder.mkdir()
     folder.chmod(0o711)
@@ -125,6 +125,6 @@ def home_of_its_own(server: TestServer, root: Path) -> Iterator[Home]:
 
 
 def head_and_body(answer: bytes) -> tuple[int, str]:
-    """Take a raw answer apart: its status, and its text."""
+    """Split a raw answer into status and text."""
     head, _, body = answer.partition(b"\r\n\r\n")
     return int(head.split()[1]), body.decode()

@@ -18,7 +18,7 @@ BEGUN = "swapping"
 
 
 def until_begun(said: IO[str] | None) -> None:
-    """Wait until it swaps."""
+    """Wait for the first swap."""
     assert said is not None
     assert said.readline().strip() == BEGUN
 
@@ -42,7 +42,7 @@ def main(home: Path, outside: Path, paths: list[str]) -> None:
 
 
 def put_back(real: Path, aside: Path, junk: Path) -> None:
-    """Clear the place, in which the process that is attacked may have made something itself, and fill it."""
+    """Clear the place, where the attacked process may have made files, and fill it."""
     for attempt in itertools.count():
         try:
             with suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""Waiting for what is to happen, and for no longer than anybody would."""
+"""Wait for a condition, with a limit."""
 
 import time
 from collections.abc import Callable
@@ -11,10 +11,10 @@ Found = TypeVar("Found")
 
 
 def until(found: Callable[[], Found]) -> Found:
-    """Ask again and again, until there is an answer that says something."""
+    """Call again and again until the answer is true."""
     deadline = time.monotonic() + DEADLINE_SECONDS
     while not (answer := found()):
         assert time.monotonic() < deadline, "it did not happen"
-        # Who asks without a pause keeps those busy who are to bring it about.
+        # Without a pause the polling would slow down the process that it waits for.
         time.sleep(_PAUSE_SECONDS)
     return answer

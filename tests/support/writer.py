@@ -21,7 +21,7 @@ PATHS = (PROFILE, NOTES, THIRD)
 
 
 def asked(path: str, name: str, number: int) -> Asked:
-    """The call of this number; whoever knows the number can send it again."""
+    """The call with this number, which can be sent again by its number."""
     said = f"{name} said {number};"
     key = f"{path} {said}"
     if number % 3 == 1:
@@ -39,7 +39,7 @@ def write_without_end(garden: Garden, path: str, name: str) -> None:
 
 
 def tell(what: str, path: str, number: int) -> None:
-    # One call, so that the words of two threads can't mix and a kill can't cut them.
+    # One write, so that threads can't mix their lines and a kill can't cut one.
     os.write(sys.stdout.fileno(), f"{json.dumps([what, path, number])}\n".encode())
 
 
