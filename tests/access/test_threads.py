@@ -1,4 +1,4 @@
-"""The threads of the surfaces: how much may wait for them, and whose it is."""
+"""The threads of the surfaces: how many calls may wait, in all and of each user."""
 
 import asyncio
 from contextlib import suppress
@@ -11,7 +11,7 @@ from garden.access.threads import WAITING_MAX, CallThreads, OverloadedError, Too
 
 
 async def given_up(calls: CallThreads, user_id: str) -> None:
-    """Have something done, and do not wait for it."""
+    """Run a call, and cancel it at once."""
     call = asyncio.create_task(calls.run(user_id, Event))
     await asyncio.sleep(0)
     call.cancel()
@@ -19,7 +19,7 @@ async def given_up(calls: CallThreads, user_id: str) -> None:
         await call
 
 
-def test_calls_that_were_given_up_take_room_until_a_thread_has_come_to_them() -> None:
+def test_cancelled_calls_keep_their_place_until_a_thread_reaches_them() -> None:
     async def converse() -> None:
         calls, held = CallThreads(threads=1), Event()
         holding = asyncio.create_task(calls.run("ada", held.wait))
@@ -38,7 +38,7 @@ def test_calls_that_were_given_up_take_room_until_a_thread_has_come_to_them() ->
     asyncio.run(converse())
 
 
-def test_calls_that_were_given_up_before_their_turn_take_no_room() -> None:
+def test_calls_cancelled_before_their_turn_keep_no_place() -> None:
     async def converse() -> None:
         calls, held = CallThreads(threads=1), Event()
         holding = asyncio.create_task(calls.run("ada", held.wait))
@@ -53,7 +53,7 @@ def test_calls_that_were_given_up_before_their_turn_take_no_room() -> None:
     asyncio.run(converse())
 
 
-def test_one_user_does_not_take_all_the_room() -> None:
+def test_one_user_does_not_take_every_place() -> None:
     async def converse() -> None:
         calls, held = CallThreads(threads=2, of_user_max=3), Event()
         waiting = [asyncio.create_task(calls.run("ada", held.wait)) for _ in range(4)]
@@ -71,7 +71,7 @@ def test_one_user_does_not_take_all_the_room() -> None:
     asyncio.run(converse())
 
 
-def test_one_user_does_not_take_all_the_threads() -> None:
+def test_one_user_does_not_take_every_thread() -> None:
     async def converse() -> None:
         calls, held = CallThreads(threads=3), Event()
         waiting = [asyncio.create_task(calls.run("ada", held.wait)) for _ in range(10)]
@@ -90,7 +90,7 @@ def test_one_user_does_not_take_all_the_threads() -> None:
 
 
 @pytest.mark.parametrize("writers", [["ada"] * 10, [f"user-{number}" for number in range(10)]])
-def test_who_reads_finds_a_thread_while_others_write(writers: list[str]) -> None:
+def test_a_reader_finds_a_thread_while_others_write(writers: list[str]) -> None:
     async def converse() -> None:
         calls, held = CallThreads(threads=4), Event()
         writing = [asyncio.create_task(calls.run(each, held.wait, writes=True)) for each in writers]
@@ -107,7 +107,7 @@ def test_who_reads_finds_a_thread_while_others_write(writers: list[str]) -> None
     asyncio.run(converse())
 
 
-def test_one_user_who_writes_does_not_keep_others_from_writing() -> None:
+def test_one_users_writes_leave_a_thread_for_others() -> None:
     async def converse() -> None:
         calls, held = CallThreads(threads=4), Event()
         writing = [asyncio.create_task(calls.run("ada", held.wait, writes=True)) for _ in range(10)]
@@ -122,7 +122,7 @@ def test_one_user_who_writes_does_not_keep_others_from_writing() -> None:
     asyncio.run(converse())
 
 
-def test_a_write_that_was_given_up_before_its_turn_keeps_nobody_from_writing() -> None:
+def test_a_write_cancelled_before_its_turn_blocks_no_other() -> None:
     async def converse() -> None:
         calls, held = CallThreads(threads=3), Event()
         holding = asyncio.create_task(calls.run("ada", held.wait, writes=True))
@@ -141,7 +141,7 @@ def test_a_write_that_was_given_up_before_its_turn_keeps_nobody_from_writing() -
     asyncio.run(converse())
 
 
-def test_a_write_that_waits_for_its_users_reads_keeps_no_other_user_from_writing() -> None:
+def test_a_write_that_waits_for_its_users_reads_blocks_no_other_user() -> None:
     async def converse() -> None:
         calls, order = CallThreads(threads=6), list[str]()
         runs = [
@@ -151,7 +151,7 @@ def test_a_write_that_waits_for_its_users_reads_keeps_no_other_user_from_writing
         ]
         await asyncio.gather(*runs, calls.run("ben", partial(order.append, "ben"), writes=True))
         calls.close()
-        # Of each of the others five reads are on their way to a thread before.
+        # Five reads of each other user reach a thread first.
         assert order.index("ben") < 20
 
     asyncio.run(converse())
