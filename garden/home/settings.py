@@ -204,7 +204,7 @@ def setting_paths() -> list[tuple[str, ...]]:
     return top + [(table, name) for table, model in TABLES.items() for name in model.model_fields]
 
 
-def redacted(url: str) -> str:
+def redact_url(url: str) -> str:
     """Hide the password in a URL, or the whole URL if it can't be parsed."""
     match = re.fullmatch(r"([a-z]+://)([^/?#]*)([^@]*)", url)
     if match is None:
@@ -216,7 +216,7 @@ def redacted(url: str) -> str:
     return scheme + shown + re.sub(r"(?i)(password=)[^&]*", rf"\1{_HIDDEN}", rest)
 
 
-def closest(name: str, known: Iterable[str]) -> str:
+def suggest(name: str, known: Iterable[str]) -> str:
     """A clause that suggests the known name nearest to this one, or nothing."""
     matches = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean '{matches[0]}'?" if matches else ""
@@ -249,15 +249,15 @@ def _sentence(location: tuple[int | str, ...], kind: str, value: Any, complaint:
     if kind == "extra_forbidden":
         known = [".".join(each) for each in setting_paths()]
         if os.environ.get(variable_name(*path)):
-            return f"{variable_name(*path)} is set but is no setting{closest(dotted, known)}"
-        return f"{FILE_NAME} sets '{dotted}', which is no setting{closest(dotted, known)}"
+            return f"{variable_name(*path)} is set but is no setting{suggest(dotted, known)}"
+        return f"{FILE_NAME} sets '{dotted}', which is no setting{suggest(dotted, known)}"
     name = variable_name(*path)
     place = name if os.environ.get(name) else f"{dotted} in {FILE_NAME}"
     wish = complaint.removeprefix("Value error, ").replace("Input should be", "accepted is")
-    return f"{place} is {_shown_input(path, value)}; {wish}."
+    return f"{place} is {_display_input(path, value)}; {wish}."
 
 
-def _shown_input(path: tuple[str, ...], value: Any) -> str:
+def _display_input(path: tuple[str, ...], value: Any) -> str:
     if path == ("integrity_keys",):
         return _HIDDEN
-    return repr(redacted(value) if path[0].endswith("_url") and isinstance(value, str) else value)
+    return repr(redact_url(value) if path[0].endswith("_url") and isinstance(value, str) else value)

@@ -13,9 +13,9 @@ from garden.home.settings import (
     TABLES,
     LoadedSettings,
     Settings,
-    closest,
-    redacted,
+    redact_url,
     setting_paths,
+    suggest,
     variable_name,
 )
 
@@ -45,7 +45,7 @@ def unknown_variables() -> list[str]:
     """List the environment variables that look like settings but are none, each with a suggestion."""
     known = {variable_name(*path) for path in setting_paths()} | _OF_SURFACES
     found = sorted(name for name in os.environ if name.startswith(PREFIX) and not name.startswith(_NOT_OURS))
-    return [f"{name} is set but is no setting{closest(name, known)}" for name in found if name not in known]
+    return [f"{name} is set but is no setting{suggest(name, known)}" for name in found if name not in known]
 
 
 def _row(path: tuple[str, ...], loaded: LoadedSettings) -> SettingRow:
@@ -53,16 +53,20 @@ def _row(path: tuple[str, ...], loaded: LoadedSettings) -> SettingRow:
     for part in path:
         value = getattr(value, part)
     return SettingRow(
-        ".".join(path), _shown(path, value), _origin(path, loaded), variable_name(*path), _description(path)
+        ".".join(path),
+        _display_value(path, value),
+        _origin(path, loaded),
+        variable_name(*path),
+        _description(path),
     )
 
 
-def _shown(path: tuple[str, ...], value: Any) -> str | int | None:
+def _display_value(path: tuple[str, ...], value: Any) -> str | int | None:
     if path == ("integrity_keys",) and isinstance(value, SecretStr):
         versions = Keyring.parse(value.get_secret_value()).versions
         return f"(hidden; versions {', '.join(map(str, versions))})"
     if isinstance(value, SecretStr):
-        return redacted(value.get_secret_value())
+        return redact_url(value.get_secret_value())
     return value if value is None or isinstance(value, int) else str(value)
 
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from garden.grammar.errors import GardenError
-from garden.home.settings import Settings, redacted
+from garden.home.settings import Settings, redact_url
 
 if TYPE_CHECKING:
     from dramatiq import Broker, Middleware
@@ -33,14 +33,14 @@ class BrokerUnavailableError(GardenError):
         if isinstance(cause, ValueError) and not isinstance(cause, OSError):
             # The cause quotes the part it could not parse, which may be the end of a password.
             super().__init__(
-                f"GARDEN_BROKER_URL is not a valid address: {redacted(url)}",
+                f"GARDEN_BROKER_URL is not a valid address: {redact_url(url)}",
                 hint="Write it as redis://user:password@127.0.0.1:6379/0; in a password write / # and @ as "
                 "%2F, %23 and %40.",
             )
             return
-        text = str(cause).replace(url, redacted(url)) or type(cause).__name__
+        text = str(cause).replace(url, redact_url(url)) or type(cause).__name__
         super().__init__(
-            f"{redacted(url)} does not answer: {text}",
+            f"{redact_url(url)} does not answer: {text}",
             hint="Check that the broker runs and that GARDEN_BROKER_URL names it.",
         )
 

@@ -16,7 +16,7 @@ from garden.grammar.kinds.catalogue import load_kinds
 from garden.home.folder import Home, open_home
 from garden.home.keys import KeySource
 from garden.home.kinds import read_own_kinds
-from garden.home.settings import FILE_NAME, LoadedSettings, load_settings, redacted
+from garden.home.settings import FILE_NAME, LoadedSettings, load_settings, redact_url
 from garden.home.settings_view import unknown_variables
 from garden.home.setup import ensure_database
 from garden.upkeep.broker import greet
@@ -150,7 +150,7 @@ def _database(facts: _Facts) -> str:
     facts.url = ensure_database(facts.loaded.settings, _required(facts.home))
     with connection(facts.url) as opened:
         facts.server = server_facts(opened)
-    kind = "embedded" if facts.loaded.settings.database_url is None else redacted(facts.url)
+    kind = "embedded" if facts.loaded.settings.database_url is None else redact_url(facts.url)
     if not facts.server.is_supported:
         raise _CheckError(
             f"PostgreSQL {facts.server.version} is too old", hint=f"Use PostgreSQL {OLDEST_SERVER} or newer."
@@ -187,7 +187,7 @@ def _broker(facts: _Facts) -> str:
         return "none configured; the service's own timer runs the background jobs"
     url = secret.get_secret_value()
     greet(url)
-    return f"{redacted(url)} answers"
+    return f"{redact_url(url)} answers"
 
 
 def _clock(facts: _Facts) -> str:

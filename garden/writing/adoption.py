@@ -45,7 +45,7 @@ class DriftAdopter:
             return None
         old = self.known_text(stream, path)
         document = self.documents.parse_file(path, file)
-        failed = self._failed_with(path, file.hash)
+        failed = self._find_failed_event(path, file.hash)
         stream.damage = find_damage(old, document, stream.damage)
         lint = {
             "counts": document.report.counts,
@@ -62,10 +62,12 @@ class DriftAdopter:
         )
         return _record(stream, path, change, _rationale(old, failed), failed, lint)
 
-    def departure(self, stream: LockedStream, path: GardenPath) -> Event | None:
+    def find_departure(self, stream: LockedStream, path: GardenPath) -> Event | None:
         """Find the failed move that took a missing file away: its mover woke up too late."""
         page = self.reader.query(path.user_id, Query(path=path.text, op=MOVE_OP, limit=_RECENT_EVENTS))
-        return next((event for event in page.events if self._took_away(event, stream.head.raw_hash)), None)
+        return next(
+            (event for event in page.events if self._has_taken_away(event, stream.head.raw_hash)), None
+        )
 
     def adopt_departure(self, stream: LockedStream, path: GardenPath, failed: Event) -> Event:
         """Record that a failed move took a document away."""
@@ -80,7 +82,7 @@ class DriftAdopter:
         stream.damage = None
         return _record(stream, path, change, _rationale(None, failed.event_id), failed.event_id)
 
-    def _took_away(self, event: Event, raw_hash: str | None) -> bool:
+    def _has_taken_away(self, event: Event, raw_hash: str | None) -> bool:
         asked = (event.statement.edit or {}).get("asked", {})
         if event.status is not Status.FAILED or "to" not in asked:
             return False
@@ -109,7 +111,7 @@ class DriftAdopter:
         version = stream.head.version
         return self.reader.text_at(path.user_id, path.text, version) if version else None
 
-    def _failed_with(self, path: GardenPath, raw_hash: str) -> UUID | None:
+    def _find_failed_event(self, path: GardenPath, raw_hash: str) -> UUID | None:
         """Find the failed event that was to write this; its writer woke up after it was settled."""
         page = self.reader.query(path.user_id, Query(path=path.text, limit=_RECENT_EVENTS))
         return next(

@@ -37,7 +37,7 @@ class GardenDocument:
         return lint(self.document, self.kind, identity=identity, previous=self.previous)
 
     @property
-    def by_itself(self) -> "GardenDocument":
+    def without_previous(self) -> "GardenDocument":
         """The same document without the previous text."""
         if all(finding.rule != _RULE_OF_EDITS for finding in self.report.findings):
             return self
@@ -83,7 +83,7 @@ class Documents:
         with self._guard:
             if key not in self._kept:
                 self._characters += len(document.text)
-            self._kept[key] = document.by_itself
+            self._kept[key] = document.without_previous
             while self._characters > CACHE_CHARACTERS_MAX:
                 _, oldest = self._kept.popitem(last=False)
                 self._characters -= len(oldest.text)

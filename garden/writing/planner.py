@@ -243,7 +243,7 @@ class Planner:
         kind = self.documents.kind_of(intent.path)
         entry = _entry(intent, before, name, section)
         applied = apply(document, intent.edit, kind=kind, entry=entry, section=section)
-        content = _encoded(applied.text)
+        content = _encode(applied.text)
         if len(content) > self.document_bytes_max:
             raise FileTooLargeError(self.document_bytes_max)
         after = GardenDocument(intent.path, raw_hash(content), applied.after, kind, previous=document)
@@ -258,7 +258,7 @@ class Planner:
         return plan
 
 
-def _encoded(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     """Encode a new text, or refuse it."""
     if "\0" in text:
         raise NotTextToWriteError(

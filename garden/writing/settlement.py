@@ -65,7 +65,7 @@ class SagaSettler:
 
     def _settle_event(self, stream: LockedStream, path: GardenPath, event: Event) -> Event:
         file = self._read(path)
-        written = self._written(path, event, file)
+        written = self._written_text(path, event, file)
         if written is not None:
             # The writer may have stopped because the disk did not confirm, or before it could.
             self.files.make_durable(path)
@@ -98,14 +98,14 @@ class SagaSettler:
                 with self.store.lock_second(stream, new.text):
                     self.files.drop_second_name(new, old)
 
-    def _written(self, path: GardenPath, event: Event, file: FileText | None) -> str | None:
+    def _written_text(self, path: GardenPath, event: Event, file: FileText | None) -> str | None:
         """The text that a change wrote, if it did; the file may have been edited since.
 
         Such an edit must not undo the change. A caller may have got an answer for it; a caller without an
         answer asks again, and the same words would be there twice.
         """
         if (file.hash if file else None) in _equal_hashes(event.intended_raw_hash):
-            is_lost = file is None and not self._arrived(event)
+            is_lost = file is None and not self._has_arrived(event)
             return None if is_lost else file.text if file else ""
         if file is None or event.splice is None or file.hash in _equal_hashes(event.before_raw_hash):
             return None
@@ -114,7 +114,7 @@ class SagaSettler:
         after = apply_splice(before, event.splice)
         return after if _holds(file.text, before, after) else None
 
-    def _arrived(self, departure: Event) -> bool:
+    def _has_arrived(self, departure: Event) -> bool:
         """Whether a document that has left its old path is at the new one.
 
         If a person deleted it, or the disk lost both names, it is reported as missing.

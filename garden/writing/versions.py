@@ -70,7 +70,7 @@ def find_event(reader: EventReader, user_id: str, name: str) -> Event:
     try:
         event = reader.event(user_id, UUID(name))
     except ValueError:
-        event = _ending_in(reader, user_id, name)
+        event = _find_by_ending(reader, user_id, name)
     if event is None:
         raise EventNotFoundError(
             "There is no such event.", hint="'garden events' lists all events, newest first."
@@ -138,7 +138,7 @@ def _is_whole(event: Event) -> bool:
     return not is_damaged and event.intended_raw_hash != EMPTY_HASH
 
 
-def _ending_in(reader: EventReader, user_id: str, name: str) -> Event | None:
+def _find_by_ending(reader: EventReader, user_id: str, name: str) -> Event | None:
     if len(name) < _NAME_CHARACTERS_MIN:
         raise EventNotFoundError(
             f"There is no such event: {name!r} is too short to find one.",

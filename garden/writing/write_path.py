@@ -234,7 +234,7 @@ class WritePath:
         if recreates:
             text = self.adopter.known_text(stream, path) or ""
             return LockedDocument(self.documents.parse_text(path, text), None, missing=True)
-        gone = self.adopter.departure(stream, path)
+        gone = self.adopter.find_departure(stream, path)
         if gone is not None:
             return LockedDocument(None, self.adopter.adopt_departure(stream, path, gone) if records else None)
         raise DocumentDamagedError(

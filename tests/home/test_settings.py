@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from garden.events.keyring import Keyring
-from garden.home.settings import LoadedSettings, SettingsError, load_settings, redacted
+from garden.home.settings import LoadedSettings, SettingsError, load_settings, redact_url
 from garden.home.settings_view import SettingRow, setting_rows, unknown_variables
 
 
@@ -137,7 +137,7 @@ def test_a_refused_value_keeps_its_secret(
     ],
 )
 def test_an_address_is_shown_without_its_password(url: str, shown: str) -> None:
-    assert redacted(url) == shown
+    assert redact_url(url) == shown
 
 
 def test_a_misspelt_limit_names_the_variable_and_not_a_file(

@@ -55,7 +55,7 @@ def choose_account(data: Path) -> Account:
     owner = data.stat().st_uid if data.exists() else os.geteuid()
     if owner == 0:
         return _dedicated()
-    account = _lookup(owner)
+    account = _account_of(owner)
     if os.geteuid() not in (0, owner):
         raise EmbeddedPostgresError(
             f"The database of this home belongs to the user {account.name}.",
@@ -112,7 +112,7 @@ def _add_dedicated() -> str:
     return "" if done.returncode == 0 else done.stderr.strip()
 
 
-def _lookup(uid: int) -> Account:
+def _account_of(uid: int) -> Account:
     try:
         return _from_entry(pwd.getpwuid(uid))
     except KeyError:

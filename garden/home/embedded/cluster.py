@@ -96,7 +96,7 @@ class Cluster:
         self._write("pg_ident.conf", "".join(f'garden "{name}" all\n' for name in callers), account)
         self._write(
             "garden.conf",
-            _CONFIGURATION.format(port=PORT, socket_folder=_quoted(f'"{socket_folder}"')),
+            _CONFIGURATION.format(port=PORT, socket_folder=_quote(f'"{socket_folder}"')),
             account,
         )
         if self.log.exists() and self.log.stat().st_size > _LOG_BYTES_MAX:
@@ -171,5 +171,5 @@ class Cluster:
         os.chown(self.data / name, account.uid, account.gid)
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"

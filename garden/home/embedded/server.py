@@ -55,9 +55,9 @@ class _Postmaster:
         return None
 
     def is_ready(self) -> bool:
-        return self.status == "ready" and self._answers()
+        return self.status == "ready" and self._is_answering()
 
-    def _answers(self) -> bool:
+    def _is_answering(self) -> bool:
         with socket.socket(socket.AF_UNIX) as client:
             client.settimeout(1)
             try:
@@ -184,11 +184,11 @@ class EmbeddedPostgres:
         except FileNotFoundError:
             return False
         except ValueError:
-            if any(_serves(pid, self.cluster.data) for pid in psutil.pids()):
+            if any(_is_server_of(pid, self.cluster.data) for pid in psutil.pids()):
                 return True
             pid_file.unlink(missing_ok=True)
             return False
-        if _serves(pid, self.cluster.data):
+        if _is_server_of(pid, self.cluster.data):
             return True
         if psutil.pid_exists(pid):
             pid_file.unlink(missing_ok=True)
@@ -197,7 +197,7 @@ class EmbeddedPostgres:
     def _has_died(self) -> bool:
         """Whether the pid file names a dead server; stopping a server removes the file."""
         postmaster = _Postmaster.read(self.cluster.data)
-        return postmaster is not None and not _serves(postmaster.pid, self.cluster.data)
+        return postmaster is not None and not _is_server_of(postmaster.pid, self.cluster.data)
 
     def _is_unreachable(self) -> bool:
         """Whether the server is up but can't be reached, because its socket is gone."""
@@ -217,7 +217,7 @@ class EmbeddedPostgres:
         raise EmbeddedPostgresError(f"The embedded Postgres could not be started.\n{log}", hint=_hint(log))
 
 
-def _serves(pid: int, data: Path) -> bool:
+def _is_server_of(pid: int, data: Path) -> bool:
     try:
         return Path(psutil.Process(pid).cwd()) == data.resolve()
     except (psutil.Error, OSError):

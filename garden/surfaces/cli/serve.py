@@ -111,13 +111,13 @@ def worker(
 
     garden worker --threads 4
     """
-    from garden.home.settings import redacted
+    from garden.home.settings import redact_url
     from garden.upkeep.broker import broker_url
     from garden.upkeep.worker import work
 
     url = broker_url(read_settings(context).settings)
     with open_garden(context) as garden:
-        shown = f"Working with {threads} {'thread' if threads == 1 else 'threads'} for {redacted(url)}"
+        shown = f"Working with {threads} {'thread' if threads == 1 else 'threads'} for {redact_url(url)}"
         work(garden.services, garden.home, url, threads, lambda: print(shown, flush=True))
 
 
@@ -131,14 +131,14 @@ def schedule(context: typer.Context) -> None:
     Example: GARDEN_BROKER_URL=redis://127.0.0.1:6379 garden schedule
     """
     from garden.home.folder import open_home
-    from garden.home.settings import redacted
+    from garden.home.settings import redact_url
     from garden.upkeep.broker import broker_url
     from garden.upkeep.schedule import schedule as run
 
     settings = read_settings(context).settings
     url = broker_url(settings)
     home = open_home(settings.home)
-    run(home, url, settings.upkeep, lambda actors: _announce_jobs(redacted(url), actors))
+    run(home, url, settings.upkeep, lambda actors: _announce_jobs(redact_url(url), actors))
 
 
 def _announce_jobs(url: str, actors: "Sequence[JobActor]") -> None:
