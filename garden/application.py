@@ -22,9 +22,8 @@ from garden.grammar.kinds.catalogue import load_kinds
 from garden.home.disk_space import DiskSpace
 from garden.home.embedded import EmbeddedPostgres
 from garden.home.keys import KeySource
-from garden.home.kinds import read_own_kinds
 from garden.home.settings import Settings, load_settings
-from garden.home.setup import PreparedHome, Progress, ignore_progress, prepare_home
+from garden.home.setup import PreparedHome, Progress, ignore_progress, prepare_home, read_own_kinds
 from garden.session import Session
 from garden.tools.registry import REGISTRY
 from garden.writing.adoption import DriftAdopter

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from garden.events.database import connection
 from garden.events.migrations import MigrationStatus, migrate
 from garden.events.ownership import claim
+from garden.grammar.kinds.declaration import KindError
 from garden.home.embedded import EmbeddedPostgres
 from garden.home.folder import Home, ensure_home
 from garden.home.settings import Settings
@@ -48,3 +50,17 @@ def ensure_database(settings: Settings, home: Home, report: Progress = ignore_pr
         return running
     report("Starting the embedded Postgres")
     return embedded.ensure_running()
+
+
+def read_own_kinds(home: Home) -> list[tuple[str, str]]:
+    """Read the operator's declarations of kinds, each with its file's name."""
+    return [(file.name, _text_of(file)) for file in sorted((home.path / "kinds").glob("*.toml"))]
+
+
+def _text_of(declaration: Path) -> str:
+    try:
+        return declaration.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise KindError(
+            f"{declaration.name} can't be read as text in UTF-8.", hint="Fix or remove the file."
+        ) from None

@@ -176,7 +176,7 @@ def _why(request: CurateListRequest) -> str:
 
 
 def _hashes(plan: Plan) -> dict[str, Any]:
-    before, after = plan.section_before, plan.section_after
+    before, after = plan.applied.section_before, plan.applied.section_after
     return {
         "beforeHash": before.hash if before else None,
         "afterHash": after.hash if after else None,

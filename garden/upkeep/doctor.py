@@ -15,10 +15,9 @@ from garden.grammar.errors import GardenError
 from garden.grammar.kinds.catalogue import load_kinds
 from garden.home.folder import Home, open_home
 from garden.home.keys import KeySource
-from garden.home.kinds import read_own_kinds
 from garden.home.settings import FILE_NAME, LoadedSettings, load_settings, redact_url
 from garden.home.settings_view import unknown_variables
-from garden.home.setup import ensure_database
+from garden.home.setup import ensure_database, read_own_kinds
 from garden.upkeep.broker import greet
 
 T = TypeVar("T")

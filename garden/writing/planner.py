@@ -154,23 +154,13 @@ class Plan:
         return (*missing, *self.applied.warnings, *map(str, self.comparison.worse))
 
     @property
-    def section_before(self) -> Section | None:
-        """The edited section before; None if the whole document was edited."""
-        return self.applied.section_before
-
-    @property
-    def section_after(self) -> Section | None:
-        """The edited section after."""
-        return self.applied.section_after
-
-    @property
     def keeps_copy(self) -> bool:
         """Whether the version replaced goes into the history; an empty one does not."""
         return bool(self.before and self.before.text) and keeps_copy(self.intent.path, self.intent.op)
 
     def statement(self, answer: Mapping[str, Any]) -> Statement:
         """The statement of the event, with the answer for the caller."""
-        intent, section = self.intent, self.section_after
+        intent, section = self.intent, self.applied.section_after
         return Statement(
             type=event_type(intent.path),
             op=intent.op,
@@ -188,12 +178,16 @@ class Plan:
                 **({FILE_WAS_MISSING: True} if self.missing else {}),
                 "answer": answer,
             },
-            lint=lint_summary(self.after.report, self.comparison),
+            lint={
+                "counts": self.after.report.counts,
+                "exceeded": [finding.key for finding in self.comparison.exceeded],
+                "new": [str(finding) for finding in self.comparison.worse[:_EVENT_FINDINGS_MAX]],
+            },
         )
 
     def change(self, head: Head) -> DocumentChange:
         """The change that the event records, against this head."""
-        section = self.section_after
+        section = self.applied.section_after
         return DocumentChange(
             splice=self.applied.splice,
             before_hash=head.content_hash,
@@ -314,15 +308,6 @@ def event_type(path: GardenPath) -> str:
 def entity_of(path: GardenPath) -> str:
     """The id of the part, relationship or user that a document is about."""
     return path.entity_id or path.user_id
-
-
-def lint_summary(report: Report, comparison: Comparison) -> dict[str, Any]:
-    """The lint findings for the event, and those that the edit made worse."""
-    return {
-        "counts": report.counts,
-        "exceeded": [finding.key for finding in comparison.exceeded],
-        "new": [str(finding) for finding in comparison.worse[:_EVENT_FINDINGS_MAX]],
-    }
 
 
 def _entry(

@@ -15,8 +15,7 @@ import pytest
 from garden.application import open_garden
 from garden.events.database import DatabaseUnavailableError, connection
 from garden.home.embedded import EmbeddedPostgres
-from garden.home.embedded.account import Account, choose_account
-from garden.home.embedded.errors import EmbeddedPostgresError
+from garden.home.embedded.account import Account, EmbeddedPostgresError, choose_account
 from garden.home.folder import Home, ensure_home
 from tests.support.gardens import NOTES, ok, plant
 from tests.support.prepared_home import copy_prepared_home

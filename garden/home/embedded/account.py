@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from garden.home.embedded.errors import EmbeddedPostgresError
+from garden.grammar.errors import GardenError
 
 DEDICATED_NAME = "memory-garden"
 _ACL_ATTRIBUTE = "system.posix_acl_access"
@@ -23,6 +23,16 @@ _ACL_VERSION = 2
 _USER_OBJ, _USER, _GROUP_OBJ, _MASK, _OTHER = 0x01, 0x02, 0x04, 0x10, 0x20
 _NO_ID = 0xFFFFFFFF
 _ENTER = 1
+
+
+class EmbeddedPostgresError(GardenError):
+    """The embedded Postgres server can't be started or reached."""
+
+    code = "unavailable"
+
+    def __init__(self, message: str, *, hint: str) -> None:
+        own = "Or set GARDEN_DATABASE_URL to a PostgreSQL server (15 or newer) of your own."
+        super().__init__(message, hint=f"{hint} {own}")
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from garden.home.embedded.account import Account
-from garden.home.embedded.errors import EmbeddedPostgresError
+from garden.home.embedded.account import Account, EmbeddedPostgresError
 from garden.home.embedded.programs import Programs
 from garden.home.state_files import sync_folder, write_private_file
 

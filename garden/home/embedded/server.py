@@ -13,9 +13,8 @@ import psutil
 import structlog
 
 from garden.grammar.errors import GardenError
-from garden.home.embedded.account import choose_account, let_pass, open_programs
+from garden.home.embedded.account import EmbeddedPostgresError, choose_account, let_pass, open_programs
 from garden.home.embedded.cluster import DATABASE, SUPERUSER, Cluster
-from garden.home.embedded.errors import EmbeddedPostgresError
 from garden.home.embedded.programs import Programs, find_programs
 from garden.home.folder import Home
 from garden.home.state_files import exclusive_lock
