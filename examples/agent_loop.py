@@ -2,8 +2,8 @@
 
     GARDEN_HOME=my-garden python examples/agent_loop.py
 
-`model` stands in for your own call of a language model: it gets the conversation and the tools, and says
-which tool it wants or what it tells the person. Here it follows a script, so that the example needs no key.
+`model` stands in for your own call of a language model: it receives the conversation and the tools, and
+returns a tool call or a reply. Here it follows a script, so that the example needs no API key.
 """
 
 import json
@@ -29,7 +29,7 @@ def model(messages: list[Message], tools: list[Message]) -> Message:
         case []:
             return {"role": "assistant", "tool": "fs_append", "args": note}
         case [False]:
-            # A refusal changes nothing and says what helps. Here there are no notes yet, so they are begun.
+            # A refusal changes nothing and hints at what to do: there are no notes yet, so plant them.
             return {"role": "assistant", "tool": "md_plant", "args": {"path": NOTES, "title": "Notes"}}
         case [False, True]:
             return {"role": "assistant", "tool": "fs_append", "args": note}
@@ -38,14 +38,14 @@ def model(messages: list[Message], tools: list[Message]) -> Message:
 
 
 def described(page: Message) -> Message:
-    """Give a tool in the form that most models want: without a dot in its name."""
+    """Describe a tool as most models expect it: without a dot in its name."""
     about = f"{page['summary']} {page['description']}"
     name = page["name"].replace(".", "_")
     return {"name": name, "description": about, "input_schema": page["requestSchema"]}
 
 
 def main() -> None:
-    """Live through one turn of a conversation."""
+    """Run one turn of a conversation."""
     with garden.open() as opened:
         session = opened.session(USER, "companion", transaction_id="evening-talk")
         tools = [described(session.call("tools.help", {"tool": name})["result"]) for name in TOOLS]
@@ -56,7 +56,7 @@ def main() -> None:
             if "tool" not in said:
                 print(said["content"])
                 break
-            # Either name will do, and a refusal is an answer too: the model reads its hint and goes on.
+            # Both forms of the name work. A refusal is an answer too: the model reads its hint and goes on.
             envelope = session.call(said["tool"], said["args"])
             print(said["tool"], "->", "ok" if envelope["ok"] else envelope["error"]["message"])
             messages.append({"role": "tool", "content": json.dumps(envelope)})

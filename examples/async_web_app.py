@@ -26,7 +26,7 @@ NOTES = f"users/{USER}/notes.md"
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Keep the garden open for as long as the application runs."""
+    """Keep the garden open while the application runs."""
     async with garden.aio.open() as opened:
         session = opened.session(USER, "web-app")
         try:
@@ -50,7 +50,7 @@ async def read(request: Request) -> Response:
 
 @app.post("/notes")
 async def write(request: Request) -> Response:
-    """Add a note. Should the client go away meanwhile, the note is there or not, and never half."""
+    """Add a note; if the client disconnects, the note is there wholly or not at all."""
     note = (await request.body()).decode()
     try:
         answer = await request.app.state.session.fs.append(NOTES, f"- {note}")

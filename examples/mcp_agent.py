@@ -15,12 +15,12 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 USER = "tilda-quill"
 NOTES = f"users/{USER}/notes.md"
-# The client passes on nothing of the environment but what is named here.
+# The client passes on only these environment variables.
 PASSED_ON = ("GARDEN_HOME", "PYTHONPATH")
 
 
 async def main() -> None:
-    """Remember something, and look at it."""
+    """Remember something, and read it back."""
     server = StdioServerParameters(
         command=sys.executable,
         args=["-m", "garden", "mcp", "--user", USER],
@@ -28,12 +28,12 @@ async def main() -> None:
     )
     async with Client(stdio_client(server)) as client:
         tools = (await client.list_tools()).tools
-        # This is what you would hand to your model, which then chooses by name and description.
+        # Hand these to your model, which chooses by name and description.
         print(f"{len(tools)} tools, such as {tools[0].name}: {tools[0].description}")
 
         await client.call_tool("md_plant", {"path": NOTES, "title": "Notes"})
         noted = await client.call_tool("fs_append", {"path": NOTES, "text": "- She read aloud again."})
-        # The whole envelope, as on every other surface; `content` says the same in words.
+        # The whole envelope, as on every other surface; `content` holds the same as text.
         envelope = noted.structured_content or {}
         print("fs_append recorded the event", envelope["meta"]["eventId"])
 

@@ -23,7 +23,7 @@ def changes_of(session: Session, path: str) -> Iterator[tuple[EventView, SpliceV
     cursor = None
     while True:
         page = session.events.query(path=path, status="committed", limit=EVENTS_PER_PAGE, cursor=cursor)
-        # What was only said about the document stands among the rows as well; it has no splice.
+        # Events that change no text are among the rows too; they have no splice.
         yield from ((event, event.splice) for event in page.result.rows if event.splice is not None)
         cursor = page.meta.get("cursor")
         if cursor is None:
@@ -31,7 +31,7 @@ def changes_of(session: Session, path: str) -> Iterator[tuple[EventView, SpliceV
 
 
 def applied(text: bytes, splice: SpliceView) -> bytes:
-    """Carry one splice out: its offset counts bytes."""
+    """Apply one splice; its offset counts bytes."""
     removed = splice.removed.encode()
     end = splice.offset + len(removed)
     if text[splice.offset : end] != removed:
