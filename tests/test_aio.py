@@ -214,7 +214,7 @@ def test_a_cancelled_opening_leaves_no_thread_behind(ready_home: Home) -> None:
     assert set(threading.enumerate()) <= before
 
 
-def test_what_stands_in_context_variables_is_seen_by_the_thread() -> None:
+def test_the_thread_sees_context_variables() -> None:
     request = ContextVar("request", default="")
 
     async def story() -> None:

@@ -53,7 +53,7 @@ def test_a_home_with_declared_kinds_may_be_made_in_their_folder(folder: Path) ->
 
 
 @pytest.mark.parametrize("user_id", ["", "Ada", "../ada", "a" * 65, "ada\n"])
-def test_nobody_acts_for_a_user_who_can_not_exist(home: Home, user_id: str) -> None:
+def test_a_session_for_an_invalid_user_is_refused(home: Home, user_id: str) -> None:
     with garden.open(home=home.path) as opened, pytest.raises(GardenError, match="user's id"):
         opened.session(user_id)
 

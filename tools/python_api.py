@@ -64,7 +64,7 @@ COLOURS = (
         parts="self._ask",
     ),
 )
-_SAID: dict[type[BaseModel], str] = {WriteRequest: "WriteFields", RecordedRequest: "RecordedFields"}
+_KEYWORDS: dict[type[BaseModel], str] = {WriteRequest: "WriteFields", RecordedRequest: "RecordedFields"}
 
 
 def files() -> dict[Path, str]:
@@ -109,9 +109,9 @@ def _method(colour: Colour, tool: Tool[Any], models: set[type[BaseModel]]) -> st
         f"{name}: {_type(field.annotation, models)}" for name, field in own.items() if field.is_required()
     ]
     optional = [_optional(name, field, models) for name, field in own.items() if not field.is_required()]
-    said = [f"**shared: Unpack[{_SAID[shared]}]"] if shared in _SAID else []
-    parameters = ", ".join(["self", *required, *(["*", *optional] if optional else []), *said])
-    fields = ", ".join([*(f'"{name}": {name}' for name in own), *(["**shared"] if said else [])])
+    extra = [f"**shared: Unpack[{_KEYWORDS[shared]}]"] if shared in _KEYWORDS else []
+    parameters = ", ".join(["self", *required, *(["*", *optional] if optional else []), *extra])
+    fields = ", ".join([*(f'"{name}": {name}' for name in own), *(["**shared"] if extra else [])])
     result = _type(tool.result, models, given=False)
     return (
         f"    {colour.definition} {tool.name.rpartition('.')[2]}({parameters}) -> Answer[{result}]:\n"

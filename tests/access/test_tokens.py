@@ -86,7 +86,7 @@ def with_other_secret(secret: str) -> str:
     return secret[:-43] + ("A" if secret[-43] != "A" else "B") + secret[-42:]
 
 
-def test_a_token_speaks_for_its_user_in_its_role_under_its_name(tokens: Tokens) -> None:
+def test_a_token_identifies_user_role_and_actor(tokens: Tokens) -> None:
     issued = issue(tokens, "ada", "reviewer")
     assert tokens.check(issued.secret) == Bearer(issued.token.token_id, "ada", "reviewer", "companion")
 
@@ -115,7 +115,7 @@ def test_no_secret_stands_in_the_database_or_goes_to_it(tokens: Tokens, pool: Po
     assert secret[-43:] not in row
 
 
-def test_no_secret_shows_in_what_is_printed_or_refused(tokens: Tokens) -> None:
+def test_no_message_or_repr_reveals_a_secret(tokens: Tokens) -> None:
     issued = issue(tokens)
     assert issued.secret[-43:] not in repr(issued) + str(issued)
     wrong = with_other_secret(issued.secret)
@@ -179,7 +179,7 @@ def test_a_token_can_not_be_turned_into_another_users(tokens: Tokens) -> None:
     ],
     ids=range(13),
 )
-def test_what_is_no_token_is_refused_without_a_question_to_the_database(secret: str) -> None:
+def test_a_malformed_token_is_refused_without_a_query(secret: str) -> None:
     with Pool("postgresql:///x?host=/nonexistent") as nowhere:
         assert "not an access token" in refusal(Tokens(TokenStore(nowhere)), secret).message
 
@@ -213,7 +213,7 @@ def test_a_revocation_elsewhere_counts_within_a_second(tokens: Tokens, pool: Poo
     assert "revoked" in refusal(service, issued.secret).message
 
 
-def test_a_revocation_here_counts_at_once_whoever_is_just_checking(tokens: Tokens) -> None:
+def test_a_revocation_in_this_process_counts_at_once_during_a_check(tokens: Tokens) -> None:
     def keep_checking(secret: str) -> None:
         while True:
             try:
@@ -252,7 +252,7 @@ def test_no_more_than_so_many_look_ups_are_remembered(
     assert len(tokens._checks._found) == 5
 
 
-def test_a_token_is_made_for_who_can_act_only(tokens: Tokens) -> None:
+def test_a_token_is_made_only_for_a_valid_caller(tokens: Tokens) -> None:
     for user_id, role, actor in (("A", "agent", "x"), ("ada", "owner", "x"), ("ada", "agent", " ")):
         with pytest.raises(InvalidCallerError):
             tokens.create(user_id, role=role, actor=actor, expires_at=None)
@@ -270,9 +270,7 @@ def test_tokens_are_listed_for_one_user_or_all(tokens: Tokens) -> None:
         tokens.list("../ada")
 
 
-def test_a_token_is_revoked_by_its_id_and_by_its_user_where_that_is_not_clear(
-    tokens: Tokens, pool: Pool
-) -> None:
+def test_a_token_is_revoked_by_id_and_by_user_if_ambiguous(tokens: Tokens, pool: Pool) -> None:
     first = issue(tokens, "ada").token
     assert tokens.revoke(first.token_id).revoked_at == NOW
     assert tokens.revoke(first.token_id).revoked_at == NOW
@@ -320,7 +318,7 @@ def test_the_command_prints_the_token_alone_and_once(ready_home: Home) -> None:
     assert not {"secret", "secret_hash"} & set(row)
 
 
-def test_the_command_warns_where_there_is_no_garden_of_the_user(ready_home: Home, garden: Garden) -> None:
+def test_the_command_warns_if_the_user_has_no_garden(ready_home: Home, garden: Garden) -> None:
     plant(garden.session("ada"), NOTES)
     for user, warned in (("ada", False), ("adda", True)):
         made = run("token", "create", "--user", user, "--role", "agent", home=ready_home.path)
@@ -354,7 +352,7 @@ def test_the_command_takes_an_end_or_none(ready_home: Home, expires: str, wanted
         (["revoke", "0" * 12], 1, "token list"),
     ],
 )
-def test_the_command_says_what_is_wrong(ready_home: Home, words: list[str], code: int, said: str) -> None:
+def test_the_command_names_the_problem(ready_home: Home, words: list[str], code: int, said: str) -> None:
     done = run("token", *words, home=ready_home.path)
     assert (done.code, done.out) == (code, "")
     assert said in done.err

@@ -1,4 +1,4 @@
-"""What is left of an answer when all is taken out that no two runs share."""
+"""Answers without the parts that differ from run to run."""
 
 import json
 import re
@@ -14,14 +14,14 @@ _ONCE_ONLY = re.compile(
 
 
 class Likeness:
-    """Names hashes and ids by the order in which they turn up, so that what was equal stays equal."""
+    """Replace hashes and ids by the order of their first use, so that equal ones stay equal."""
 
     def __init__(self, user_id: str) -> None:
         self._user_id = user_id
         self._names: dict[str, str] = {}
 
     def of(self, envelope: dict[str, Any]) -> dict[str, Any]:
-        """Give the envelope as it would be in any other garden of the same history."""
+        """The envelope as any other garden with the same history would return it."""
         meta = dict(envelope.get("meta", {}))
         if envelope["ok"]:
             assert isinstance(meta.pop("tookMs"), float | int)
@@ -40,7 +40,7 @@ class Likeness:
 
 
 def _without_splices(value: Any) -> Any:
-    """Leave the splices' names only: where two texts begin to differ hangs on the ids in them."""
+    """Keep only the field names of splices: their offsets depend on the ids in the texts."""
     if isinstance(value, list):
         return [_without_splices(each) for each in value]
     if isinstance(value, dict):

@@ -1,6 +1,6 @@
-"""What is asked of every surface, in this order: each tool with good and with bad input.
+"""The steps of the contract: every tool with good and with bad input, in this order.
 
-In all texts `ADA` stands for the user, since each surface tends a garden of its own.
+In every text `ADA` stands for the user, because each surface has its own garden.
 """
 
 import json
@@ -30,7 +30,7 @@ Args = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Step:
-    """One call, and how it is to end: with this code, or well."""
+    """One call and its expected code."""
 
     name: str
     tool: str

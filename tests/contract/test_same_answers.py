@@ -1,4 +1,4 @@
-"""Whoever asks, and by whatever way, is given the same envelope."""
+"""Every surface returns the same envelope for the same call."""
 
 import json
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def garden(ready_home: Home) -> Iterator[Garden]:
 
 
 def answers(garden: Garden, surface: str, user_id: str) -> dict[str, Envelope]:
-    """Take every step on one surface; gives what is alike wherever it was asked."""
+    """Take every step on one surface and return the comparable part of each answer."""
     given: dict[str, Envelope] = {}
     likeness = Likeness(user_id)
     alike: dict[str, Envelope] = {}
@@ -50,7 +50,7 @@ def test_the_steps_give_every_tool_good_and_bad_input() -> None:
     assert len({step.name for step in STEPS}) == len(STEPS)
 
 
-def test_every_step_ends_as_it_is_to(garden: Garden) -> None:
+def test_every_step_has_its_expected_code(garden: Garden) -> None:
     alike = answers(garden, "python", "ada-1")
     assert {name: code_of(envelope) for name, envelope in alike.items()} == {
         step.name: step.code for step in STEPS

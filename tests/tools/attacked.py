@@ -1,4 +1,4 @@
-"""A garden under attack: where paths go into the tools, and what an attack may not have changed or shown."""
+"""A garden under attack: every field that takes a path, and the secrets that no answer may reveal."""
 
 import json
 from collections.abc import Iterator, Mapping

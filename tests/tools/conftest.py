@@ -1,4 +1,4 @@
-"""An open garden on a home and a database of its own, and somebody at work in it."""
+"""An open garden in a fresh home, and an agent's session in it."""
 
 from collections.abc import Iterator
 
@@ -28,7 +28,7 @@ def garden(home: Home, database: str, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 @pytest.fixture
 def ada(garden: Garden) -> Session:
-    """Ada's companion at work."""
+    """A session of Ada's companion."""
     return garden.session("ada", "companion")
 
 
@@ -41,9 +41,9 @@ def scene(garden: Garden, database: str) -> Iterator[Scene]:
 
 @pytest.fixture(autouse=True)
 def _the_account_holds_in_the_end(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Whatever a test did: every chain holds, and every file is what the account says.
+    """After each test, every chain verifies and every file matches its head.
 
-    What an attack leaves lying about is no document of anybody's, so scenes are left out.
+    Scenes are exempt, because an attack may leave files that are no documents.
     """
     watched = "garden" in request.fixturenames and "scene" not in request.fixturenames
     garden = request.getfixturevalue("garden") if watched else None

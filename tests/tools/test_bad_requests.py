@@ -1,4 +1,4 @@
-"""Arguments of every wrong form, to every tool: each is told as the caller's mistake, and nothing is done."""
+"""Wrong arguments of every form to every tool: each is the caller's error and has no effect."""
 
 import itertools
 import json
@@ -123,12 +123,12 @@ def test_a_field_that_is_missing_is_named(untouched: Scene) -> None:
             assert_invalid(untouched, tool, args, f"{field}: it is missing")
 
 
-def test_words_in_the_place_of_an_object_are_told_what_belongs_there(untouched: Scene) -> None:
+def test_text_in_place_of_an_object_is_refused_by_type(untouched: Scene) -> None:
     tool = REGISTRY["md.patch_section"]
     assert_invalid(untouched, tool, {**good(tool), "change": "- x"}, "change: it should be an object")
 
 
-def test_lists_are_told_of_in_words_of_the_wire(untouched: Scene) -> None:
+def test_list_problems_are_described_in_json_terms(untouched: Scene) -> None:
     append, curate = REGISTRY["fs.append"], REGISTRY["md.curate_list"]
     for value, says in (("ev:1", "a list"), (["ev:1"] * 51, "it should have at most 50 items")):
         assert_invalid(untouched, append, {**good(append), "evidenceRefs": value}, says)
@@ -141,7 +141,7 @@ def test_lists_are_told_of_in_words_of_the_wire(untouched: Scene) -> None:
                 assert "dictionary" not in envelope["error"]["message"], (tool.name, field)
 
 
-def test_a_field_that_is_given_twice_is_named_whatever_its_spelling(untouched: Scene) -> None:
+def test_a_field_given_twice_is_named_in_either_spelling(untouched: Scene) -> None:
     for tool in TOOLS:
         for field in fields(tool):
             right, says = {**good(tool), field: "x"}, f"{field} is given twice"
@@ -154,7 +154,7 @@ def test_a_field_that_is_given_twice_is_named_whatever_its_spelling(untouched: S
 NO_FIELDS = ("nonsense", "PATHS", "path ", "\ud800", "\0", "x" * MILLION, "user_id", "__class__", "")
 
 
-def test_a_field_that_there_is_not_is_refused(untouched: Scene) -> None:
+def test_an_unknown_field_is_refused(untouched: Scene) -> None:
     many = {f"extra-{number}": 1 for number in range(5_000)}
     for tool in TOOLS:
         for extra in NO_FIELDS:
@@ -167,7 +167,7 @@ def test_a_field_that_there_is_not_is_refused(untouched: Scene) -> None:
 NO_OBJECTS: tuple[Any, ...] = ([], [1], "x", 1, 1.5, True, {"opts": []}, {"opts": "x"}, {"opts": 1})
 
 
-def test_arguments_that_are_no_object_are_refused(untouched: Scene) -> None:
+def test_arguments_that_are_not_an_object_are_refused(untouched: Scene) -> None:
     for tool in TOOLS:
         for args in NO_OBJECTS:
             assert_invalid(untouched, tool, args)
@@ -218,7 +218,7 @@ def test_a_time_before_or_after_all_others_narrows_the_search_as_any_other_does(
         assert [len(rows) for rows in found] == expected, time
 
 
-def test_a_time_that_is_none_is_refused(untouched: Scene) -> None:
+def test_an_invalid_time_is_refused(untouched: Scene) -> None:
     query = REGISTRY["events.query"]
     for time in (10**30, -(10**30), math.inf, math.nan, "yesterday", "2026-11-18T08:25:00", ""):
         for name in ("since", "until"):
@@ -231,7 +231,7 @@ NO_DETAILS: tuple[dict[Any, Any], ...] = (
 )
 
 
-def test_details_that_are_no_json_are_refused(untouched: Scene) -> None:
+def test_details_that_are_not_json_are_refused(untouched: Scene) -> None:
     for number, details in enumerate(NO_DETAILS):
         args = {"type": "observation", "rationale": "so", "details": details}
         envelope = untouched.garden.session(ADA).call("events.log", args)
@@ -262,7 +262,7 @@ def test_control_characters_beside_an_edit_are_refused(untouched: Scene) -> None
         assert_invalid(untouched, REGISTRY["fs.append"], args)
 
 
-def test_a_fault_of_ours_is_logged_without_what_the_call_said(
+def test_a_bug_is_logged_without_the_words_of_the_call(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(*_: object) -> None:

@@ -49,7 +49,7 @@ def test_an_eighth_item_needs_a_reason_and_nothing_is_written_without(garden: Ga
     assert events_of(full, CRITIC) == ["plant committed", "append_item committed"]
 
 
-def test_with_a_reason_it_goes_through_and_is_told_everywhere(full: Session) -> None:
+def test_an_override_succeeds_and_is_recorded_everywhere(full: Session) -> None:
     envelope = ok(full, "md.curate_list", **EIGHTH, opts={"overrideRationale": "It is the clearest one."})
     assert any("evidence v1" in warning for warning in envelope["meta"]["warnings"])
     event = rows(full, path=CRITIC)[0]
@@ -65,14 +65,14 @@ def test_exceeding_further_needs_a_reason_each_time(full: Session) -> None:
     refused(full, "md.curate_list", "override_required", **ninth)
 
 
-def test_what_does_not_exceed_further_needs_none(full: Session) -> None:
+def test_an_edit_that_does_not_exceed_further_needs_no_reason(full: Session) -> None:
     ok(full, "md.curate_list", **{**EIGHTH, "items": _evidence(9)[7:]}, overrideRationale="Two.")
     ok(full, "md.patch_section", path=CRITIC, sectionAnchor="needs v1", change={"replace": "- Rest"})
     prune = {"ops": "prune", "items": [{"match": "ev:s1-m1"}]}
     ok(full, "md.curate_list", **{**EIGHTH, **prune})
 
 
-def test_an_excess_that_came_from_outside_is_no_ones_fault(garden: Garden, full: Session) -> None:
+def test_an_excess_from_an_outside_edit_does_not_block_later_edits(garden: Garden, full: Session) -> None:
     edit_outside(garden, CRITIC, "(ev:s1-m7)\n", '(ev:s1-m7)\n- "more" (ev:s3-m1)\n')
     ok(full, "md.patch_section", path=CRITIC, sectionAnchor="needs v1", change={"replace": "- Rest"})
 

@@ -37,7 +37,7 @@ def test_an_example_is_a_request_that_the_tool_takes(tool: Tool[Any]) -> None:
 
 
 @every_tool
-def test_every_field_is_in_camel_case_and_says_what_it_is(tool: Tool[Any]) -> None:
+def test_every_field_is_camel_case_and_described(tool: Tool[Any]) -> None:
     for name, field in tool.request_schema["properties"].items():
         assert name == to_camel(name), name
         said = {"change", "status", "toolCallId", "transactionId", "agentActionId"}
@@ -59,7 +59,7 @@ def test_no_tool_deletes() -> None:
     assert not [name for name in REGISTRY if re.search("delete|remove|unlink", name)]
 
 
-def test_the_tools_are_listed_with_what_they_are_for(ada: Session) -> None:
+def test_the_tools_are_listed_with_their_purpose(ada: Session) -> None:
     listed = result(ada, "tools.list")
     assert [each["name"] for each in listed] == list(REGISTRY)
     assert all(set(each) == {"name", "summary", "writes", "allowed"} for each in listed)

@@ -38,7 +38,7 @@ def test_the_tools_are_those_that_were_promised() -> None:
     }
 
 
-def test_an_answer_tells_the_result_and_what_else_there_is(ada: Session) -> None:
+def test_an_answer_holds_result_and_meta(ada: Session) -> None:
     plant(ada, NOTES)
     envelope = ok(ada, "fs.append", path=NOTES, text="slept well")
     assert envelope["meta"]["warnings"] == []
@@ -102,13 +102,13 @@ def test_a_field_given_beside_opts_and_in_them_is_refused(ada: Session, spelling
     assert "ifMatch" in error["message"]
 
 
-def test_arguments_that_are_no_object_are_refused(ada: Session) -> None:
+def test_arguments_that_are_not_an_object_are_refused(ada: Session) -> None:
     given: list[Any] = [[], "path", 7]
     for args in given:
         assert ada.call("fs.read", args)["error"]["code"] == "invalid_input"
 
 
-def test_opts_that_are_no_object_are_refused(ada: Session) -> None:
+def test_opts_that_are_not_an_object_are_refused(ada: Session) -> None:
     refused(ada, "fs.read", "invalid_input", path=NOTES, opts="quickly")
 
 
@@ -148,9 +148,7 @@ def test_history_is_written_by_no_tool(garden: Garden) -> None:
         refused(operator, tool.name, "path_not_allowed", **{**tool.example, "path": "history/ada/notes"})
 
 
-def test_a_fault_of_ours_is_told_as_one_and_nothing_of_it(
-    ada: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bug_is_reported_as_internal_without_details(ada: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("the secret inside")
 
@@ -192,7 +190,7 @@ def test_typed_methods_and_call_give_the_same_result(ada: Session) -> None:
         assert REGISTRY[name].dump_result(answer.result) == sent, name
 
 
-def test_a_typed_edit_is_the_same_request_as_the_one_that_is_sent(ada: Session) -> None:
+def test_a_typed_edit_equals_the_same_call_by_name(ada: Session) -> None:
     plant(ada, CRITIC)
     typed = ada.md.patch_section(
         CRITIC, "needs v1", {"replace": "- Rest"}, rationale="She said so.", evidence_refs=["ev:s1-m1"]
@@ -214,5 +212,5 @@ def test_a_typed_method_raises_what_call_answers(ada: Session) -> None:
 
 
 @pytest.mark.parametrize("name", [None, 5, b"fs.read", ["fs.read"]])
-def test_a_tool_that_is_named_by_no_word_is_unknown(ada: Session, name: Any) -> None:
+def test_a_tool_name_that_is_not_text_is_unknown(ada: Session, name: Any) -> None:
     assert ada.call(name, {})["error"]["code"] == "unknown_tool"

@@ -17,7 +17,7 @@ FIELDS = {
 }  # fmt: skip
 
 
-def test_something_said_is_answered_with_its_event_id_and_committed_at_once(ada: Session) -> None:
+def test_a_logged_event_is_committed_at_once_and_returns_its_id(ada: Session) -> None:
     answer = result(ada, "events.log", **SEEN, evidenceRefs=["ev:s1-m1"], details={"mood": "light"})
     assert set(answer) == {"eventId"}
     (event,) = rows(ada)
@@ -43,7 +43,7 @@ def test_the_fields_of_an_event_may_be_spelt_with_underscores(ada: Session) -> N
 
 
 @pytest.mark.parametrize("name", ["toolCallId", "transactionId", "agentActionId"])
-def test_what_speaks_of_a_recorded_write_becomes_an_annotation_of_it(ada: Session, name: str) -> None:
+def test_a_log_entry_about_a_recorded_write_becomes_an_annotation(ada: Session, name: str) -> None:
     plant(ada, CRITIC)
     written = ok(
         ada, "md.patch_section", path=CRITIC, sectionAnchor="needs v1", change={"replace": "- Rest"},
@@ -78,7 +78,7 @@ def test_an_annotation_sent_twice_is_one(ada: Session) -> None:
     assert len(rows(ada)[0]["annotations"]) == 1
 
 
-def test_something_said_twice_is_recorded_once_unless_under_another_key(ada: Session) -> None:
+def test_the_same_log_entry_is_recorded_once_unless_under_another_key(ada: Session) -> None:
     first = ok(ada, "events.log", **SEEN)
     again = ok(ada, "events.log", **SEEN)
     assert again["meta"]["replayed"]
@@ -95,7 +95,7 @@ def test_something_said_twice_is_recorded_once_unless_under_another_key(ada: Ses
         {"evidenceRefs": "ev:s1"}, {"toolCallId": "a\nb"},
     ],
 )  # fmt: skip
-def test_what_can_not_be_said_is_refused(ada: Session, wrong: dict[str, Any]) -> None:
+def test_an_invalid_log_entry_is_refused(ada: Session, wrong: dict[str, Any]) -> None:
     code = "path_not_allowed" if "filePath" in wrong else "invalid_input"
     refused(ada, "events.log", code, **{**SEEN, **wrong})
     assert rows(ada) == []
@@ -247,5 +247,5 @@ def test_a_page_is_cut_short_where_its_events_hold_too_much_text(ada: Session) -
     assert pages > 1
 
 
-def test_nobody_records_an_edit_from_outside_but_the_service(ada: Session) -> None:
+def test_only_the_service_records_an_outside_edit(ada: Session) -> None:
     refused(ada, "events.log", "invalid_input", type="external_edit", rationale="made up")

@@ -157,7 +157,7 @@ def test_on_a_full_disk_everything_can_be_read(scene: Scene) -> None:
         f"{value.call} {errno.errorcode[value.error]}" if isinstance(value, Refusal) else str(value[0])
     ),
 )
-def test_what_the_system_refuses_is_told_and_nothing_came_of_it(
+def test_a_failed_system_call_is_reported_and_has_no_effect(
     scene: Scene, call: tuple[str, Args], refusal: Refusal, says: str
 ) -> None:
     keeper = scene.garden.session(ADA, "companion", role="maintainer")
@@ -205,7 +205,7 @@ def test_an_old_version_that_can_not_be_taken_away_does_not_undo_the_change_that
     assert_next_write_works(scene, "fs.append", {"path": DOCUMENT, "text": "- and on"})
 
 
-def test_a_system_that_can_not_wait_for_the_database_is_told_as_unavailable(scene: Scene) -> None:
+def test_a_failed_wait_for_the_database_is_unavailable(scene: Scene) -> None:
     refusals = [Refusal("poll", errno.ENOMEM)]
     envelope = confined_call(scene.home, *APPEND, before=BEFORE, refusals=refusals)
     scene.assert_refused(envelope, APPEND, "unavailable")
@@ -220,7 +220,7 @@ def test_a_system_that_can_not_wait_for_the_database_is_told_as_unavailable(scen
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else str(value),
 )
-def test_what_the_account_may_not_use_is_told_and_nothing_came_of_it(
+def test_a_permission_error_is_reported_and_has_no_effect(
     scene: Scene, call: tuple[str, Args], closed: str, mode: int
 ) -> None:
     keeper = scene.garden.session(ADA, "companion", role="maintainer")

@@ -56,7 +56,7 @@ def test_a_companion_greps_and_captures_a_note(ada: Session) -> None:
     assert newest["annotations"][0]["rationale"] == "captured theme in notes"
 
 
-def test_every_version_of_a_document_can_be_told_from_its_events(garden: Garden, ada: Session) -> None:
+def test_every_version_can_be_rebuilt_from_events(garden: Garden, ada: Session) -> None:
     plant(ada, CRITIC)
     texts = [file_of(garden, CRITIC).read_text()]
     for words in ("- Rest", "- Rest\n- Play", ""):

@@ -85,7 +85,7 @@ def test_keys_of_two_users_do_not_meet(garden: Garden, ada: Session) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "a" * 1000, "a\nb"])
-def test_what_can_be_no_key_is_refused(ada: Session, key: str) -> None:
+def test_an_invalid_key_is_refused(ada: Session, key: str) -> None:
     plant(ada, NOTES)
     refused(ada, "fs.append", "invalid_input", **BADLY, idempotencyKey=key)
 

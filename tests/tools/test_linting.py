@@ -33,7 +33,7 @@ def test_blocked_reasons_come_where_something_is_blocked(garden: Garden, ada: Se
         assert finding["message"] in reason
 
 
-def test_what_blocks_edits_is_what_an_edit_is_refused_for(garden: Garden, ada: Session) -> None:
+def test_a_blocking_finding_is_the_reason_of_the_refusal(garden: Garden, ada: Session) -> None:
     put(garden, NOTES, b"# Notes\n")
     error = refused(ada, "fs.append", "document_damaged", path=NOTES, text="a")
     assert error["details"]["reasons"] == result(ada, "md.lint", path=NOTES)["blockedReasons"]

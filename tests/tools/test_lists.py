@@ -60,14 +60,14 @@ def test_an_item_is_pruned_by_token_text_or_number(three: Session, match: str) -
 
 
 @pytest.mark.parametrize("match", ["ev:s1-m9", "2: something else", "it is", "7: it"])
-def test_an_item_that_is_not_there_is_refused_with_those_that_are(three: Session, match: str) -> None:
+def test_a_missing_item_is_refused_with_the_existing_ones(three: Session, match: str) -> None:
     error = _curate(three, "prune", {"match": match})["error"]
     assert error["code"] == "not_found"
     assert "it is 2" in str(error["details"])
     assert len(_items(three)) == 3
 
 
-def test_an_item_that_is_there_twice_is_refused(three: Session) -> None:
+def test_an_ambiguous_item_is_refused(three: Session) -> None:
     _curate(three, "append", "the same", anchor="needs")
     _curate(three, "append", "the same", anchor="needs", idempotencyKey="again")
     error = _curate(three, "prune", {"match": "the same"}, anchor="needs")["error"]
@@ -89,7 +89,7 @@ def test_a_merge_without_a_text_keeps_the_words_of_all(three: Session) -> None:
     assert "it is 3" in result(three, "fs.read", path=CRITIC)
 
 
-def test_an_item_with_what_is_nested_in_it_stays_whole(three: Session) -> None:
+def test_an_item_keeps_its_nested_content(three: Session) -> None:
     _curate(three, "append", "whole\n  - nested\n\n  and more", anchor="needs")
     _curate(three, "append", "other", anchor="needs")
     assert _curate(three, "prune", {"match": "1: whole"}, anchor="needs")["ok"]

@@ -1,4 +1,4 @@
-"""Attempts to be rid of a document by any trick, and diffs that are not for it: the words stay."""
+"""Attempts to delete a document by any trick, and diffs for other documents: the text stays."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ OTHER_NAMES = (
 )
 
 
-def test_a_tool_that_would_delete_is_answered_as_what_it_is(scene: Scene) -> None:
+def test_a_deleting_tool_name_is_refused_as_a_deletion(scene: Scene) -> None:
     files, records = scene.files(), scene.records()
     ada = scene.garden.session(ADA, role="maintainer")
     for name in DELETING:
@@ -51,11 +51,11 @@ def test_a_tool_that_would_delete_is_answered_as_what_it_is(scene: Scene) -> Non
     assert scene.records() == records
 
 
-def test_no_tool_that_there_is_sounds_like_a_deletion() -> None:
+def test_no_tool_is_named_like_a_deletion() -> None:
     assert not set(REGISTRY) & set(DELETING)
 
 
-def test_a_tool_that_nobody_knows_is_unknown_and_not_a_deletion(scene: Scene) -> None:
+def test_an_unknown_tool_is_not_taken_for_a_deletion(scene: Scene) -> None:
     for name in OTHER_NAMES:
         envelope = scene.garden.session(ADA).call(name, {"path": NOTES})
         scene.assert_refused(envelope, name[:20], "unknown_tool")
@@ -128,7 +128,7 @@ def test_a_diff_of_this_document_fits_however_it_is_named(scene: Scene) -> None:
 NO_DIFFS = ("", "\n", "words", "@@", "@@ -1 +1 @@", "@@ -1,9 +1,9 @@\n x\n", "--- a\n+++ b\n", "\0", "\ud800")
 
 
-def test_a_diff_that_fits_nowhere_or_twice_changes_nothing_and_tells_what_is_there(scene: Scene) -> None:
+def test_a_diff_that_fits_nowhere_or_twice_changes_nothing_and_shows_the_nearest_text(scene: Scene) -> None:
     ada = scene.garden.session(ADA)
     for _ in range(2):
         ada.fs.append(NOTES, "the same line\n\nand the next", idempotency_key=f"{_}")

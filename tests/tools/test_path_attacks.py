@@ -114,7 +114,7 @@ def refuse_it(scene: Scene, plant: Plant, link: Path) -> None:
 
 
 @pytest.mark.parametrize("component", [2, 3, 4], ids=("parts", "part", "document"))
-def test_what_is_behind_a_link_is_neither_listed_nor_found(scene: Scene, component: int) -> None:
+def test_files_behind_a_link_are_neither_listed_nor_found(scene: Scene, component: int) -> None:
     for plant in PLANTS:
         if plant.component == component:
             link = planted(scene, plant)

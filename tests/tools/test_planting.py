@@ -52,7 +52,7 @@ def test_the_answer_is_the_new_hash(ada: Session) -> None:
     assert rows(ada, path=CRITIC)[0]["beforeHash"] is None
 
 
-def test_a_document_that_is_there_is_never_overwritten(garden: Garden, ada: Session) -> None:
+def test_an_existing_document_is_never_overwritten(garden: Garden, ada: Session) -> None:
     plant(ada, CRITIC)
     before = file_of(garden, CRITIC).read_bytes()
     refused(ada, "md.plant", "already_exists", path=CRITIC, title="Another")
@@ -60,7 +60,7 @@ def test_a_document_that_is_there_is_never_overwritten(garden: Garden, ada: Sess
     assert file_of(garden, CRITIC).read_bytes() == before
 
 
-def test_a_file_that_somebody_else_began_is_never_overwritten(garden: Garden, ada: Session) -> None:
+def test_a_file_made_outside_is_never_overwritten(garden: Garden, ada: Session) -> None:
     put(garden, NOTES, b"dear diary\n")
     refused(ada, "md.plant", "already_exists", path=NOTES)
     assert file_of(garden, NOTES).read_bytes() == b"dear diary\n"

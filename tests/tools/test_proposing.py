@@ -62,7 +62,7 @@ def test_a_proposal_is_a_diff_a_report_and_no_request_for_approval(ada: Session)
 
 
 @pytest.mark.parametrize(("tool", "args"), EDITS)
-def test_a_proposals_diff_is_what_the_real_call_makes(
+def test_a_proposal_shows_the_diff_of_the_real_call(
     garden: Garden, ada: Session, tool: str, args: dict[str, Any]
 ) -> None:
     plant(ada, NOTES, CRITIC)
@@ -99,7 +99,7 @@ def test_a_proposal_changes_and_records_nothing(garden: Garden, ada: Session) ->
     assert "replayed" not in ok(ada, "fs.append", **args)["meta"]
 
 
-def test_an_exceeded_cap_is_told_in_the_report(ada: Session) -> None:
+def test_the_report_names_an_exceeded_cap(ada: Session) -> None:
     plant(ada, CRITIC)
     args = {**ITEM, "items": [f'"it is {n}" (ev:s1-m{n})' for n in range(8)]}
     report = result(ada, "propose_change", tool="md.curate_list", args=args)["safetyReport"]

@@ -48,7 +48,7 @@ def test_a_glob_narrows_a_listing(ada: Session) -> None:
 
 
 @pytest.mark.parametrize("tool", DOCUMENT_READERS)
-def test_a_missing_file_that_the_account_holds_is_told_so(garden: Garden, ada: Session, tool: str) -> None:
+def test_a_missing_file_names_its_recorded_version(garden: Garden, ada: Session, tool: str) -> None:
     plant(ada, NOTES)
     ok(ada, "fs.append", path=NOTES, text="slept well")
     assert "nothing at this path" in refused(ada, tool, "not_found", path=OVERVIEW)["message"]
@@ -68,7 +68,7 @@ def test_a_document_that_moved_away_is_not_missing(garden: Garden, ada: Session)
     assert "nothing at this path" in refused(ada, "fs.read", "not_found", path=NOTES)["message"]
 
 
-def test_a_folder_that_is_not_there_is_not_found(ada: Session) -> None:
+def test_a_missing_folder_is_not_found(ada: Session) -> None:
     refused(ada, "fs.list", "not_found", path="users/ada/parts")
 
 
@@ -125,7 +125,7 @@ def test_without_ranges_500_lines_come_back_and_how_to_go_on(garden: Garden, ada
     assert "truncated" not in third["meta"]
 
 
-def test_what_ranges_ask_for_beyond_the_limit_is_said_to_be_left_out(garden: Garden, ada: Session) -> None:
+def test_ranges_beyond_the_limit_are_reported_as_truncated(garden: Garden, ada: Session) -> None:
     put(garden, NOTES, LONG.encode())
     wanted = [{"startLine": 1, "endLine": 500}, {"startLine": 600, "endLine": 601}]
     envelope = ok(ada, "fs.read", path=NOTES, ranges=wanted)
@@ -133,7 +133,7 @@ def test_what_ranges_ask_for_beyond_the_limit_is_said_to_be_left_out(garden: Gar
     assert envelope["meta"]["truncated"]["next"] == {"startLine": 600, "endLine": 601}
 
 
-def test_a_range_that_is_none_is_refused(ada: Session) -> None:
+def test_an_invalid_range_is_refused(ada: Session) -> None:
     plant(ada, NOTES)
     wrong: list[list[dict[str, Any]]] = [
         [],
@@ -157,7 +157,7 @@ def test_reading_a_folder_is_refused(ada: Session) -> None:
     ("content", "code"),
     [(b"\xff\xfe", "not_text"), (b"a\x00b", "not_text"), (b"a" * (1024 * 1024 + 1), "too_large")],
 )
-def test_a_file_that_is_no_text_or_too_much_of_it_is_refused(
+def test_a_binary_or_too_large_file_is_refused(
     garden: Garden, ada: Session, content: bytes, code: str
 ) -> None:
     put(garden, NOTES, content)
@@ -206,7 +206,7 @@ def test_context_gives_the_lines_around(ada: Session) -> None:
     assert (found["line"], found["match"]) == (16, "one\ntwo\nthree")
 
 
-def test_only_so_many_matches_come_back_and_it_is_said(ada: Session) -> None:
+def test_surplus_matches_are_reported_as_truncated(ada: Session) -> None:
     plant(ada, NOTES)
     ok(ada, "fs.append", path=NOTES, text="\n".join(["tick"] * 101))
     full = ok(ada, "fs.search", root=NOTES, pattern="tick")
@@ -218,13 +218,13 @@ def test_only_so_many_matches_come_back_and_it_is_said(ada: Session) -> None:
     refused(ada, "fs.search", "invalid_input", root=NOTES, pattern="tick", maxMatches=101)
 
 
-def test_as_many_matches_as_are_wanted_are_not_said_to_be_cut(ada: Session) -> None:
+def test_exactly_as_many_matches_as_allowed_are_not_truncated(ada: Session) -> None:
     plant(ada, NOTES)
     ok(ada, "fs.append", path=NOTES, text="tick\ntick\ntick")
     assert "truncated" not in ok(ada, "fs.search", root=NOTES, pattern="tick", maxMatches=3)["meta"]
 
 
-def test_a_pattern_that_is_none_is_refused_with_the_way_out(ada: Session) -> None:
+def test_an_invalid_pattern_is_refused_with_a_hint(ada: Session) -> None:
     plant(ada, NOTES)
     for pattern in ("(", "a{2,1}", "[z-a]", "(?=a)", r"(a)\1", ")("):
         assert "literal" in refused(ada, "fs.search", "invalid_input", root=NOTES, pattern=pattern)["hint"]
@@ -236,7 +236,7 @@ def test_a_pattern_that_others_choke_on_is_answered(ada: Session) -> None:
     assert result(ada, "fs.search", root=NOTES, pattern="^(a+)+$") == []
 
 
-def test_an_unreadable_file_is_left_out_and_that_is_said(garden: Garden, ada: Session) -> None:
+def test_an_unreadable_file_is_skipped_with_a_warning(garden: Garden, ada: Session) -> None:
     plant(ada, NOTES)
     put(garden, OVERVIEW, b"\xff")
     envelope = ok(ada, "fs.search", root="users/ada", pattern="Inbox")
@@ -245,7 +245,7 @@ def test_an_unreadable_file_is_left_out_and_that_is_said(garden: Garden, ada: Se
 
 
 @pytest.mark.parametrize("root", [NOTES, "users/ada/parts", "history/ada/notes"])
-def test_searching_what_is_not_there_is_not_found(ada: Session, root: str) -> None:
+def test_searching_a_missing_place_is_not_found(ada: Session, root: str) -> None:
     refused(ada, "fs.search", "not_found", root=root, pattern="a")
 
 
@@ -292,7 +292,7 @@ def test_a_sections_hash_is_its_own(ada: Session) -> None:
     assert result(ada, "fs.hash", path=CRITIC) == change["meta"]["documentHash"]
 
 
-def test_a_section_that_is_not_there_is_refused_with_those_that_are(ada: Session) -> None:
+def test_a_missing_section_is_refused_with_the_existing_ones(ada: Session) -> None:
     plant(ada, NOTES)
     error = refused(ada, "fs.hash", "anchor_not_found", path=NOTES, sectionAnchor="concerns v1")
     assert "inbox v1" in str(error)

@@ -117,7 +117,7 @@ def test_a_preview_of_an_open_change_settles_nothing(ada: Session, monkeypatch: 
     ok(ada, "md.patch_section", **SECOND)
 
 
-def test_a_snapshot_settles_what_is_open(ada: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_snapshot_settles_an_open_change(ada: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(ada, CRITIC)
     _gone_at(monkeypatch, LockedStream, "finish", ada)
     copy = result(ada, "md.snapshot_history", path=CRITIC)["historyPath"]

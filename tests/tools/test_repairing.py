@@ -65,9 +65,7 @@ def test_an_anchor_that_was_taken_out_comes_back_and_tools_work_again(
     ]  # fmt: skip
 
 
-def test_an_edit_from_outside_that_nobody_has_seen_yet_is_adopted_and_repaired_in_one_go(
-    garden: Garden, operator: Session
-) -> None:
+def test_an_unseen_outside_edit_is_adopted_and_repaired_together(garden: Garden, operator: Session) -> None:
     edit_outside(garden, CRITIC, ANCHOR, "")
     damaged = text(garden)
     envelope = ok(operator, "md.repair", path=CRITIC)
@@ -81,7 +79,7 @@ def test_an_edit_from_outside_that_nobody_has_seen_yet_is_adopted_and_repaired_i
     ok(operator, "md.patch_section", **PATCH)
 
 
-def test_what_was_replaced_goes_to_the_history(garden: Garden, operator: Session) -> None:
+def test_the_replaced_version_goes_to_the_history(garden: Garden, operator: Session) -> None:
     edit_outside(garden, CRITIC, ANCHOR, "")
     damaged = text(garden)
     ok(operator, "md.repair", path=CRITIC)
@@ -89,7 +87,7 @@ def test_what_was_replaced_goes_to_the_history(garden: Garden, operator: Session
     assert newest.read_text() == damaged
 
 
-def test_what_is_whole_is_left_alone(operator: Session) -> None:
+def test_an_undamaged_document_is_left_alone(operator: Session) -> None:
     envelope = ok(operator, "md.repair", path=CRITIC)
     assert envelope["meta"]["unchanged"] is True
     assert envelope["result"] == {
@@ -123,7 +121,7 @@ def test_several_edits_from_outside_are_mended_from_the_last_version_that_was_wh
     ok(operator, "md.patch_section", **PATCH)
 
 
-def test_identity_keys_get_back_what_the_path_says_and_the_others_stay(
+def test_identity_keys_get_the_values_of_the_path_and_other_keys_stay(
     garden: Garden, operator: Session
 ) -> None:
     edit_outside(garden, CRITIC, "id: critic\nuser_id: ada\n", "mood: 'calm'  # so so\nid: somebody\n")
@@ -147,9 +145,7 @@ def test_frontmatter_that_can_not_be_read_is_replaced_and_the_answer_says_where_
     ok(operator, "md.patch_section", **PATCH)
 
 
-def test_what_can_not_be_told_for_certain_is_refused_and_says_what_to_do(
-    garden: Garden, operator: Session
-) -> None:
+def test_an_uncertain_repair_is_refused_with_a_hint(garden: Garden, operator: Session) -> None:
     edit_outside(garden, CRITIC, f"## Needs\n{ANCHOR}", "## Needs\n\n- one\n\n## Needs\n\n- two\n")
     damaged = text(garden)
     error = refused(operator, "md.repair", "document_damaged", path=CRITIC)
@@ -188,7 +184,7 @@ def test_a_repair_can_be_looked_at_before(garden: Garden, operator: Session) -> 
     ok(operator, "md.repair", path=CRITIC)
 
 
-def test_a_repair_that_is_sent_again_is_answered_as_it_was(garden: Garden, operator: Session) -> None:
+def test_a_repair_sent_again_is_replayed(garden: Garden, operator: Session) -> None:
     edit_outside(garden, CRITIC, ANCHOR, "")
     first = ok(operator, "md.repair", path=CRITIC, idempotencyKey="k")
     again = ok(operator, "md.repair", path=CRITIC, idempotencyKey="k")
@@ -197,7 +193,7 @@ def test_a_repair_that_is_sent_again_is_answered_as_it_was(garden: Garden, opera
     refused(operator, "md.repair", "idempotency_conflict", path=CRITIC, idempotencyKey="k", rationale="x")
 
 
-def test_a_repair_wants_the_document_as_it_was_read(garden: Garden, operator: Session) -> None:
+def test_a_repair_checks_if_match(garden: Garden, operator: Session) -> None:
     known = result(operator, "fs.hash", path=CRITIC)
     edit_outside(garden, CRITIC, ANCHOR, "")
     refused(operator, "md.repair", "precondition_failed", path=CRITIC, ifMatch=known)
@@ -211,9 +207,7 @@ def test_only_a_maintainer_may_repair(garden: Garden, operator: Session, role: s
     refused(operator, "md.repair", "path_not_allowed", path="users/ben/notes.md")
 
 
-def test_a_cap_that_the_section_was_over_before_is_no_reason_to_refuse(
-    garden: Garden, operator: Session
-) -> None:
+def test_a_cap_exceeded_before_does_not_refuse_a_restoration(garden: Garden, operator: Session) -> None:
     items = [f'"word {number}" (ev:s1-m{number})' for number in range(9)]
     said = {
         "path": CRITIC,

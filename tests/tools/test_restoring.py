@@ -74,7 +74,7 @@ def test_a_version_comes_back_by_its_number_as_a_new_one(garden: Garden, operato
     assert events_of(operator, CRITIC)[-1] == "restore committed"
 
 
-def test_the_change_log_keeps_what_was_written_since_and_tells_of_the_restoration(
+def test_the_change_log_keeps_newer_lines_and_gains_the_restoration(
     garden: Garden, operator: Session
 ) -> None:
     before = text(garden)
@@ -108,7 +108,7 @@ def test_the_version_is_found_by_a_time_or_by_an_event(garden: Garden, operator:
     )
 
 
-def test_what_stands_there_already_is_left_alone(operator: Session) -> None:
+def test_a_restoration_to_the_current_text_changes_nothing(operator: Session) -> None:
     assert ok(operator, "md.restore", path=CRITIC, version=3)["meta"]["unchanged"] is True
     ok(operator, "md.restore", path=CRITIC, version=1)
     assert ok(operator, "md.restore", path=CRITIC, version=1, idempotencyKey="2")["meta"]["unchanged"] is True
@@ -142,7 +142,7 @@ def test_an_older_version_of_a_missing_file_goes_on_with_the_log_that_the_accoun
     assert states(garden) == {"in step"}
 
 
-def test_a_document_of_which_even_the_folder_is_gone_is_made_anew(garden: Garden, operator: Session) -> None:
+def test_a_document_whose_folder_is_gone_is_restored(garden: Garden, operator: Session) -> None:
     file_of(garden, CRITIC).unlink()
     file_of(garden, CRITIC).parent.rmdir()
     ok(operator, "md.restore", path=CRITIC, version=3)
@@ -205,9 +205,7 @@ def test_anchors_that_go_with_a_restoration_are_named(garden: Garden, operator: 
     ok(operator, "md.patch_section", **{**PATCH, "change": {"append": "- Rest again"}})
 
 
-def test_a_version_that_is_damaged_itself_is_refused_with_those_that_are_whole(
-    garden: Garden, operator: Session
-) -> None:
+def test_a_damaged_version_is_refused_with_the_undamaged_ones(garden: Garden, operator: Session) -> None:
     edit_outside(garden, CRITIC, ANCHOR, "")
     ok(operator, "md.repair", path=CRITIC)
     error = refused(operator, "md.restore", "document_damaged", path=CRITIC, version=4)
@@ -257,14 +255,14 @@ def test_only_a_maintainer_may_restore(garden: Garden, operator: Session, role: 
     refused(operator, "md.restore", "path_not_allowed", path="users/ben/notes.md", version=1)
 
 
-def test_nobody_restores_by_the_events_of_another_user(garden: Garden, operator: Session) -> None:
+def test_another_users_event_restores_nothing(garden: Garden, operator: Session) -> None:
     ben = garden.session("ben", "operator", role="maintainer")
     ok(ben, "md.plant", path="users/ben/notes.md")
     event = event_of(operator, 1, NOTES)["eventId"]
     refused(ben, "md.restore", "not_found", path="users/ben/notes.md", event=event)
 
 
-def test_a_restoration_that_is_sent_again_is_answered_as_it_was(garden: Garden, operator: Session) -> None:
+def test_a_restoration_sent_again_is_replayed(garden: Garden, operator: Session) -> None:
     first = ok(operator, "md.restore", path=CRITIC, version=1, idempotencyKey="k")
     ok(operator, "md.patch_section", **PATCH)
     after = text(garden)
@@ -274,13 +272,13 @@ def test_a_restoration_that_is_sent_again_is_answered_as_it_was(garden: Garden, 
     refused(operator, "md.restore", "idempotency_conflict", path=CRITIC, version=2, idempotencyKey="k")
 
 
-def test_a_restoration_wants_the_document_as_it_was_read(operator: Session) -> None:
+def test_a_restoration_checks_if_match(operator: Session) -> None:
     known = result(operator, "fs.hash", path=CRITIC)
     ok(operator, "md.patch_section", **PATCH)
     refused(operator, "md.restore", "precondition_failed", path=CRITIC, version=1, ifMatch=known)
 
 
-def test_a_file_that_is_no_text_is_left_alone(garden: Garden, operator: Session) -> None:
+def test_a_binary_file_is_left_alone(garden: Garden, operator: Session) -> None:
     before = text(garden)
     file_of(garden, CRITIC).write_bytes(b"\xff\xfe")
     error = refused(operator, "md.restore", "not_text", path=CRITIC, version=1)
@@ -289,7 +287,7 @@ def test_a_file_that_is_no_text_is_left_alone(garden: Garden, operator: Session)
     file_of(garden, CRITIC).write_text(before)
 
 
-def test_a_copy_that_can_not_be_kept_does_not_have_it_said_that_nothing_was_changed(
+def test_a_failed_history_copy_is_not_reported_as_unchanged(
     garden: Garden, operator: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = file_of(garden, CRITIC)

@@ -94,7 +94,7 @@ def test_a_heading_in_a_fence_is_text(ada: Session) -> None:
     assert len(result(ada, "md.list_sections", path=NOTES)) == 2
 
 
-def test_a_section_that_is_not_there_is_never_an_append(ada: Session) -> None:
+def test_a_missing_section_is_never_appended(ada: Session) -> None:
     plant(ada, NOTES)
     error = refused(
         ada, "md.patch_section", "anchor_not_found", path=NOTES, sectionAnchor="plans", change={"append": "a"}
@@ -134,7 +134,7 @@ def test_the_documents_hash_is_taken_as_if_match(ada: Session) -> None:
     )  # fmt: skip
 
 
-def test_a_stale_section_hash_is_refused_and_the_current_one_told(ada: Session) -> None:
+def test_a_stale_section_hash_is_refused_and_names_the_current_one(ada: Session) -> None:
     plant(ada, CRITIC)
     stale = result(ada, "fs.hash", path=CRITIC, sectionAnchor="needs v1")
     ok(ada, "md.patch_section", path=CRITIC, sectionAnchor="needs v1", change={"replace": "- Rest"})
@@ -173,7 +173,7 @@ def test_the_line_is_part_of_the_same_write(ada: Session) -> None:
     assert newest["documentVersion"] == 2
 
 
-def test_an_overridden_cap_is_told_in_the_line(ada: Session) -> None:
+def test_the_change_log_line_names_an_overridden_cap(ada: Session) -> None:
     plant(ada, CRITIC)
     ok(
         ada, "md.patch_section", path=CRITIC, sectionAnchor="evidence v1",
@@ -207,7 +207,7 @@ def test_a_line_of_ones_own_may_be_appended_to_the_change_log(ada: Session) -> N
     assert _log_of(ada, CRITIC) == ["- Mine."]
 
 
-def test_nobody_replaces_or_prunes_the_change_log(ada: Session) -> None:
+def test_the_change_log_is_neither_replaced_nor_pruned(ada: Session) -> None:
     plant(ada, CRITIC)
     ok(ada, "md.patch_section", path=CRITIC, sectionAnchor="change_log v1", change={"append": "- Mine."})
     refused(
@@ -222,7 +222,7 @@ def test_nobody_replaces_or_prunes_the_change_log(ada: Session) -> None:
     refused(ada, "fs.write", "permission_denied", path=CRITIC, content=text)
 
 
-def test_the_event_says_what_was_asked_and_seals_the_section(garden: Garden, ada: Session) -> None:
+def test_the_event_stores_the_edit_and_seals_the_section(garden: Garden, ada: Session) -> None:
     plant(ada, CRITIC)
     before = result(ada, "fs.hash", path=CRITIC)
     ok(

@@ -80,7 +80,7 @@ def replaced(scene: Scene, path: str, put: Put) -> Iterator[None]:
     aside.rename(place)
 
 
-def test_what_is_no_document_is_refused_by_every_tool(scene: Scene) -> None:
+def test_a_path_that_is_not_a_document_is_refused_by_every_tool(scene: Scene) -> None:
     for put in NO_DOCUMENTS:
         with replaced(scene, DOCUMENT, put):
             for entrance in OPENING:
@@ -92,7 +92,7 @@ def test_what_is_no_document_is_refused_by_every_tool(scene: Scene) -> None:
         assert scene.garden.session(ADA).call("fs.read", {"path": DOCUMENT})["ok"]
 
 
-def test_what_is_no_folder_is_not_entered_by_any_tool(scene: Scene) -> None:
+def test_a_place_that_is_not_a_folder_is_entered_by_no_tool(scene: Scene) -> None:
     for put in NO_FOLDERS:
         with replaced(scene, FOLDER, put):
             for entrance in (each for each in entrances() if each.tool != "events.query"):
@@ -117,7 +117,7 @@ NO_TEXTS = {
 }
 
 
-def test_what_is_no_text_or_too_large_is_refused_by_every_tool(scene: Scene) -> None:
+def test_a_binary_or_too_large_document_is_refused_by_every_tool(scene: Scene) -> None:
     for name, content in NO_TEXTS.items():
         code = "too_large" if len(content) > SIZE_MAX_BYTES else "not_text"
         with replaced(scene, DOCUMENT, writing(content)):
@@ -137,7 +137,7 @@ def writing(content: bytes) -> Put:
     return put
 
 
-def test_words_that_are_no_text_get_into_no_document(scene: Scene) -> None:
+def test_invalid_text_gets_into_no_document(scene: Scene) -> None:
     ada = scene.garden.session(ADA)
     files, records = scene.files(), scene.records()
     for words, says in (("slept\0well", "a zero byte"), ("slept \ud800 well", HALF), ("\udcff", HALF)):
@@ -205,7 +205,7 @@ def section_appended(_: Scene, __: str, count: int) -> tuple[str, dict[str, obje
 @pytest.mark.parametrize(
     "grow", [written, appended, patched, section_replaced, section_appended], ids=lambda grow: grow.__name__
 )
-def test_a_document_grows_to_the_last_byte_that_is_allowed_and_no_further(
+def test_a_document_grows_to_its_last_allowed_byte(
     scene: Scene, grow: Callable[[Scene, str, int], tuple[str, dict[str, object]]]
 ) -> None:
     ada = scene.garden.session(ADA)
@@ -227,7 +227,7 @@ def test_a_document_grows_to_the_last_byte_that_is_allowed_and_no_further(
     assert size_after(scene, 1) == SIZE_MAX_BYTES
 
 
-def test_an_edit_from_outside_may_fill_a_document_and_what_is_longer_waits_for_its_owner(
+def test_an_outside_edit_may_fill_a_document_and_a_longer_one_waits_for_its_owner(
     scene: Scene,
 ) -> None:
     ada = scene.garden.session(ADA)
@@ -246,7 +246,7 @@ def test_an_edit_from_outside_may_fill_a_document_and_what_is_longer_waits_for_i
     assert ada.call("fs.append", {"path": NOTES, "text": "slept well"})["ok"]
 
 
-def test_nothing_of_what_a_hard_link_leads_to_is_told_by_a_dry_run(scene: Scene) -> None:
+def test_a_dry_run_reveals_nothing_behind_a_hard_link(scene: Scene) -> None:
     assert CANARY in (scene.outside / DOCUMENT).read_text()
     append = Entrance("fs.append", "path", {"dryRun": True})
     with replaced(scene, DOCUMENT, hard_link_outside):

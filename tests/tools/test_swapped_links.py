@@ -103,7 +103,7 @@ def test_no_tool_is_led_outside_by_links_that_come_and_go(scene: Scene) -> None:
     assert answered(outcomes, "done"), outcomes
 
 
-def test_what_the_links_left_behind_is_settled_by_the_next_write(scene: Scene) -> None:
+def test_the_next_write_settles_what_swapped_links_interrupted(scene: Scene) -> None:
     with swapping(scene, *SWAPPED[:6]) as swapper:
         attacked(scene, OPERATIONS // 3)
         swapper.communicate()

@@ -1,4 +1,4 @@
-"""Two users and three roles in one garden home: nobody sees, changes or stands in the way of another."""
+"""Two users and three roles in one home: no user sees, changes or blocks another."""
 
 from uuid import uuid4
 
@@ -40,7 +40,7 @@ FILTERS: tuple[dict[str, str], ...] = (
 )
 
 
-def test_no_tool_tells_of_another_users_events(scene: Scene) -> None:
+def test_no_tool_reveals_another_users_events(scene: Scene) -> None:
     ada, ben = sessions(scene)
     ben.events.log("observation", rationale=f"{CANARY} words", tool_call_id="call-1", transaction_id="turn-1")
     own = {str(row.event_id) for row in ada.events.query(limit=500).result.rows}
@@ -56,7 +56,7 @@ def test_no_tool_tells_of_another_users_events(scene: Scene) -> None:
             assert {row["eventId"] for row in found["result"]["rows"]} <= own, (role, filters)
 
 
-def test_what_one_says_is_never_added_to_an_event_of_another(scene: Scene) -> None:
+def test_a_log_entry_never_annotates_another_users_event(scene: Scene) -> None:
     ada, ben = sessions(scene)
     written = ben.fs.append(BENS_NOTES, "slept well", tool_call_id="call-1")
     said = ada.events.log("observation", file_path=NOTES, tool_call_id="call-1")
@@ -99,7 +99,7 @@ def test_a_garden_whose_id_begins_like_mine_is_not_mine(scene: Scene) -> None:
             scene.assert_refused(ada.call(tool, {"path": f"users/{name}/notes.md"}), (name, tool))
 
 
-def test_each_role_may_use_the_tools_that_are_for_it_and_no_other(scene: Scene) -> None:
+def test_each_role_may_use_exactly_its_tools(scene: Scene) -> None:
     files, records = scene.files(), scene.records()
     for role in Role:
         session = scene.garden.session(ADA, "companion", role=role)

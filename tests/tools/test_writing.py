@@ -97,11 +97,11 @@ def test_other_frontmatter_survives_byte_for_byte(garden: Garden, ada: Session) 
     assert "1\nmood:   'grey'  # today\nZ: {a: 1}\n---" in file_of(garden, NOTES).read_text()
 
 
-def test_a_text_without_the_right_frontmatter_is_no_document(ada: Session) -> None:
+def test_a_text_without_the_right_frontmatter_is_refused(ada: Session) -> None:
     assert "md.plant" in refused(ada, "fs.write", "identity_changed", path=NOTES, content="# Notes\n")["hint"]
 
 
-def test_a_text_that_is_too_large_is_refused(ada: Session) -> None:
+def test_a_too_large_text_is_refused(ada: Session) -> None:
     refused(ada, "fs.write", "too_large", path=NOTES, content=WHOLE + "a" * 1024 * 1024)
     assert rows(ada) == []
 
@@ -113,12 +113,12 @@ def test_if_match_holds_for_a_whole_document(ada: Session) -> None:
     assert error["details"] == {"documentHash": second}
 
 
-def test_if_match_never_holds_where_there_is_nothing(ada: Session) -> None:
+def test_if_match_never_matches_a_missing_document(ada: Session) -> None:
     wrong = content_hash("")
     refused(ada, "fs.write", "precondition_failed", path=NOTES, content=WHOLE, ifMatch=wrong)
 
 
-def test_an_if_match_that_is_no_hash_is_told_so(ada: Session) -> None:
+def test_an_invalid_if_match_is_named(ada: Session) -> None:
     plant(ada, NOTES)
     for wrong in ("nonsense", "", "sha256:", "SHA256:" + "0" * 64, "sha256:" + "0" * 64 + "\n"):
         error = refused(ada, "fs.append", "precondition_failed", path=NOTES, text="a", ifMatch=wrong)
@@ -130,7 +130,7 @@ def test_an_if_match_that_is_no_hash_is_told_so(ada: Session) -> None:
     assert "changed since" in error["message"]
 
 
-def test_a_sections_hash_is_no_if_match_for_a_whole_document(ada: Session) -> None:
+def test_a_section_hash_does_not_match_a_whole_document(ada: Session) -> None:
     ok(ada, "fs.write", path=NOTES, content=WHOLE)
     section = result(ada, "fs.hash", path=NOTES, sectionAnchor="inbox v1")
     refused(ada, "fs.append", "precondition_failed", path=NOTES, text="a", ifMatch=section)
@@ -195,7 +195,7 @@ def test_a_diff_that_fits_in_two_places_is_refused(ada: Session) -> None:
     refused(ada, "fs.patch", "patch_conflict", path=NOTES, diffText="@@ -1,1 +1,1 @@\n-same\n+new\n")
 
 
-def test_a_diff_that_fits_nowhere_says_which_hunk_and_shows_what_is_near(ada: Session) -> None:
+def test_a_diff_that_fits_nowhere_names_the_hunk_and_the_nearest_text(ada: Session) -> None:
     ok(ada, "fs.write", path=NOTES, content=WHOLE)
     second = "@@ -12,2 +13,2 @@\n-## Summary\n+## Sums\n <!-- @anchor: summaries v1 -->\n"
     error = refused(ada, "fs.patch", "patch_conflict", path=NOTES, diffText=DIFF + second)
@@ -212,7 +212,7 @@ def test_a_diff_that_would_delete_the_file_is_refused_as_that(ada: Session) -> N
 
 
 @pytest.mark.parametrize("diff", ["", "not a diff", "@@ -1,1 +1,1 @@\n"])
-def test_what_is_no_diff_is_refused(ada: Session, diff: str) -> None:
+def test_a_text_that_is_not_a_diff_is_refused(ada: Session, diff: str) -> None:
     ok(ada, "fs.write", path=NOTES, content=WHOLE)
     refused(ada, "fs.patch", "invalid_input", path=NOTES, diffText=diff)
 
@@ -260,7 +260,7 @@ def test_an_edit_that_changes_nothing_records_nothing(ada: Session) -> None:
     assert events_of(ada, NOTES) == ["write_file committed"]
 
 
-def test_an_edit_is_applied_to_what_an_editor_left(garden: Garden, ada: Session) -> None:
+def test_an_edit_applies_to_the_text_an_editor_left(garden: Garden, ada: Session) -> None:
     ok(ada, "fs.write", path=NOTES, content=WHOLE)
     edit_outside(garden, NOTES, "# Notes", "# Notes of mine")
     ok(ada, "fs.append", path=NOTES, text="slept well")
