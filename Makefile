@@ -66,7 +66,7 @@ crash: .venv/ready ## Kill processes, stop the database, cut the power, fail sys
 nightly: .venv/ready ## Run every long campaign: 100,000 examples per property, 300 kills, every fault (hours)
 	@GARDEN_HYPOTHESIS=nightly $(PY) -m pytest -n $(WORKERS) --dist worksteal tests/grammar tests/lint $(ARGS)
 	@GARDEN_TEST_CRASH=full $(PY) -m pytest -n $(WORKERS) --dist worksteal tests/crash
-	@$(MAKE) crash N=300 OUTAGES=12 BAD_LINES=3 POWER=--shallow TRACED= SAMPLE=1
+	@$(MAKE) crash N=300 OUTAGES=12 BAD_LINES=3 POWER="--every 10" TRACED= SAMPLE=1
 
 .PHONY: conformance
 conformance: .venv/ready ## Test the MCP server with the protocol's own suite and inspector

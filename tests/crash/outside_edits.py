@@ -48,7 +48,7 @@ class OutsideEdits:
         # Each save is found once: only another save brings the same bytes back.
         if self.adopted[version] > self.told.saving[version]:
             yield (
-                f"event {event.event_id} ({ADOPTED}): text vanished from the file and nobody edited it; "
+                f"event {event.event_id} ({ADOPTED}): text vanished from the file without an edit; "
                 f"of known words: {sorted(gone)}"
             )
 

@@ -149,7 +149,7 @@ def brought_in_order(garden: Garden) -> None:
     assert all(each.is_well for each in reconcile(garden.services, ["ada"]))
 
 
-def put_back_by_nobody(garden: Garden, _: Ledger) -> None:
+def vanished_without_an_edit(garden: Garden, _: Ledger) -> None:
     """An acknowledged change vanishes from the file, and is recorded as a person's edit."""
     file = garden.home.path / NOTES
     save(file, file.read_text().replace(words_of(KEYS[1]), ""))
@@ -177,7 +177,7 @@ def undone_by_hand_and_made_again(garden: Garden, ledger: Ledger) -> None:
 def names_another_failed_change(garden: Garden, ledger: Ledger) -> None:
     """A loss attributed to a failed change that was to write something else."""
     with mock.patch.object(DriftAdopter, "_find_failed_event", return_value=UUID(int=7)):
-        put_back_by_nobody(garden, ledger)
+        vanished_without_an_edit(garden, ledger)
 
 
 def a_copy_of_nothing_that_ever_was(garden: Garden, ledger: Ledger) -> None:
@@ -217,8 +217,8 @@ def taken_away(garden: Garden, ledger: Ledger) -> None:
         (refused_for_no_good_reason, "was refused"),
         (done_twice, "2 times"),
         (saved_by_hand_and_lost, "was saved by hand"),
-        (put_back_by_nobody, "text vanished from the file and nobody edited it"),
-        (lost_what_was_put_back_once, "text vanished from the file and nobody edited it"),
+        (vanished_without_an_edit, "text vanished from the file without an edit"),
+        (lost_what_was_put_back_once, "text vanished from the file without an edit"),
         (undone_by_hand_and_made_again, "saved by hand vanished"),
         (names_another_failed_change, "was not to write"),
         (a_copy_of_nothing_that_ever_was, "no event tells of this copy"),

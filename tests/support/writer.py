@@ -2,7 +2,7 @@
 
     python -m tests.support.writer HOME NAME
 
-It lives until somebody kills it.
+It runs until it is killed.
 """
 
 import json

@@ -24,7 +24,7 @@ class BrokenError(AssertionError):
 
 @dataclass(frozen=True)
 class Request:
-    """One request, and how often its effect is there; `answers_again` if it is remembered as a request."""
+    """One request, and a count of its effects; `answers_again` if a resend is answered as a replay."""
 
     asked: Callable[[str], Asked]
     seen: Seen
@@ -33,10 +33,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Operation:
-    """What is asked for, one request after the other, of a garden in which `before` was done.
+    """Requests sent in order to a garden in which `before` was done.
 
-    `next_comes` is a request of somebody else that meets what was left. `earlier` are the words that must be
-    found whatever happens, by document.
+    `next_comes` is a request of another caller that meets the leftovers. `earlier` are words, by document, that
+    must survive in every case.
     """
 
     name: str
@@ -226,7 +226,7 @@ def _next_plant(user: str) -> Asked:
 
 
 def _look_at(path: str) -> Callable[[str], Asked]:
-    """Ask for what is refused, at a path: whoever asks settles what was left there."""
+    """Send a refused request to a path; it settles what was left there."""
     return lambda user: ("fs.append", {"path": at(user, path), "text": "-", "ifMatch": "none"})
 
 
