@@ -35,8 +35,8 @@ class Request:
 class Operation:
     """Requests sent in order to a garden in which `before` was done.
 
-    `next_comes` is a request of another caller that meets the leftovers. `earlier` are words, by document, that
-    must survive in every case.
+    `next_comes` is a request of another caller that meets the leftovers. `earlier` are words, by document,
+    that must survive in every case.
     """
 
     name: str
