@@ -13,8 +13,8 @@ from garden.upkeep.jobs import crontab, declare, job_broker, queue_name
 from garden.upkeep.schedule import JobScheduler
 from garden.upkeep.tasks import jobs
 from tests.support.brokers import RealBroker
-from tests.support.processes import garden as garden_command
 from tests.support.waiting import until
+from tests.surfaces.cli.conftest import Command
 from tests.upkeep.conftest import ONLY_MESSAGES, running
 
 
@@ -133,12 +133,14 @@ def test_the_process_starts_and_stops_while_its_broker_is_away(ready_home: Home,
     assert "Traceback" not in found.log
 
 
-def test_jobs_with_interval_0_are_not_scheduled(ready_home: Home, broker: RealBroker) -> None:
+def test_jobs_with_interval_0_are_not_scheduled(
+    ready_home: Home, broker: RealBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     env = {"GARDEN_BROKER_URL": broker.url, **ONLY_MESSAGES}
     only_one = env | {"GARDEN_UPKEEP_VERIFY_SECONDS": "86400"}
     with running(ready_home, "schedule", env=only_one) as found:
         assert found.first_line.endswith(": verify (0 3 * * *)\n")
         assert found.stop() == 0
-    done = garden_command("schedule", home=ready_home.path, env=env)
-    assert done.returncode == 1
-    assert "There is nothing to schedule" in done.stderr
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    assert "There is nothing to schedule" in Command(ready_home.path, monkeypatch).fails("schedule")

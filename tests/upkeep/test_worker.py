@@ -9,10 +9,10 @@ from garden.application import Garden
 from garden.home.folder import Home
 from tests.support.brokers import RealBroker
 from tests.support.planted import NOTES, PROFILE, ada, notes_text, plant
-from tests.support.processes import garden as garden_command
 from tests.support.promises import broken_promises, told
 from tests.support.stalled import leave_open
 from tests.support.waiting import until
+from tests.surfaces.cli.conftest import Command
 from tests.upkeep.conftest import ONLY_THE_TIMER, Running, send, worker
 from tests.upkeep.held_worker import DONE_BEFORE
 
@@ -197,17 +197,19 @@ def test_a_worker_finishes_its_step_on_a_stop_signal(garden: Garden, broker: Rea
 
 
 @pytest.mark.parametrize("command", ["worker", "schedule"])
-def test_without_a_broker_the_command_is_refused_with_a_hint(home: Home, command: str) -> None:
-    done = garden_command(command, home=home.path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "No broker is configured" in done.stderr
-    assert "GARDEN_BROKER_URL" in done.stderr
+def test_without_a_broker_the_command_is_refused_with_a_hint(
+    home: Home, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message = Command(home.path, monkeypatch).fails(command)
+    assert "No broker is configured" in message
+    assert "GARDEN_BROKER_URL" in message
 
 
-def test_an_invalid_address_is_refused_without_its_password(ready_home: Home) -> None:
-    env = {"GARDEN_BROKER_URL": "redis://:hun/ter2@127.0.0.1"}
-    for command in ("worker", "schedule"):
-        done = garden_command(command, home=ready_home.path, env=env)
-        assert done.returncode == 1
-        assert "GARDEN_BROKER_URL is not a valid address" in done.stderr
-        assert "ter2" not in done.stderr
+@pytest.mark.parametrize("command", ["worker", "schedule"])
+def test_an_invalid_address_is_refused_without_its_password(
+    ready_home: Home, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    garden = Command(ready_home.path, monkeypatch)
+    message = garden.fails(command, GARDEN_BROKER_URL="redis://:hun/ter2@127.0.0.1")
+    assert "GARDEN_BROKER_URL is not a valid address" in message
+    assert "ter2" not in message
