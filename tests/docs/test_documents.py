@@ -1,4 +1,4 @@
-"""The documents tell the truth: commands run, links lead somewhere, tables match the code."""
+"""The documents are right: their links exist, and their tables match the code."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.docs.pages import PAGES, REPOSITORY, name_of
 from tools import docs, event_docs
 
 
-def test_everything_that_is_generated_from_code_is_up_to_date() -> None:
+def test_all_generated_files_are_up_to_date() -> None:
     """A changed snapshot in tests/tools/schemas is a changed wire shape: other programs depend on it."""
     stale = [str(path.relative_to(REPOSITORY)) for path, _ in docs.changes()]
     assert stale == [], "run 'make docs' and read the difference"
@@ -34,29 +34,29 @@ def test_the_settings_page_lists_every_setting() -> None:
     assert listed == [variable_name(*path) for path in setting_paths()]
 
 
-def test_the_events_page_tells_of_every_column_that_the_database_has(database: str) -> None:
+def test_the_events_page_lists_every_column(database: str) -> None:
     page = (REPOSITORY / "docs/events.md").read_text("utf-8")
     for table in re.findall(r"^## garden\.(\w+)$", page, re.MULTILINE):
         section = page.partition(f"## garden.{table}\n")[2].partition("\n## ")[0]
-        told = re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
+        listed = re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
         with connection(database) as opened:
             found = opened.execute(
                 "select column_name from information_schema.columns"
                 " where table_schema = 'garden' and table_name = %s order by ordinal_position",
                 [table],
             ).fetchall()
-        assert told == [name for (name,) in found]
+        assert listed == [name for (name,) in found]
 
 
-def test_the_events_page_tells_of_every_field_of_an_event_that_travels() -> None:
+def test_the_events_page_lists_every_field_on_the_wire() -> None:
     for table, view in event_docs.VIEWS.items():
-        told = {event_docs.wire_name(table, column) for column in event_docs.columns(table)}
+        listed = {event_docs.wire_name(table, column) for column in event_docs.columns(table)}
         fields = {to_camel(name) for name in view.model_fields}
-        assert fields - {"splice", "annotations"} <= told
+        assert fields - {"splice", "annotations"} <= listed
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_link_within_the_project_leads_somewhere(page: Path) -> None:
+def test_every_link_within_the_project_exists(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):
         assert (page.parent / target).exists(), target
 
