@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from pathlib import Path
 
 import httpx2
@@ -64,21 +65,21 @@ def make_expired_token(service: Service, person: Person) -> IssuedToken:
     return tokens.create(person.user_id, role="agent", actor="companion", expires_at=until)
 
 
-@pytest.mark.parametrize(("method", "route"), ROUTES)
 def test_without_a_live_token_no_route_answers(
-    service: Service, stranger: httpx2.Client, ada: Person, method: str, route: str
+    service: Service, stranger: httpx2.Client, ada: Person
 ) -> None:
-    there = address(ada, route)
     made = service.garden.tokens
     expired = make_expired_token(service, ada).secret
     revoked = made.create(ada.user_id, role="agent", actor="companion", expires_at=None)
     made.revoke(revoked.token.token_id)
     almost = ada.secret[:-1] + ("A" if ada.secret[-1] != "A" else "B")
-    for header in (
+    given = (
         None, "", "Bearer", f"Basic {ada.secret}", ada.secret, "Bearer x", f"Bearer {almost}",
         f"Bearer {expired}", f"Bearer {revoked.secret}", f"Bearer {ada.secret}, Bearer {ada.secret}",
         f"Bearer {'x' * 2000}",
-    ):  # fmt: skip
+    )  # fmt: skip
+    addresses = [(method, address(ada, route)) for method, route in ROUTES]
+    for (method, there), header in product(addresses, given):
         headers = {} if header is None else {"Authorization": header}
         answer = stranger.request(method, there, headers=headers)
         refused(answer, 401, "permission_denied")
@@ -91,16 +92,16 @@ def test_the_state_of_the_service_is_open_to_all(stranger: httpx2.Client, path: 
     assert stranger.get(path).status_code == 200
 
 
-@pytest.mark.parametrize("tool", REGISTRY)
-def test_no_tool_reaches_another_users_garden(ada: Person, ben: Person, tool: str) -> None:
+def test_no_tool_reaches_another_users_garden(ada: Person, ben: Person) -> None:
     ben.ok("md.plant", path=ben.profile)
     ben.ok("fs.append", path=ben.notes, text="the secret of the beehive", toolCallId="call-of-ben")
-    answer = ada.call(tool, **example_for(ben, tool))
-    shown = answer.text.replace(ben.user_id, "") if not answer.is_success else answer.text
-    assert "beehive" not in shown
-    assert answer.status_code in {200, 403}
-    if f"users/{ben.user_id}" in str(example_for(ben, tool)):
-        assert answer.status_code == 403
+    for tool in REGISTRY:
+        answer = ada.call(tool, **example_for(ben, tool))
+        shown = answer.text.replace(ben.user_id, "") if not answer.is_success else answer.text
+        assert "beehive" not in shown, tool
+        assert answer.status_code in {200, 403}, tool
+        if f"users/{ben.user_id}" in str(example_for(ben, tool)):
+            assert answer.status_code == 403, tool
 
 
 @pytest.mark.parametrize("route", [route for method, route in ROUTES if method == "GET" and "{" in route])

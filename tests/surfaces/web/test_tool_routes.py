@@ -42,13 +42,13 @@ def test_every_code_has_a_status() -> None:
     assert {STATUSES[code] for code in RETRY_SECONDS} == {409, 429, 503}
 
 
-@pytest.mark.parametrize("tool", REGISTRY)
-def test_every_tool_refuses_an_unknown_field(ada: Person, tool: str) -> None:
-    if REGISTRY[tool].traits.roles == {"maintainer"}:
-        refused(ada.call(tool, **example_for(ada, tool), surplus=1), 403, "permission_denied")
-    else:
-        error = refused(ada.call(tool, **example_for(ada, tool), surplus=1), 400, "invalid_input")
-        assert "surplus" in error["message"]
+def test_every_tool_refuses_an_unknown_field(ada: Person) -> None:
+    for tool in REGISTRY.values():
+        answer = ada.call(tool.name, **example_for(ada, tool.name), surplus=1)
+        if tool.traits.roles == {"maintainer"}:
+            refused(answer, 403, "permission_denied")
+        else:
+            assert "surplus" in refused(answer, 400, "invalid_input")["message"]
 
 
 @pytest.mark.parametrize("tool", REGISTRY)
