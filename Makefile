@@ -43,7 +43,7 @@ soak: .venv/ready ## Run the long versions of the tests that race and tamper (te
 		tests/crash/test_killed_writers.py tests/crash/test_start_up.py \
 		tests/events/test_server_restarts.py tests/events/test_idempotency.py tests/events/test_tenancy.py tests/events/test_verifier.py \
 		tests/files/test_paths.py tests/files/test_swapped_links.py tests/tools/test_swapped_links.py \
-		tests/tools/test_bad_requests.py tests/upkeep/test_interleavings.py tests/writing $(ARGS)
+		tests/tools/test_requests.py tests/upkeep/test_interleavings.py tests/writing $(ARGS)
 
 N ?= 60
 OUTAGES ?= 3
