@@ -1,4 +1,4 @@
-"""An agent with a memory, in one loop: the model asks for tools, the garden answers, the model goes on.
+"""An agent with a memory, in one loop: the model asks for tools, the garden answers, the model continues.
 
     GARDEN_HOME=my-garden python examples/agent_loop.py
 
@@ -20,7 +20,7 @@ Message = dict[str, Any]
 
 
 def model(messages: list[Message], tools: list[Message]) -> Message:
-    """Stand in for your own model: the same script every time."""
+    """The same script every time, in place of your own model."""
     if not {"fs_append", "md_plant"} <= {tool["name"] for tool in tools}:
         return {"role": "assistant", "content": "I have nothing to remember with."}
     answers = [json.loads(message["content"]) for message in messages if message["role"] == "tool"]

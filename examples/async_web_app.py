@@ -1,4 +1,4 @@
-"""A small web application that remembers: the garden is opened once, and every request awaits it.
+"""A small web application with a memory: it opens the garden once, and every request awaits it.
 
     GARDEN_HOME=my-garden python examples/async_web_app.py
 
@@ -7,7 +7,7 @@ serves on http://127.0.0.1:8700 until Ctrl-C; a port can be given. Then, from an
     curl -d 'The lamp was lit late.' http://127.0.0.1:8700/notes
     curl http://127.0.0.1:8700/notes
 
-Who is asking is for your own application to know; here it is always the same fictional person.
+Your own application knows its users; here it is always the same fictional person.
 """
 
 import sys

@@ -1,5 +1,5 @@
 #!/bin/sh
-# An operator's backup: stop the embedded database, copy the home, start again, and verify the copy by itself.
+# An operator's backup: stop the embedded database, copy the home, start it again, and verify the copy.
 #
 #     sh examples/backup.sh my-garden /srv/backups/my-garden-2026-11-18
 #

@@ -1,9 +1,9 @@
-"""The garden over MCP, as an agent's own client sees it: list the tools, call some, read a resource.
+"""The garden over MCP, through an agent's own client: list the tools, call some, read a resource.
 
     GARDEN_HOME=my-garden python examples/mcp_agent.py
 
-It starts `garden mcp --user tilda-quill` and speaks with it over stdin and stdout, with the official client
-of the protocol. The same calls work over HTTP: give Client the address of `garden serve` and /mcp.
+It starts `garden mcp --user tilda-quill` and talks to it over stdin and stdout, with the protocol's official
+client. The same calls work over HTTP: give Client the address of `garden serve` and /mcp.
 """
 
 import asyncio

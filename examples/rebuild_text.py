@@ -3,8 +3,8 @@
     GARDEN_HOME=my-garden python examples/rebuild_text.py USER PATH
 
 for instance `tilda-quill users/tilda-quill/notes.md`. It prints the history, oldest first, and exits with 1
-if the text that the events make is not the text that stands there. Where the file is gone, that text alone
-is what it prints on standard output.
+if the rebuilt text differs from the file. If the file is gone, it prints only the rebuilt text on standard
+output.
 """
 
 import sys
@@ -30,31 +30,31 @@ def changes_of(session: Session, path: str) -> Iterator[tuple[EventView, SpliceV
             return
 
 
-def applied(text: bytes, splice: SpliceView) -> bytes:
+def apply_splice(text: bytes, splice: SpliceView) -> bytes:
     """Apply one splice; its offset counts bytes."""
     removed = splice.removed.encode()
     end = splice.offset + len(removed)
     if text[splice.offset : end] != removed:
-        sys.exit(f"What should be taken out does not stand at byte {splice.offset}.")
+        sys.exit(f"The removed text is not at byte {splice.offset}.")
     return text[: splice.offset] + splice.inserted.encode() + text[end:]
 
 
 def main(user: str, path: str) -> None:
-    """Rebuild, and compare."""
+    """Rebuild the text and compare it with the file."""
     with garden.open() as opened:
         session = opened.session(user, "reviewer-example", role="reviewer")
         changes = list(changes_of(session, path))
         if not changes:
-            sys.exit(f"The account knows no document at {path!r}.")
+            sys.exit(f"The event log has no document at {path!r}.")
         file = opened.home.path / path
         live = file.read_bytes() if file.exists() else None
     text = b""
     for event, splice in reversed(changes):
-        text = applied(text, splice)
-        told = f"{event.created_at:%Y-%m-%d %H:%M} v{event.document_version} {event.actor}: {event.op}"
-        print(told, file=sys.stderr if live is None else sys.stdout)
+        text = apply_splice(text, splice)
+        line = f"{event.created_at:%Y-%m-%d %H:%M} v{event.document_version} {event.actor}: {event.op}"
+        print(line, file=sys.stderr if live is None else sys.stdout)
     if live is None:
-        print("The file is gone. This is what its events make of it:", file=sys.stderr)
+        print("The file is gone. This is the text that its events make:", file=sys.stderr)
         sys.stdout.buffer.write(text)
         return
     print("The file is what its events say." if text == live else "The file differs from its events.")
