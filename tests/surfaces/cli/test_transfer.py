@@ -110,7 +110,7 @@ def test_nothing_is_overwritten_and_a_second_export_adds_what_is_missing(run: Co
     (out / "ada/notes.md").write_text("mine")
     ran = run("export", out)
     assert ran.code == 1
-    assert "refused ada/notes.md: Something else stands at this path already." in ran.out
+    assert "refused ada/notes.md: A different file already exists at this path." in ran.out
     assert "export to another folder" in ran.out
     assert ran.out.endswith("1 exported, 2 there already, 1 refused.\n")
     assert (out / "ada/notes.md").read_text() == "mine"
@@ -138,7 +138,7 @@ def test_a_linked_folder_is_not_entered(run: Command, garden: Garden, folder: Pa
     with untouched(garden):
         ran = run("export", out, "--events")
         assert ran.code == 1
-        assert "refused ada/overview.md: This path is not allowed: a link stands there" in ran.out
+        assert "refused ada/overview.md: This path is not allowed: a link" in ran.out
         assert ran.out.endswith("1 exported, 0 there already, 6 refused.\n")
 
 
@@ -170,12 +170,12 @@ def test_an_unreadable_document_is_reported_and_the_rest_exported(
 def test_senseless_targets_are_refused(run: Command, garden: Garden, folder: Path) -> None:
     (folder / "file").write_text("")
     with untouched(garden):
-        assert "not go into the garden home" in run.fails("export", garden.home.path / "users")
-        assert "not go into the garden home" in run.fails("export", garden.home.path)
-        assert "There is a file at this place." in run.fails("export", folder / "file")
+        assert "can't go into the garden home" in run.fails("export", garden.home.path / "users")
+        assert "can't go into the garden home" in run.fails("export", garden.home.path)
+        assert "The target is a file." in run.fails("export", folder / "file")
         message = run.fails("export", folder / "out", "--user", "nobody")
         assert "There is no garden of 'nobody' here.\nhint:  There are: ada." in message
-        assert "The folder can't be made: " in run.fails("export", "/proc/nowhere")
+        assert "The folder can't be created: " in run.fails("export", "/proc/nowhere")
         assert "source is not a folder" in run.fails("import", folder / "nowhere")
         run.fails("export", code=2)
     assert not (folder / "out").exists()
