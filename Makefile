@@ -68,6 +68,10 @@ nightly: .venv/ready ## Run every long campaign: 100,000 examples per property, 
 	@GARDEN_TEST_CRASH=full $(PY) -m pytest -n $(WORKERS) --dist worksteal tests/crash
 	@$(MAKE) crash N=300 OUTAGES=12 BAD_LINES=3 POWER="--every 10" TRACED= SAMPLE=1
 
+.PHONY: mutants
+mutants: .venv/ready ## Put faults into the product, one by one; the tests must notice each
+	@$(PY) -m tests.mutants $(ARGS)
+
 .PHONY: conformance
 conformance: .venv/ready ## Test the MCP server with the protocol's own suite and inspector
 	@$(PY) -m tests.surfaces.mcp.real_clients
