@@ -10,6 +10,7 @@ import importlib
 import json
 import os
 import pkgutil
+import select
 import signal
 import socket
 import subprocess
@@ -30,7 +31,10 @@ def launcher(folder: Path) -> Iterator[str]:
     """Yield the shell command that runs `garden` in a forked process."""
     address = folder / f"launcher-{os.getpid()}"
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.docs.launcher", address], cwd=_REPOSITORY, stdout=subprocess.PIPE
+        [sys.executable, "-m", "tests.docs.launcher", address],
+        cwd=_REPOSITORY,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     try:
         assert process.stdout is not None
@@ -38,7 +42,6 @@ def launcher(folder: Path) -> Iterator[str]:
         client = Path(__file__).with_name("launcher_client.py")
         yield f'"{sys.executable}" -I -S "{client}" "{address}"'
     finally:
-        process.terminate()
         process.communicate()
         address.unlink(missing_ok=True)
 
@@ -54,12 +57,15 @@ def serve(address: str) -> None:
         listener.bind(address)
         listener.listen()
         print("ready", flush=True)
-        while True:
+        # The end of standard input means that the tests are gone, even if they were killed.
+        while listener in select.select([listener, sys.stdin], [], [])[0]:
             caller, _ = listener.accept()
             if os.fork() == 0:
                 listener.close()
                 break
             caller.close()
+        else:
+            sys.exit()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     with caller:
         become_command(caller)
