@@ -23,11 +23,12 @@ demo: .venv/ready ## See it work, on a throw-away garden home
 	@$(PY) -m garden demo
 
 .PHONY: check
-check: .venv/ready ## Formatting, lint, types and the direction of imports
+check: .venv/ready ## Format, lint, types, import layers and plain words
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 	@.venv/bin/lint-imports --no-logo
+	@$(PY) tools/check_words.py
 
 .PHONY: format
 format: .venv/ready ## Format and fix what can be fixed mechanically

@@ -187,7 +187,7 @@ def _row_level_security(url: str) -> Iterator[Ratio]:
         readers = {
             "as production": EventReader(pool),
             "past the rules": EventReader(_WithoutRules(nobodys, instead=None)),
-            "past the policies": EventReader(_WithoutRules(somebodys, instead=_sql("act as nobody"))),
+            "past the policies": EventReader(_WithoutRules(somebodys, instead=_sql("act as no user"))),
         }
         for number in range(_WARM_UP_ROUNDS + _READ_ROUNDS):
             if number == _WARM_UP_ROUNDS:

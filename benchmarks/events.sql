@@ -15,5 +15,5 @@ set status = %(status)s, after_hash = %(after_hash)s, written_at = %(written_at)
     state_seal = %(state_seal)s
 where ctid = %(place)s::tid
 
--- name: act as nobody
+-- name: act as no user
 select set_config('role', 'none', true), set_config('garden.user_id', %(user_id)s, true)

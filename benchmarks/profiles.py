@@ -25,7 +25,7 @@ tags: [work, sleep]
 
 NARRATIVE = """\
 This part watches the clock and the inbox, and it took over early, when being good at school was
-the one sure way to be seen. It means well: as long as everything is done, nobody can be disappointed.
+the one sure way to be seen. It means well: as long as everything is done, no one can be disappointed.
 
 Lately it has begun to let go for an evening at a time, mostly after a walk, and it says so itself. What it is
 afraid of has not changed, but it is no longer sure that the fear is right.
@@ -40,9 +40,9 @@ LIST = """- Says yes to work before it has looked at the week, and then can't sl
 """
 
 EVIDENCE = """- "I can't relax until it's done" (ev:s12-m40)
-- "If I stop, everything falls on somebody else" (ev:s13-m02)
+- "If I stop, everything falls on someone else" (ev:s13-m02)
 - "I noticed I was breathing again on the way home" (ev:s15-m11)
-- "It was fine. Nobody even asked." (ev:s17-m31)
+- "It was fine. No one even asked." (ev:s17-m31)
 
 """
 

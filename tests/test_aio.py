@@ -171,7 +171,7 @@ def test_cancelled_writes_are_in_the_document_or_never_were(ready_home: Home) ->
             for task in writes:
                 task.cancel()
             await asyncio.gather(*writes, return_exceptions=True)
-            # Whatever had begun has ended by now; so what stands here is what stays.
+            # Every call that began has ended by now, so this is final.
             text = str((await session.fs.read(NOTES)).result)
             rows = (await session.events.query(op="append_file", limit=100)).result.rows
             assert {row.status for row in rows} == {"committed"}

@@ -56,7 +56,7 @@ def raw_hash(content: bytes) -> str:
 
 
 def identity_of(status: os.stat_result) -> Identity:
-    """Identify a file, whatever its name."""
+    """Identify a file under any name."""
     return status.st_dev, status.st_ino
 
 

@@ -157,7 +157,7 @@ def find_damage(
     )
     wanted_anchors = anchors | set(known.get("anchors", []))
     by_path = identity_by_path(after.path)
-    # A value that matches the path is right, whatever the value was before.
+    # A value that matches the path is right; the value before does not matter.
     wanted_identity = {
         key: value
         for key, value in (identity | dict(known.get("identity", {}))).items()

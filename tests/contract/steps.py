@@ -68,7 +68,10 @@ _PLANTING = (
         },
     ),
     Step(
-        "plant a relationship of nobody", "md.plant", {"path": PAIR.replace("critic-", "x-")}, "invalid_input"
+        "plant a relationship without participants",
+        "md.plant",
+        {"path": PAIR.replace("critic-", "x-")},
+        "invalid_input",
     ),
     Step("plant over what is there", "md.plant", {"path": NOTES, "title": "Again"}, "already_exists"),
     Step("plant beside the paths", "md.plant", {"path": "users/ADA/diary.md"}, "path_not_allowed"),

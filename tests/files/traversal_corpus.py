@@ -1,6 +1,6 @@
 """Ways out of a folder that file servers have fallen for: paths to refuse, and links to plant.
 
-`ADA` is the user who asks and `BEN` somebody else; both ids are allowed ones. Every entry has a name that
+`ADA` is the user who asks and `BEN` is another user; both ids are allowed ones. Every entry has a name that
 says which weakness it stands for, so that a failing test is understood from its title.
 """
 
@@ -152,7 +152,7 @@ _ABSOLUTE = {
     "three slashes first": f"///users/{ADA}/notes.md",
     "the root": "/",
     "a home folder": "~/notes.md",
-    "somebody's home folder": "~root/.ssh/id_rsa",
+    "a user's home folder": "~root/.ssh/id_rsa",
     "a tilde as the user": "users/~/notes.md",
     "the process's own working folder": "/proc/self/cwd/notes.md",
     "the process's own root": "/".join(("", "proc", "self", "root", "etc", "passwd")),
@@ -344,7 +344,7 @@ ATTACKS = tuple(
 """Paths that no caller may use."""
 
 OTHER_USERS = tuple(
-    Attack(f"somebody else's {name}", path)
+    Attack(f"another user's {name}", path)
     for name, path in {
         "notes": f"users/{BEN}/notes.md",
         "garden": f"users/{BEN}",

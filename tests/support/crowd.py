@@ -2,7 +2,7 @@
 
 A test talks to one process that has imported everything; that one forks a process for every job. A job is a
 list of calls. All begin at the same moment, when the last of them is ready, and a job that says so is killed
-before its so-many-th step, a step being whatever changes a file or the account.
+before its so-many-th step, a step being any change of a file or of the event log.
 """
 
 import json

@@ -37,7 +37,7 @@ class Entrance:
         return f"{self.within + ' of ' if self.within else ''}{self.tool} {self.field}{more}"
 
     def call(self, garden: Garden, path: str, user_id: str = ADA) -> Envelope:
-        """Send a path through it, as somebody who may use the tool."""
+        """Send a path through it, as a caller who may use the tool."""
         args = {**REGISTRY[self.tool].example, self.field: path, **self.more}
         session = session_for(garden, REGISTRY[self.tool], user_id)
         if self.within is None:
@@ -96,7 +96,7 @@ PATHS = frozenset(field for tool in REGISTRY.values() for field in words_of(tool
 
 
 class Scene:
-    """A garden with a part and notes, somebody else's garden, and a folder outside with the same tree."""
+    """A garden with a part and notes, another user's garden, and a folder outside with the same tree."""
 
     def __init__(self, garden: Garden, database: Connection) -> None:
         self.garden = garden

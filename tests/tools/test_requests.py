@@ -58,7 +58,7 @@ def call(scene: Scene, tool: Tool[Any], args: Any) -> Envelope:
 
 
 def assert_told(scene: Scene, envelope: Envelope, what: object) -> None:
-    """Whatever the answer is, it can travel; a refusal is short, helps, and is no fault of the service's."""
+    """Every answer is JSON; a refusal is short, has a hint, and is not an internal error."""
     told = scene.told(envelope)
     if not envelope["ok"]:
         assert len(told) < TOLD_CHARACTERS_MAX, (what, told[:TOLD_CHARACTERS_MAX])

@@ -46,7 +46,7 @@ def folder(_: Scene, place: Path) -> None:
 
 
 def device(_: Scene, place: Path) -> None:
-    # Where nobody may make a device, a FIFO stands in for it.
+    # A FIFO replaces the device on a machine that refuses to make one.
     try:
         os.mknod(place, stat.S_IFCHR | 0o600, os.makedev(1, 5))
     except PermissionError:

@@ -105,7 +105,7 @@ def test_each_role_may_use_exactly_its_tools(scene: Scene) -> None:
         session = scene.garden.session(ADA, "companion", role=role)
         allowed = {line.name: line.allowed for line in session.tools.list().result}
         for name, tool in REGISTRY.items():
-            # A path that nobody may use, so that whoever gets past the door changes nothing.
+            # A path that no caller may use, so that a call that gets past the check changes nothing.
             places = PATHS & set(tool.request_schema.get("properties", {}))
             args = {**tool.example, **dict.fromkeys(places, "..")}
             envelope = session.call(name, args)

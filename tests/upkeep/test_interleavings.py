@@ -185,7 +185,7 @@ def test_clocks_that_jump_do_no_harm(garden: Garden, monkeypatch: pytest.MonkeyP
                 ok(ada(garden).call(tool, args))
                 ok(ada(garden).call(tool, args))
                 assert effects(garden, args["path"], number) == 1
-    # Whatever the clocks say, no saga looks young for ever.
+    # No saga looks young for ever, even under wrong clocks.
     while any(list(sweep(garden.services, timedelta(hours=1), pause_seconds=0)) for _ in range(20)):
         pass
     assert garden.services.recoveries.counts() == (0, 0)

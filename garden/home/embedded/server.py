@@ -142,7 +142,7 @@ class EmbeddedPostgres:
         return programs
 
     def _start(self, lock: int) -> str:
-        """Start the server, whatever an earlier attempt left; the caller holds the lock."""
+        """Start the server and clear what an earlier attempt left; the caller holds the lock."""
         programs = self._programs()
         if not self.cluster.exists:
             self.cluster.create(programs, lock)

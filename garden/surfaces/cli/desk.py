@@ -150,7 +150,7 @@ def full_path(user: str, text: str) -> str:
 
 def read_stdin() -> bytes:
     """Read standard input to its end; a closed one is empty."""
-    # None if it is closed, whatever its type says.
+    # None if it is closed, despite its type.
     stream: TextIO | None = sys.stdin
     return stream.buffer.read() if stream is not None else b""
 

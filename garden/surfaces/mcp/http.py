@@ -75,7 +75,7 @@ class McpEndpoint:
             await refusal(scope, receive, send)
             return
         caller: Caller = scope[_CALLER]
-        # The SDK takes this as the session's owner: user, actor and role, whatever token the caller uses.
+        # The SDK takes this as the session's owner: user, actor and role, with any of the caller's tokens.
         scope["user"] = AuthenticatedUser(
             AccessToken(token="", client_id=caller.actor, scopes=[caller.role], subject=_principal(caller))
         )
@@ -168,7 +168,7 @@ class McpEndpoint:
 
 
 def _refusal(error: ErrorData, status: HTTPStatus) -> JSONResponse:
-    """Refuse a whole request, whatever the id of the message in it."""
+    """Refuse a whole request without looking at its message."""
     body = JSONRPCError(jsonrpc="2.0", id=None, error=error)
     return JSONResponse(body.model_dump(by_alias=True, exclude_unset=True), status)
 

@@ -73,7 +73,7 @@ class _BoundedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def _is_busy(self) -> bool:
-        # None before the first request, whatever its type says.
+        # None before the first request, despite its type.
         cycle: RequestResponseCycle | None = self.cycle
         return cycle is not None and not cycle.response_complete
 

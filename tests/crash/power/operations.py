@@ -126,7 +126,7 @@ def copied(path: str) -> Seen:
         for event in events:
             copy = garden.home.path / (event.statement.edit or {})["historyPath"]
             if not copy.exists():
-                raise BrokenError("a snapshot that is told of is missing")
+                raise BrokenError("a reported snapshot is missing")
             if raw_hash(copy.read_bytes()) != (event.statement.edit or {})["rawHash"]:
                 raise BrokenError("a snapshot is not what the document was")
         return len(events)
