@@ -20,7 +20,7 @@ class FileGoneError(GardenError):
 
     def __init__(self, version: int) -> None:
         super().__init__(
-            f"The file of this document is missing, and the account holds version {version} of it.",
+            f"The file of this document is missing; the event log holds version {version} of it.",
             hint=f"A maintainer can have md.restore ('garden restore') make it anew with version {version}; "
             "its owner can put back a copy from the history or a backup.",
             details={"version": version},

@@ -1,1 +1,1 @@
-"""The write path: planning an edit, its steps, and everything that brings the account and a file together."""
+"""The write path: planning, recording and writing an edit; settling, adopting, moving and snapshots."""

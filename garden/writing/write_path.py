@@ -238,8 +238,7 @@ class WritePath:
         if gone is not None:
             return LockedDocument(None, self.adopter.adopt_departure(stream, path, gone) if records else None)
         raise DocumentDamagedError(
-            f"The file of this document is missing, and the account holds version {stream.head.version} "
-            "of it.",
+            f"The file of this document is missing; the event log holds version {stream.head.version} of it.",
             hint="A maintainer can make it again with md.restore ('garden restore'); its owner can put back "
             "a copy from the history or a backup.",
             details={"version": stream.head.version, "contentHash": stream.head.content_hash},
@@ -313,8 +312,6 @@ def _outcome(plan: Plan, result: Any, adopted: Event | None) -> WriteOutcome:
     warnings = list(plan.warnings)
     also: dict[str, Any] = {"documentHash": plan.after.document.hash}
     if adopted is not None:
-        warnings.insert(
-            0, "The file had been edited outside the tools; that edit is now part of the account."
-        )
+        warnings.insert(0, "The file had been edited outside the tools; that edit is now in the event log.")
         also["adoptedEventId"] = str(adopted.event_id)
     return WriteOutcome(result, warnings=tuple(warnings), also=also)

@@ -55,7 +55,7 @@ def test_a_missing_file_names_its_recorded_version(garden: Garden, ada: Session,
     before = file_of(garden, NOTES).read_bytes()
     file_of(garden, NOTES).unlink()
     error = refused(ada, tool, "not_found", path=NOTES)
-    assert "the account holds version 2 of it" in error["message"]
+    assert "the event log holds version 2 of it" in error["message"]
     assert "md.restore ('garden restore')" in error["hint"]
     assert error["details"] == {"version": 2}
     put(garden, NOTES, before)

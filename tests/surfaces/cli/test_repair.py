@@ -93,7 +93,7 @@ def test_reading_a_missing_file_shows_how_to_restore_it(run: Command, garden: Ga
     with untouched(garden):
         for words in (["cat"], ["cat", "--section", "inbox"], ["lint"], ["lint", "--fix"]):
             message = run(*words, "notes.md").err
-            assert "The file of this document is missing, and the account holds version 2 of it." in message
+            assert "The file of this document is missing; the event log holds version 2 of it." in message
             assert "'garden restore'" in message
 
 
