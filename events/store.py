@@ -125,13 +125,20 @@ class EventStore:
             with translate_errors():
                 found = connection.execute(statements("store")["open_stream"], values, prepare=True)
                 row = found.fetchone() or {}
+            return LockedStream(
+                connection,
+                row,
+                lock=lock,
+                caller=caller,
+                path=path,
+                request=request,
+                keys=keys,
+                now=self._now,
+            )
         except BaseException:
             # The lock may have been taken before the rest failed; it goes with the connection.
             connection.close()
             raise
-        return LockedStream(
-            connection, row, lock=lock, caller=caller, path=path, request=request, keys=keys, now=self._now
-        )
 
 
 def lock_number(user_id: str, path: str) -> int:

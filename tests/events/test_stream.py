@@ -41,14 +41,20 @@ def test_a_statement_costs_two_round_trips(database: str) -> None:
 def test_only_steps_that_recovery_can_not_repeat_wait_for_the_disk(database: str) -> None:
     """The setting inside each function is the only visible sign of this."""
     with connection(database) as opened:
-        sources = dict(
-            opened.execute(
-                "select proname, prosrc from pg_proc where pronamespace = 'garden'::regnamespace"
-            ).fetchall()
-        )
-    durable = {name for name, source in sources.items() if "act_for(" in source and "'on')" in source}
-    deferred = {name for name, source in sources.items() if "act_for(" in source and "'off')" in source}
-    assert durable >= {"add_event", "add_annotation"}
+        functions = opened.execute(
+            "select proname || '(' || array_to_string(proargtypes::regtype[], ' ') || ')', prosrc from pg_proc"
+            " where pronamespace = 'garden'::regnamespace and prosrc like '%act_for(%'"
+        ).fetchall()
+    durable = {name for name, source in functions if "'on')" in source}
+    deferred = {name.split("(")[0] for name, source in functions if "'off')" in source}
+    names = (
+        "record_event(garden.event_v1",
+        "record_annotation(garden.annotation_v1",
+        "add_event(",
+        "add_annotation(",
+    )
+    for name in names:
+        assert any(each.startswith(name) for each in durable), name
     assert deferred == {"mark_written", "end_event"}
 
 
@@ -75,6 +81,17 @@ def test_a_refusal_between_the_steps_releases_the_lock(account: Account) -> None
     with pytest.raises(RuntimeError), account.store.document(ADA, NOTES):
         raise RuntimeError("refused by a guard")
     assert account.edit("one\n").document_version == 1
+
+
+def test_a_stream_that_can_not_be_made_leaves_no_lock_on_a_shared_connection(
+    account: Account, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr("garden.events.store.LockedStream", lambda *_, **__: 1 // 0)
+        with pytest.raises(ZeroDivisionError), account.store.document(ADA, NOTES):
+            pass
+    with account_on(database, lock_seconds=2) as other:
+        assert other.edit("one\n").document_version == 1
 
 
 def test_locks_of_different_streams_differ() -> None:
