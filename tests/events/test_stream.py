@@ -42,7 +42,7 @@ def test_only_steps_that_recovery_can_not_repeat_wait_for_the_disk(database: str
     """The setting inside each function is the only visible sign of this."""
     with connection(database) as opened:
         functions = opened.execute(
-            "select proname || '(' || array_to_string(proargtypes::regtype[], ' ') || ')', prosrc from pg_proc"
+            "select proname || '(' || array_to_string(proargtypes::regtype[], ' '), prosrc from pg_proc"
             " where pronamespace = 'garden'::regnamespace and prosrc like '%act_for(%'"
         ).fetchall()
     durable = {name for name, source in functions if "'on')" in source}
