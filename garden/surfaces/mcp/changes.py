@@ -2,14 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import structlog
 from mcp.server.subscriptions import InMemorySubscriptionBus, ResourcesListChanged, ResourceUpdated
 
 from garden.access.feed import Batch, Follower
 from garden.application import Garden
-from garden.files.paths import GardenPath, Place
+from garden.files.paths import GardenPath, PathNotAllowedError, Place
 from garden.grammar.errors import GardenError
 from garden.surfaces.mcp.resources import uri_of
 
@@ -68,11 +68,15 @@ class Changes(InMemorySubscriptionBus):
 
 
 def _changed_documents(batch: Batch) -> Iterator[GardenPath]:
-    """Yield each document that a batch's committed events changed, once."""
+    """Yield each document that a batch's committed events changed, once.
+
+    Events that were tampered with may hold an impossible path; the news of other documents continues.
+    """
     for text in dict.fromkeys(entry.path for entry in batch.entries if entry.what == "committed"):
-        path = GardenPath(text) if text else None
-        if path is not None and path.place is Place.DOCUMENT:
-            yield path
+        with suppress(PathNotAllowedError):
+            path = GardenPath(text) if text else None
+            if path is not None and path.place is Place.DOCUMENT:
+                yield path
 
 
 def _documents(garden: Garden, user_id: str) -> set[str]:

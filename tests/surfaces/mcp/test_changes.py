@@ -12,6 +12,7 @@ from mcp.client.subscriptions import ResourcesListChanged, ResourceUpdated
 from mcp_types import ResourceListChangedNotification, ResourceUpdatedNotification
 
 from garden.application import Garden
+from garden.events.records import Caller, Statement
 from garden.home.folder import Home
 from garden.session import Session
 from tests.support.gardens import CRITIC, NOTES, plant
@@ -133,6 +134,23 @@ def test_a_client_receives_its_own_changes_too(service: Service, ada: Session) -
         async with over_http(service, OLDER)(message_handler=news.receive) as client:
             await client.subscribe_resource(f"garden://{NOTES}")
             await client.call_tool("fs_append", {"path": NOTES, "text": "By myself."})
+            assert await news.next() == f"garden://{NOTES}"
+
+    asyncio.run(converse())
+
+
+def test_an_event_without_a_possible_path_does_not_end_the_news(
+    service: Service, ada: Session, garden: Garden
+) -> None:
+    plant(ada, NOTES)
+
+    async def converse() -> None:
+        news = News()
+        async with over_http(service, OLDER)(message_handler=news.receive) as client:
+            await client.subscribe_resource(f"garden://{NOTES}")
+            tampered = Statement(type="observation", op="note", tool="events.log", path="nowhere")
+            await asyncio.to_thread(garden.services.store.log, Caller("ada", "companion"), tampered)
+            ada.fs.append(NOTES, "After it.")
             assert await news.next() == f"garden://{NOTES}"
 
     asyncio.run(converse())
