@@ -112,11 +112,11 @@ class WebService:
             lambda: upkeep.totals.items(),
         )  # fmt: skip
         self._metrics.watch(
-            "garden_sagas_open", "Unfinished changes at the last sweep.", lambda: upkeep.open_sagas
+            "garden_sagas_open", "Unfinished changes, when a job last ran.", lambda: upkeep.open_sagas
         )
         self._metrics.watch(
             "garden_sagas_quarantined",
-            "Changes that the sweep has given up, at the last sweep.",
+            "Changes that recovery has given up, when a job last ran.",
             lambda: upkeep.quarantined_sagas,
         )
 
