@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 
 from garden.home.embedded.cluster import Cluster
+from tests.support.waiting import until
 
 # The run's folder; pytest's workers and the guardian find it here.
 ROOT = "GARDEN_TEST_ROOT"
@@ -20,7 +21,6 @@ PREFIX = "garden-tests-"
 _MEMORY = Path("/dev/shm")
 # A run peaks at some hundred megabytes; most containers have 64 MB, which is too little.
 _MEMORY_BYTES_MIN = 2 * 1024**3
-_STOP_SECONDS_MAX = 10
 
 
 def fast_place() -> Path | None:
@@ -65,11 +65,16 @@ def fresh_folder(parent: Path) -> Iterator[Path]:
         shutil.rmtree(path, ignore_errors=True)
 
 
+def _has_ended(process: psutil.Process) -> bool:
+    # An ended process without a parent is a zombie until init collects it, which may take a second.
+    return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+
+
 def _stop_server(pid_file: Path) -> None:
     """Shut a server down immediately; the number in the file may be another process's by now."""
     with suppress(OSError, ValueError, psutil.Error):
         process = psutil.Process(int(pid_file.read_text().split()[0]))
         if Path(process.cwd()) == pid_file.parent.resolve():
             process.send_signal(signal.SIGQUIT)
-            process.wait(_STOP_SECONDS_MAX)
+            until(lambda: _has_ended(process))
             Cluster(pid_file.parent).remove_socket_folder()
