@@ -128,8 +128,8 @@ class Notices:
         """The descriptor to wait on; it is readable when notices may have arrived."""
         return self._opened.fileno()
 
-    def received(self) -> set[str]:
-        """Name the users with new notices, without waiting for more."""
+    def take_users(self) -> set[str]:
+        """Take the new notices, without waiting for more, and return their users."""
         return {notice.payload for notice in self._opened.notifies(timeout=0)}
 
     def check(self) -> None:

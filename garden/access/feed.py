@@ -125,7 +125,7 @@ class Feed:
                     self._wake(self._watched())
                     everybody_at = time.monotonic() + self._everybody_seconds
                 if selector.select(everybody_at - time.monotonic()):
-                    self._wake(notices.received())
+                    self._wake(notices.take_users())
 
     def _watched(self) -> list[str]:
         with self._lock:
