@@ -46,12 +46,12 @@ soak: .venv/ready ## Run the long versions of the tests that race and tamper (te
 		tests/files/test_paths.py tests/files/test_swapped_links.py tests/tools/test_swapped_links.py \
 		tests/tools/test_requests.py tests/upkeep/test_interleavings.py tests/writing $(ARGS)
 
-N ?= 60
+N ?= 120
 OUTAGES ?= 3
 BAD_LINES ?= 1
 POWER ?= --shallow --every 2
 TRACED ?= patch plant move
-SAMPLE ?= 20
+SAMPLE ?= 10
 .PHONY: crash
 crash: .venv/ready ## Kill processes, stop the database, cut the power, fail system calls (five minutes; needs strace)
 	@$(PY) -m tests.crash.killing --kills $(N)
