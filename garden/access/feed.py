@@ -23,7 +23,7 @@ from garden.events.pool import Pool
 from garden.grammar.errors import GardenError
 
 # Every watcher is woken this often, notice or not, and the connection is tried.
-EVERYBODY_SECONDS = 30.0
+WAKE_ALL_SECONDS = 30.0
 _PAUSE_SECONDS_FIRST = 0.1
 _PAUSE_SECONDS_MAX = 5.0
 _RETRY_SECONDS = 1.0
@@ -41,12 +41,10 @@ class Feed:
     The first watcher starts a thread with a connection of its own; `close` ends it.
     """
 
-    def __init__(
-        self, database_url: str, pool: Pool, *, everybody_seconds: float = EVERYBODY_SECONDS
-    ) -> None:
+    def __init__(self, database_url: str, pool: Pool, *, wake_all_seconds: float = WAKE_ALL_SECONDS) -> None:
         self._url = database_url
         self._reader = FeedReader(pool)
-        self._everybody_seconds = everybody_seconds
+        self._wake_all_seconds = wake_all_seconds
         self._lock = threading.Lock()
         self._watchers: dict[str, list[Wake]] = {}
         self._thread: threading.Thread | None = None
@@ -123,7 +121,7 @@ class Feed:
                 if time.monotonic() >= everybody_at:
                     notices.check()
                     self._wake(self._watched())
-                    everybody_at = time.monotonic() + self._everybody_seconds
+                    everybody_at = time.monotonic() + self._wake_all_seconds
                 if selector.select(everybody_at - time.monotonic()):
                     self._wake(notices.take_users())
 

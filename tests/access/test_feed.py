@@ -122,7 +122,7 @@ def test_no_entry_is_lost_while_the_connection_is_cut_repeatedly(
 def test_a_lost_notice_is_made_up_for(database: str) -> None:
     woken = threading.Semaphore(0)
     with Pool(database) as pool:
-        feed = Feed(database, pool, everybody_seconds=0.01)
+        feed = Feed(database, pool, wake_all_seconds=0.01)
         try:
             with feed.watch("ada", woken.release):
                 for _ in range(5):
