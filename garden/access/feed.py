@@ -116,13 +116,13 @@ class Feed:
             selector.register(notices, selectors.EVENT_READ)
             selector.register(self._stop_reader, selectors.EVENT_READ)
             # Wake all at once, too: events from before the listening began sent no notice here.
-            everybody_at = time.monotonic()
+            wake_all_at = time.monotonic()
             while not self._closing.is_set():
-                if time.monotonic() >= everybody_at:
+                if time.monotonic() >= wake_all_at:
                     notices.check()
                     self._wake(self._watched())
-                    everybody_at = time.monotonic() + self._wake_all_seconds
-                if selector.select(everybody_at - time.monotonic()):
+                    wake_all_at = time.monotonic() + self._wake_all_seconds
+                if selector.select(wake_all_at - time.monotonic()):
                     self._wake(notices.take_users())
 
     def _watched(self) -> list[str]:
