@@ -192,9 +192,12 @@ def test_a_quarantined_change_is_shown_until_it_is_tried_again(run: Command, gar
     for _ in range(garden.settings.upkeep.attempts + 1):
         garden.services.recoveries.claim(timedelta(0), limit=1, pause_seconds=0)
     assert _states(run) == {NOTES: "quarantined"}
-    for words in (["reconcile"], ["reconcile", "--dry-run"]):
+    for words in (["reconcile"], ["reconcile", "--dry-run"], ["reconcile", "--quarantined", "--dry-run"]):
         ran = run(*words)
         assert ran.code == 1
         assert "run 'garden reconcile --quarantined' to try once more" in ran.out
+    run.well("plant", "--user", "ben", "--title", "Ben")
+    run.well("reconcile", "--quarantined", "--user", "ben")
+    assert _states(run) == {NOTES: "quarantined"}
     assert run.well("reconcile", "--quarantined").splitlines()[0] == f"undone  {NOTES} (open)"
     assert _states(run) == {}
