@@ -27,6 +27,8 @@ _SQL = "migrations"
 _FILE_NAME = re.compile(r"([0-9]{4})_([a-z0-9_]+)\.sql")
 # An arbitrary number, the same in every version of the program.
 _LOCK_KEY = 0x6761_7264_656E
+# The third migration of the first edition, whose records this version does not read.
+_FIRST_EDITION = (3, "damage_and_home")
 
 
 class MigrationError(GardenError):
@@ -82,7 +84,8 @@ def parse_migrations(files: Iterable[tuple[str, str]]) -> tuple[Migration, ...]:
 def status(connection: AnyConnection, migrations: Sequence[Migration] | None = None) -> list[MigrationStatus]:
     """Compare a database with the migration files; refuse one that does not fit them."""
     migrations = shipped_migrations() if migrations is None else migrations
-    _refuse_unknown(applied := _applied_migrations(connection), migrations)
+    _refuse_first_edition(applied := _applied_migrations(connection))
+    _refuse_unknown(applied, migrations)
     return [MigrationStatus(each.version, each.name, _applied_at(each, applied)) for each in migrations]
 
 
@@ -143,6 +146,15 @@ def _applied_at(migration: Migration, applied: dict[int, tuple[str, str, datetim
             hint="Put the file back as it was, and make the change in a new migration.",
         )
     return applied_at
+
+
+def _refuse_first_edition(applied: dict[int, tuple[str, str, datetime]]) -> None:
+    version, name = _FIRST_EDITION
+    if version in applied and applied[version][0] == name:
+        raise MigrationError(
+            "The first edition of memory-garden made this database, and this one can't read its event log.",
+            hint="Make a new home, and import the old one's files: garden --home NEW import OLD/users",
+        )
 
 
 def _refuse_unknown(applied: dict[int, tuple[str, str, datetime]], migrations: Sequence[Migration]) -> None:

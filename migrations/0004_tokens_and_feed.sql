@@ -34,12 +34,12 @@ grant update (revoked_at) on garden.tokens to garden_maintainer;
 alter table garden.tokens enable row level security, force row level security;
 
 create policy own_rows_are_checked on garden.tokens for select to garden_service
-    using (user_id = (select current_setting('garden.user_id', true)));
+    using (user_id = garden.acting_user());
 create policy all_rows_are_listed on garden.tokens for select to garden_maintainer using (true);
 create policy named_users_rows_are_added on garden.tokens for insert to garden_maintainer
-    with check (user_id = (select current_setting('garden.user_id', true)));
+    with check (user_id = garden.acting_user());
 create policy named_users_rows_are_revoked on garden.tokens for update to garden_maintainer
-    using (user_id = (select current_setting('garden.user_id', true)));
+    using (user_id = garden.acting_user());
 
 create function garden.refuse_another_token() returns trigger language plpgsql as $$
 begin
@@ -81,9 +81,9 @@ grant select on garden.feed to garden_reader;
 alter table garden.feed enable row level security, force row level security;
 
 create policy own_rows_are_read on garden.feed for select to garden_reader, garden_service
-    using (user_id = (select current_setting('garden.user_id', true)));
+    using (user_id = garden.acting_user());
 create policy own_rows_are_added on garden.feed for insert to garden_service
-    with check (user_id = (select current_setting('garden.user_id', true)));
+    with check (user_id = garden.acting_user());
 
 create trigger feed_stays before update or delete on garden.feed
     for each row execute function garden.refuse_removal();
@@ -107,89 +107,5 @@ $$;
 create function garden.wake(whose garden.user_id) returns void language plpgsql as $$
 begin
     perform pg_notify('garden_feed', whose);
-end
-$$;
-
-create or replace function garden.add_event(
-    event garden.events, head garden.documents, request garden.idempotency_records, lock bigint
-) returns void language plpgsql as $$
-begin
-    perform garden.act_for(event.user_id, 'on');
-    if request.key is not null then
-        perform garden.remember(request);
-    end if;
-    insert into garden.events values (event.*);
-    perform garden.put_head(head);
-    if lock is not null then
-        perform garden.release_at_commit(lock);
-    end if;
-    if event.status = 'committed' then
-        perform garden.tell(event.user_id, event.event_id, 'committed');
-    end if;
-end
-$$;
-
-create or replace function garden.add_annotation(
-    annotation garden.event_annotations, head garden.documents, request garden.idempotency_records, lock bigint
-) returns void language plpgsql as $$
-begin
-    perform garden.act_for(annotation.user_id, 'on');
-    if request.key is not null then
-        perform garden.remember(request);
-    end if;
-    insert into garden.event_annotations values (annotation.*);
-    perform garden.put_head(head);
-    perform garden.release_at_commit(lock);
-    perform garden.tell(annotation.user_id, annotation.event_id, 'annotated');
-end
-$$;
-
-create procedure garden.record_event(
-    event garden.events, head garden.documents, request garden.idempotency_records, lock bigint
-) language plpgsql as $$
-begin
-    perform garden.add_event(event, head, request, lock);
-    if event.status = 'committed' then
-        commit;
-        perform garden.wake(event.user_id);
-    end if;
-end
-$$;
-
-create procedure garden.record_annotation(
-    annotation garden.event_annotations, head garden.documents, request garden.idempotency_records, lock bigint
-) language plpgsql as $$
-begin
-    perform garden.add_annotation(annotation, head, request, lock);
-    commit;
-    perform garden.wake(annotation.user_id);
-end
-$$;
-
-create or replace function garden.end_event(
-    whose garden.user_id, moving uuid, expected text, written garden.event_state, ended garden.event_state,
-    head garden.documents, request_key text, answer jsonb, lock bigint
-) returns void language plpgsql as $$
-begin
-    perform garden.act_for(whose, 'off');
-    if written.status is not null then
-        perform garden.move_event(whose, moving, expected, written);
-        expected := written.status;
-    end if;
-    perform garden.move_event(whose, moving, expected, ended);
-    update garden.documents
-    set version = head.version, content_hash = head.content_hash, raw_hash = head.raw_hash,
-        head_event_id = head.head_event_id, open_event_id = null, updated_at = head.updated_at, seal = head.seal,
-        seal_salt_version = head.seal_salt_version
-    where user_id = whose and path = head.path and open_event_id = moving;
-    if ended.status = 'failed' then
-        delete from garden.idempotency_records
-        where user_id = whose and key = request_key and event_id = moving;
-    else
-        update garden.idempotency_records set response = answer
-        where user_id = whose and key = request_key and event_id = moving;
-    end if;
-    perform garden.release_at_commit(lock);
-    perform garden.tell(whose, moving, ended.status), garden.wake(whose);
 end
 $$;

@@ -113,6 +113,15 @@ def test_a_database_of_a_newer_version_is_refused(empty_database: str) -> None:
             migrate(opened, TWO[:1])
 
 
+def test_a_database_of_the_first_edition_is_named_with_the_way_to_its_files(empty_database: str) -> None:
+    with connection(empty_database) as opened:
+        migrate(opened, (*TWO, Migration(3, "later", "select 1;")))
+        opened.execute("update garden.schema_migrations set name = 'damage_and_home' where version = 3")
+        with pytest.raises(MigrationError, match="first edition") as refusal:
+            migrate(opened)
+    assert "import OLD/users" in str(refusal.value.hint)
+
+
 def test_a_migration_that_fails_leaves_nothing_behind_and_can_be_tried_again(empty_database: str) -> None:
     broken = (TWO[0], Migration(2, "second", "create table garden.two (n integer); select 1 / 0;"))
     with connection(empty_database) as opened:
