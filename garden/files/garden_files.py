@@ -136,7 +136,7 @@ class GardenFiles(GardenFolders):
     def _prepare_next(
         self, stack: ExitStack, path: GardenPath, content: bytes, expected: str, copy: GardenPath | None
     ) -> PreparedFile:
-        """Prepare a replacement, which takes 29 system calls, 2 of them fsyncs; with a copy 36, 3 of them.
+        """Prepare a replacement, which takes 30 system calls, 2 of them fsyncs; with a copy 37, 3 of them.
 
         The fsync of the file comes first. Those of the folders come after the rename and the link, which the
         journal of a file system then writes together. Walking step by step takes more calls.

@@ -44,7 +44,16 @@ class FileStamp(NamedTuple):
     changed_ns: int
 
 
+class FreshFile(NamedTuple):
+    """A temporary file that is to take a document's place: its name, and its status once it was written."""
+
+    name: str
+    status: os.stat_result
+
+
 _FRESH = ".new-"
+# Each exchange more needs one more save by another program within the time of a system call.
+_EXCHANGES_MAX = 100
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _HAS_LEASES = hasattr(fcntl, "F_SETLEASE")
 _UNLINKABLE = {errno.EPERM, errno.EXDEV, errno.EMLINK, errno.EOPNOTSUPP}
@@ -159,31 +168,41 @@ def check_not_open(handle: int) -> None:
     fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
 
 
-def put_in_place(fresh: str, name: str, status: os.stat_result, folder: int) -> None:
+def put_in_place(fresh: FreshFile, name: str, status: os.stat_result, folder: int) -> None:
     """Put a fresh file in the place of the one with this status, unless another program has replaced that.
 
     The two exchange names before the old one is checked a last time and goes, so a file that a person saved
     at the last moment comes back to its place. Without an exchange, a save between the two steps is lost.
     """
-    if not exchange(fresh, name, folder):
+    if not exchange(fresh.name, name, folder):
         check_unchanged(status, folder, name)
-        os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+        os.rename(fresh.name, name, src_dir_fd=folder, dst_dir_fd=folder)
         return
     try:
-        check_unchanged(status, folder, fresh)
+        check_unchanged(status, folder, fresh.name)
     except (FileChangedError, OSError):
         _put_back(fresh, name, folder)
         raise
     # The edit is done. An old file that can't be removed is a stray, which the next write removes.
     with suppress(OSError):
-        os.unlink(fresh, dir_fd=folder)
+        os.unlink(fresh.name, dir_fd=folder)
 
 
-def _put_back(fresh: str, name: str, folder: int) -> None:
+def _put_back(fresh: FreshFile, name: str, folder: int) -> None:
+    """Exchange names until the file that comes out is the one that went in before.
+
+    Any other file was saved in between: it is newer than the one just put back, and takes its place.
+    """
+    put_last = fresh.status
     try:
-        exchange(fresh, name, folder)
+        for _ in range(_EXCHANGES_MAX):
+            put_now = status_in(folder, fresh.name)
+            exchange(fresh.name, name, folder)
+            if _state(status_in(folder, fresh.name)) == _state(put_last):
+                return
+            put_last = put_now
     except OSError:
-        # The new content is in place after all, so the edit must not be answered as failed.
+        # The new content may be in place after all, so the edit must not be answered as failed.
         raise SyncFailedError(replaced=True) from None
 
 
@@ -195,8 +214,11 @@ def _state(status: os.stat_result) -> tuple[Identity, int, int]:
 @contextmanager
 def fresh_file(
     folder: int, name: str, content: bytes, *, like: os.stat_result | None = None
-) -> Iterator[str]:
-    """Write a temporary file, durably; an error in the block removes it, so rename it inside."""
+) -> Iterator[FreshFile]:
+    """Write a temporary file, durably; an error in the block removes it, so rename it inside.
+
+    Another file that an exchange of names left under its name stays: it may be a person's.
+    """
     fresh = f"{_FRESH}{name}-{secrets.token_hex(8)}"
     handle = os.open(fresh, _CREATE | ALWAYS, 0o600, dir_fd=folder)
     try:
@@ -206,10 +228,12 @@ def fresh_file(
                 _make_like(handle, like)
             sync(handle, replaced=False)
         finally:
+            status = os.fstat(handle)
             os.close(handle)
-        yield fresh
+        yield FreshFile(fresh, status)
     except BaseException:
-        with suppress(OSError):
+        with suppress(OSError, FileChangedError):
+            check_unchanged(status, folder, fresh)
             os.unlink(fresh, dir_fd=folder)
         raise
 
@@ -235,7 +259,7 @@ def renew_name(folder: int, name: str) -> None:
 def write_new(folder: int, name: str, content: bytes) -> None:
     """Write a file where there must be none yet; the caller syncs the folder."""
     with fresh_file(folder, name, content) as fresh:
-        rename_new(fresh, name, folder, folder)
+        rename_new(fresh.name, name, folder, folder)
 
 
 @contextmanager

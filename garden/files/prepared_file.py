@@ -8,6 +8,7 @@ from garden.files.beneath import rename_new
 from garden.files.errors import FileChangedError, translate_os_errors
 from garden.files.failpoints import Failpoint, reach
 from garden.files.plain_files import (
+    FreshFile,
     check_not_open,
     check_unchanged,
     keep_copy,
@@ -27,7 +28,7 @@ class PreparedFile:
 
     folder: int
     name: str
-    fresh: str
+    fresh: FreshFile
     handle: int | None = None
     expected: str = ""
     history: int | None = None
@@ -38,7 +39,7 @@ class PreparedFile:
         with translate_os_errors():
             if self.handle is None:
                 with _refuse_if_removed():
-                    rename_new(self.fresh, self.name, self.folder, self.folder)
+                    rename_new(self.fresh.name, self.name, self.folder, self.folder)
             else:
                 self._replace(self.handle)
             reach(Failpoint.REPLACED)

@@ -4,6 +4,7 @@ import errno
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -40,20 +41,44 @@ def test_a_file_saved_by_hand_at_the_last_moment_is_not_replaced(
     saving: Callable[[Path, str], None],
 ) -> None:
     plant(ada(garden), path)
-    file, moments = garden.home.path / path, iter([True])
-
-    def too_late(fresh: str, name: str, folder: int) -> bool:
-        if next(moments, False):
-            saving(file, f"{file.read_text()}\nby hand;\n")
-        return exchange(fresh, name, folder)
-
-    monkeypatch.setattr(plain_files, "exchange", too_late)
+    monkeypatch.setattr(plain_files, "exchange", saving_before(garden.home.path / path, saving, saves=1))
     asked = patching(path, anchor, "said once;", idempotencyKey="the same")
     assert code_of(ada(garden).call(*asked)) == "precondition_failed"
     assert text_of(garden, path).count("by hand;") == 1
     assert text_of(garden, path).count("said once;") == 0
     ok(ada(garden).call(*asked))
     assert text_of(garden, path).count("by hand;") == text_of(garden, path).count("said once;") == 1
+    assert broken_promises(garden) == []
+
+
+def saving_before(
+    file: Path, saving: Callable[[Path, str], None], saves: int
+) -> Callable[[str, str, int], bool]:
+    """An exchange of names, before which the same text is saved; each later save adds to it."""
+    texts = accumulate([file.read_text(), *["\nby hand;\n"] * saves])
+    next(texts)
+
+    def too_late(fresh: str, name: str, folder: int) -> bool:
+        text = next(texts, None)
+        if text is not None:
+            saving(file, text)
+        return exchange(fresh, name, folder)
+
+    return too_late
+
+
+@pytest.mark.parametrize("saves", [2, 3, 4])
+def test_of_several_saves_at_the_last_moment_the_newest_stays(
+    garden: Garden, monkeypatch: pytest.MonkeyPatch, saves: int
+) -> None:
+    plant(ada(garden), PROFILE)
+    asked = patching(PROFILE, "concerns v1", "said once;", idempotencyKey="the same")
+    with monkeypatch.context() as busy:
+        busy.setattr(plain_files, "exchange", saving_before(garden.home.path / PROFILE, save, saves))
+        assert code_of(ada(garden).call(*asked)) == "precondition_failed"
+    assert text_of(garden, PROFILE).count("by hand;") == saves
+    ok(ada(garden).call(*asked))
+    assert text_of(garden, PROFILE).count("by hand;") == saves
     assert broken_promises(garden) == []
 
 
