@@ -1,9 +1,12 @@
 """Finds the section that a caller names."""
 
 import re
+from collections.abc import Iterable
 
 from garden.grammar.document import Document, Section
+from garden.grammar.kinds.declaration import Kind
 from garden.grammar.refusals import AnchorAmbiguousError, AnchorNotFoundError, excerpt
+from garden.grammar.values import Anchor
 
 _ANCHOR_NAME = re.compile(r"(?:@anchor:\s*)?([A-Za-z0-9][A-Za-z0-9_-]*)(?:\s+v([0-9]{1,9}))?")
 
@@ -11,8 +14,8 @@ _MAX_LISTED = 40
 
 
 def find_section(document: Document, name: str) -> Section:
-    """Find a section by `concerns v1`, by `concerns` if unambiguous, else by its heading; or refuse."""
-    found = _by_anchor(document, name) or _by_heading(document, name)
+    """Find a section by `concerns v1`, `concerns` or its heading, in any case; refuse an ambiguous name."""
+    found = _by_anchor(document, name) or _by_similar_name(document, name)
     if not found:
         raise AnchorNotFoundError(
             f"There is no section {excerpt(name)!r}.",
@@ -28,26 +31,59 @@ def find_section(document: Document, name: str) -> Section:
     return found[0]
 
 
+def anchor_names(kinds: Iterable[Kind], name: str) -> frozenset[str]:
+    """Return the names under which events may record a section: this name and its declared anchors.
+
+    `Open Questions`, `questions` and `QUESTIONS V1` all name `questions v1`.
+    """
+    declared = (section for kind in kinds for section in kind.sections)
+    return frozenset(
+        [
+            name.strip(),
+            *(
+                str(section.anchor)
+                for section in declared
+                if _names_anchor(name.casefold(), section.anchor) or _folded(section.heading) == _folded(name)
+            ),
+        ]
+    )
+
+
 def _by_anchor(document: Document, name: str) -> list[Section]:
-    match = _ANCHOR_NAME.fullmatch(name.strip())
-    if match is None:
+    return [
+        section for section in document.sections if section.anchor and _names_anchor(name, section.anchor)
+    ]
+
+
+def _by_similar_name(document: Document, name: str) -> list[Section]:
+    """Find sections by anchor or heading in any case; the exact heading counts before similar ones."""
+    wanted = _folded(name)
+    if not wanted:
         return []
-    version = int(match[2]) if match[2] else None
-    return [
-        section
+    anchored = {
+        section.span
         for section in document.sections
-        if section.anchor
-        and section.anchor.id == match[1]
-        and (version is None or section.anchor.version == version)
-    ]
+        if section.anchor and _names_anchor(wanted, _lower(section.anchor))
+    }
+    headed = [section for section in document.sections if _folded(section.heading.text) == wanted]
+    exact = [section for section in headed if section.heading.text == name.strip()]
+    chosen = anchored | {section.span for section in (not anchored and exact) or headed}
+    return [section for section in document.sections if section.span in chosen]
 
 
-def _by_heading(document: Document, name: str) -> list[Section]:
-    return [
-        section
-        for section in document.sections
-        if section.anchor is None and section.heading.text and section.heading.text == name.strip()
-    ]
+def _names_anchor(name: str, anchor: Anchor) -> bool:
+    match = _ANCHOR_NAME.fullmatch(name.strip())
+    return (
+        match is not None and match[1] == anchor.id and (match[2] is None or int(match[2]) == anchor.version)
+    )
+
+
+def _lower(anchor: Anchor) -> Anchor:
+    return anchor._replace(id=anchor.id.casefold())
+
+
+def _folded(words: str) -> str:
+    return " ".join(words.split()).casefold()
 
 
 def _listing(sections: tuple[Section, ...]) -> str:

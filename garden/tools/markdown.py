@@ -59,7 +59,7 @@ class PatchSectionRequest(EditRequest):
     """The section and its change."""
 
     section_anchor: str = Field(
-        description="The section, such as concerns v1, or concerns if that is unambiguous."
+        description="The section, such as concerns v1; or concerns, or its heading, if that is unambiguous."
     )
     change: SectionChange
 
