@@ -44,7 +44,7 @@ mood: 'free'   # as it was typed
 
 
 def test_replacing_a_missing_section_is_an_error_and_never_an_append() -> None:
-    for target in ("worries v1", "concerns v2", "Concerns", "", "need"):
+    for target in ("worries v1", "concerns v2", "Concern", "", "need"):
         with pytest.raises(AnchorNotFoundError):
             apply(parse(TEXT), ReplaceSection(target, "- x"))
 
