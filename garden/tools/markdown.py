@@ -141,16 +141,16 @@ class PlantRequest(EditRequest):
 
 def list_sections(call: Call, request: PathRequest) -> Reply:
     """List a document's sections."""
-    standing = read_document(call.services, document_or_copy_path(call.caller, request.path))
+    document = read_document(call.services, document_or_copy_path(call.caller, request.path)).document
     sections = [
         SectionName(
             anchor=str(section.anchor) if section.anchor else "",
             heading=section.heading.text,
             start_line=section.line,
         )
-        for section in standing.document.sections
+        for section in document.sections
     ]
-    return Reply(sections, {"documentHash": standing.document.hash})
+    return Reply(sections)
 
 
 def _patch_intent(_call: Call, path: GardenPath, request: PatchSectionRequest) -> Intent:

@@ -1,6 +1,7 @@
 """Tools that read files: `fs.list`, `fs.read`, `fs.search`, `fs.hash`."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field, StrictBool, StrictInt
@@ -150,29 +151,37 @@ def read(call: Call, request: ReadRequest) -> Reply:
     path = document_or_copy_path(call.caller, request.path)
     services = call.services
     standing = read_document(services, path)
-    meta = {"documentHash": standing.document.hash}
     lines = split_any_lines(standing.text)
     limit = services.limits.read_lines
     if request.ranges is not None:
-        return _slices(lines, request.ranges, limit, meta)
+        reply = _slices(lines, request.ranges, limit)
+        is_whole = _covers(reply.result, len(lines))
+    else:
+        reply = _beginning(standing.text, lines, limit)
+        is_whole = len(lines) <= limit
+    # The hash of the whole would let a caller who has seen only a part replace the rest.
+    return replace(reply, meta={"documentHash": standing.document.hash}) if is_whole else reply
+
+
+def _beginning(text: str, lines: list[str], limit: int) -> Reply:
     if len(lines) <= limit:
-        return Reply(standing.text, meta)
-    return _truncated(
-        "".join(lines[:limit]), meta, LineRange(start_line=limit + 1, end_line=len(lines)), limit
-    )
+        return Reply(text)
+    return _truncated("".join(lines[:limit]), LineRange(start_line=limit + 1, end_line=len(lines)), limit)
 
 
-def _slices(lines: list[str], ranges: tuple[LineRange, ...], limit: int, meta: dict[str, Any]) -> Reply:
+def _covers(slices: Slices, lines: int) -> bool:
+    """Whether slices show every line of a file."""
+    shown = {line for each in slices.range_slices for line in range(each.start_line, each.end_line + 1)}
+    return len(shown) == lines
+
+
+def _slices(lines: list[str], ranges: tuple[LineRange, ...], limit: int) -> Reply:
     slices: list[Slice] = []
     left = limit
     for wanted in ranges:
-        if wanted.end_line < wanted.start_line or wanted.start_line > max(len(lines), 1):
-            raise InvalidRangeError(
-                f"There are no lines {wanted.start_line} to {wanted.end_line}: the file has {len(lines)}.",
-                hint="Lines count from 1, and endLine is not before startLine.",
-            )
+        check_lines(wanted.start_line, wanted.end_line, len(lines))
         if left == 0:
-            return _truncated(Slices(range_slices=tuple(slices)), meta, wanted, limit)
+            return _truncated(Slices(range_slices=tuple(slices)), wanted, limit)
         end = min(wanted.end_line, len(lines))
         last = min(end, wanted.start_line + left - 1)
         text = "".join(lines[wanted.start_line - 1 : last])
@@ -180,15 +189,24 @@ def _slices(lines: list[str], ranges: tuple[LineRange, ...], limit: int, meta: d
         left -= last - wanted.start_line + 1
         if last < end:
             rest = LineRange(start_line=last + 1, end_line=end)
-            return _truncated(Slices(range_slices=tuple(slices)), meta, rest, limit)
-    return Reply(Slices(range_slices=tuple(slices)), meta)
+            return _truncated(Slices(range_slices=tuple(slices)), rest, limit)
+    return Reply(Slices(range_slices=tuple(slices)))
 
 
-def _truncated(result: Any, meta: dict[str, Any], rest: LineRange, limit: int) -> Reply:
+def check_lines(first: int, last: int, lines: int) -> None:
+    """Refuse a range of lines that a file of so many lines does not have."""
+    if last < first or first > max(lines, 1):
+        raise InvalidRangeError(
+            f"There are no lines {first} to {last}: the file has {lines}.",
+            hint="Lines count from 1, and endLine is not before startLine.",
+        )
+
+
+def _truncated(result: Any, rest: LineRange, limit: int) -> Reply:
     following = rest.model_dump(by_alias=True)
     return Reply(
         result,
-        {**meta, "truncated": {"shownLines": limit, "next": following}},
+        {"truncated": {"shownLines": limit, "next": following}},
         (f"Only {limit} lines are returned at once; continue with ranges [{_as_json(rest)}].",),
     )
 
@@ -280,8 +298,9 @@ TOOLS: tuple[Tool[Any], ...] = (
         "fs.read",
         "Read a document",
         "Read a document or some of its lines.",
-        "Without ranges, at most the first 500 lines are returned; with ranges, one slice for each. Send "
-        "meta.documentHash back as ifMatch of an fs.* edit.",
+        "Without ranges, at most the first 500 lines are returned; with ranges, one slice for each. An "
+        "answer with every line has meta.documentHash; send it back as ifMatch of an fs.* edit. An answer with "
+        "a part has none.",
         ReadRequest,
         str | Slices,
         read,

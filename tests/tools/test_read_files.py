@@ -133,6 +133,26 @@ def test_ranges_beyond_the_limit_are_reported_as_truncated(garden: Garden, ada: 
     assert envelope["meta"]["truncated"]["next"] == {"startLine": 600, "endLine": 601}
 
 
+@pytest.mark.parametrize(
+    ("ranges", "whole"),
+    [
+        ([(1, 12)], True), ([(7, 99), (1, 8)], True), ([(1, 1)], False), ([(1, 5), (7, 12)], False),
+        ([(2, 12)], False),
+    ],
+)  # fmt: skip
+def test_only_an_answer_with_every_line_has_the_hash_of_the_whole(
+    garden: Garden, ada: Session, ranges: list[tuple[int, int]], whole: bool
+) -> None:
+    put(garden, NOTES, "".join(LONG.splitlines(keepends=True)[:12]).encode())
+    asked = [{"startLine": first, "endLine": last} for first, last in ranges]
+    assert ("documentHash" in ok(ada, "fs.read", path=NOTES, ranges=asked)["meta"]) is whole
+    assert "documentHash" in ok(ada, "fs.read", path=NOTES)["meta"]
+    put(garden, NOTES, LONG.encode())
+    cut_off = ok(ada, "fs.read", path=NOTES, ranges=[{"startLine": 1, "endLine": 9999}])
+    for partial in (cut_off, ok(ada, "fs.read", path=NOTES), ok(ada, "md.list_sections", path=NOTES)):
+        assert "documentHash" not in partial["meta"]
+
+
 def test_an_invalid_range_is_refused(ada: Session) -> None:
     plant(ada, NOTES)
     wrong: list[list[dict[str, Any]]] = [

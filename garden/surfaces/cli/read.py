@@ -88,7 +88,6 @@ def cat(
 
     garden cat notes.md --at 2026-11-18T08:25
     """
-    from garden.surfaces.cli.answers import exit_if_refused
     from garden.surfaces.cli.render import show_json, show_text
 
     if version is not None and at is not None:
@@ -100,56 +99,40 @@ def cat(
     with open_desk(context, user, path) as desk:
         if time is not None:
             version = desk.garden.lookups.version_at(desk.session.caller, desk.path(path), time)
-        if version is not None:
-            envelope = _cut(_read_version(desk, path, version), section, wanted)
-        else:
-            envelope = _cut(_read_whole(desk, path, wanted), section, None)
+        text, meta = _read(desk, path, version)
+    if section is not None or wanted is not None:
+        # The hash is that of the whole.
+        text = _part(text, section, wanted)
+        del meta["documentHash"]
     if as_json:
-        show_json(envelope)
-    exit_if_refused(envelope, as_json=as_json)
-    if not as_json:
-        show_text(envelope["result"])
+        show_json({"ok": True, "result": text, "meta": meta})
+    else:
+        show_text(text)
 
 
-def _read_version(desk: Desk, path: str, version: int) -> "Envelope":
-    found = desk.garden.lookups.version(desk.session.caller, desk.path(path), version)
-    meta = {"version": version, "documentHash": found.hash, "warnings": []}
-    return {"ok": True, "result": found.text, "meta": meta}
+def _read(desk: Desk, path: str, version: int | None) -> tuple[str, dict[str, Any]]:
+    """Read a whole document, or one version of it, and its meta."""
+    lookups, caller = desk.garden.lookups, desk.session.caller
+    if version is None:
+        found = lookups.text(caller, desk.path(path))
+        return found.text, {"documentHash": found.hash, "warnings": []}
+    found = lookups.version(caller, desk.path(path), version)
+    return found.text, {"version": version, "documentHash": found.hash, "warnings": []}
 
 
-def _read_whole(desk: Desk, path: str, wanted: tuple[int, int] | None) -> "Envelope":
-    """Read a document, or a range of its lines, in as many calls as it takes."""
-    following = {"startLine": wanted[0], "endLine": wanted[1]} if wanted else None
-    text = ""
-    while True:
-        ranges = [following] if following else None
-        envelope = desk.call("fs.read", path=desk.path(path), ranges=ranges)
-        if not envelope["ok"]:
-            return envelope
-        result = envelope["result"]
-        text += result if isinstance(result, str) else "".join(each["text"] for each in result["rangeSlices"])
-        truncated = envelope["meta"].pop("truncated", None)
-        if truncated is None:
-            return {**envelope, "result": text}
-        # The warning says that lines were left out; the next call reads them.
-        envelope["meta"]["warnings"] = []
-        following = truncated["next"]
-
-
-def _cut(envelope: "Envelope", section: str | None, wanted: tuple[int, int] | None) -> "Envelope":
-    """Keep only a section, or a range of lines, of a text."""
+def _part(text: str, section: str | None, wanted: tuple[int, int] | None) -> str:
+    """A section of a text, or a range of its lines."""
     from garden.grammar.lines import split_any_lines
     from garden.grammar.lookup import find_section
     from garden.grammar.parser import parse
+    from garden.tools.read_files import check_lines
 
-    if not envelope["ok"]:
-        return envelope
-    text = envelope["result"]
     if section is not None:
-        text = find_section(parse(text), section).text
-    elif wanted is not None:
-        text = "".join(split_any_lines(text)[wanted[0] - 1 : wanted[1]])
-    return {**envelope, "result": text}
+        return find_section(parse(text), section).text
+    first, last = wanted or (1, _LAST_LINE)
+    lines = split_any_lines(text)
+    check_lines(first, last, len(lines))
+    return "".join(lines[first - 1 : last])
 
 
 def _parse_range(context: typer.Context, text: str | None) -> tuple[int, int] | None:

@@ -148,7 +148,8 @@ class AsyncFsTools(AsyncFamily):
         """Read a document or some of its lines.
 
         Without ranges, at most the first 500 lines are returned; with ranges, one slice for each.
-        Send meta.documentHash back as ifMatch of an fs.* edit.
+        An answer with every line has meta.documentHash; send it back as ifMatch of an fs.* edit. An
+        answer with a part has none.
         """
         return await self._run("fs.read", {"path": path, "ranges": ranges})
 

@@ -11,7 +11,7 @@ from garden.access.lookups import WholeText
 from garden.events.records import Caller
 from garden.surfaces.web import openapi
 from garden.surfaces.web.calls import Calls, answer
-from garden.surfaces.web.conditions import entity_tag, is_among, text_tag
+from garden.surfaces.web.conditions import is_among, text_tag
 from garden.surfaces.web.problems import NotAcceptedError, refuse
 from garden.surfaces.web.routes import add, positive_number, query_parameters
 
@@ -84,8 +84,7 @@ def _answer_lines(envelope: Envelope) -> Response:
     if not envelope["ok"]:
         return refuse(envelope)
     text = "".join(each["text"] for each in envelope["result"]["rangeSlices"])
-    headers = {"ETag": entity_tag(envelope["meta"]["documentHash"]), **_REVALIDATED}
-    return Response(text.encode(), 200, headers, _MARKDOWN)
+    return Response(text.encode(), 200, _REVALIDATED, _MARKDOWN)
 
 
 def _answer_versions(envelope: Envelope) -> Response:

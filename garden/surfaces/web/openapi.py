@@ -118,7 +118,7 @@ def read_document() -> Schema:
     lines = _in_query(
         "lines",
         {"type": "string", "pattern": "^[1-9][0-9]{0,8}-[1-9][0-9]{0,8}$"},
-        "Read only these lines: 1-40.",
+        "Read only these lines: 1-40. An answer with a part has no ETag.",
     )
     return _reading("documents", "Read a document's text", _text_answers(), path, lines, _IF_NONE_MATCH)
 

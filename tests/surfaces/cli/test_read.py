@@ -99,7 +99,11 @@ def test_cat_reads_on_past_what_one_call_gives(run: Command, garden: Garden) -> 
     assert run.well("cat", "notes.md") == file_of(garden, NOTES).read_text()
     lines = file_of(garden, NOTES).read_text().splitlines(keepends=True)
     assert run.well("cat", "notes.md", "--lines", "3-1100") == "".join(lines[2:1100])
-    assert run("cat", "notes.md", "--json").json["result"] == "".join(lines)
+    whole = run("cat", "notes.md", "--json").json
+    assert whole["result"] == "".join(lines)
+    assert "documentHash" in whole["meta"]
+    for part in (["--lines", "1-2"], ["--section", "inbox"], ["--section", "inbox", "--version", "1"]):
+        assert "documentHash" not in run("cat", "notes.md", *part, "--json").json["meta"]
 
 
 @pytest.mark.usefixtures("ada")

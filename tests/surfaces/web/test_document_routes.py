@@ -38,7 +38,7 @@ def test_a_range_of_lines_is_sent_alone(ada: Person) -> None:
     whole = ada.client.get(f"/v1/documents/{ada.notes}")
     some = ada.client.get(f"/v1/documents/{ada.notes}", params={"lines": "2-3"})
     assert some.text.splitlines() == whole.text.splitlines()[1:3]
-    assert some.headers["etag"] == whole.headers["etag"]
+    assert "etag" not in some.headers
 
 
 @pytest.mark.parametrize("lines", ["0-1", "3", "a-b", "3-2", "1-2,4-5", "-1-2", "99999-99999", ""])
