@@ -59,7 +59,8 @@ def test_the_typed_coroutines_answer_as_the_typed_methods_do(ready_home: Home) -
             session = opened.session("ada", "companion", transaction_id="evening")
             await session.md.plant(PROFILE, title="The Critic")
             change = {"append": "- Says yes too fast"}
-            answer = await session.md.patch_section(PROFILE, "concerns v1", change, rationale="She said so.")
+            said = {"rationale": "She said so."}
+            answer = await session.md.patch_section(PROFILE, "concerns v1", change, said)
             (event,) = (await session.events.query(section_anchor="concerns v1")).result.rows
             assert str(event.event_id) == answer.meta["eventId"]
             assert (event.actor, event.transaction_id) == ("companion", "evening")

@@ -108,9 +108,15 @@ def _method(colour: Colour, tool: Tool[Any], models: set[type[BaseModel]]) -> st
     required = [
         f"{name}: {_type(field.annotation, models)}" for name, field in own.items() if field.is_required()
     ]
-    optional = [_optional(name, field, models) for name, field in own.items() if not field.is_required()]
+    optional = {
+        name: _optional(name, field, models) for name, field in own.items() if not field.is_required()
+    }
+    if tool.positional == "opts":
+        own["opts"], optional["opts"] = FieldInfo(), "opts: Mapping[str, Any] | None = None"
+    if tool.positional is not None:
+        required.append(optional.pop(tool.positional))
     extra = [f"**shared: Unpack[{_KEYWORDS[shared]}]"] if shared in _KEYWORDS else []
-    parameters = ", ".join(["self", *required, *(["*", *optional] if optional else []), *extra])
+    parameters = ", ".join(["self", *required, *(["*", *optional.values()] if optional else []), *extra])
     fields = ", ".join([*(f'"{name}": {name}' for name in own), *(["**shared"] if extra else [])])
     result = _type(tool.result, models, given=False)
     return (
@@ -131,8 +137,7 @@ def _shared(tool: Tool[Any]) -> type[BaseModel]:
 
 
 def _optional(name: str, field: FieldInfo, models: set[type[BaseModel]]) -> str:
-    if isinstance(field.default, bool | int | str):
-        return f"{name}: {_type(field.annotation, models)} = {field.default!r}"
+    # None leaves the field out, so that the tool's default holds and opts may give another value.
     wanted = _type(field.annotation, models)
     return f"{name}: {wanted} = None" if "None" in wanted else f"{name}: {wanted} | None = None"
 

@@ -81,4 +81,6 @@ def _fields(model: Any, without: set[str]) -> Iterator[str]:
     for name, field in model.model_fields.items():
         if name not in without:
             needed = "yes" if field.is_required() else ""
-            yield f"| `{to_camel(name)}` | {needed} | {prose(field.description or '')} |"
+            others = [f"`{other}`" for other, its in model.other_names.items() if its == to_camel(name)]
+            also = f" Also called {' or '.join(others)}." if others else ""
+            yield f"| `{to_camel(name)}` | {needed} | {prose(field.description or '')}{also} |"

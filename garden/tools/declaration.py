@@ -69,7 +69,10 @@ class Edits(Generic[_RequestT]):
 
 @dataclass(frozen=True)
 class Tool(Generic[_RequestT]):
-    """A tool: its name, its texts, its request and result types, and its handler."""
+    """A tool: its name, its texts, its request and result types, and its handler.
+
+    `positional` names the optional field, or `opts`, that Python callers may give by position.
+    """
 
     name: str
     title: str
@@ -81,6 +84,7 @@ class Tool(Generic[_RequestT]):
     traits: Traits
     example: Mapping[str, Any]
     edits: Edits[_RequestT] | None = None
+    positional: str | None = None
 
     @cached_property
     def result_adapter(self) -> TypeAdapter[Any]:

@@ -31,15 +31,18 @@ _OPS = {AppendItem: "append_item", PruneItem: "prune_item", MergeItems: "merge_i
 
 
 def edit_of(
-    section: str, ops: ListOpName | tuple[ListOpName, ...], items: tuple[ItemWish, ...]
+    section: str, ops: ListOpName | tuple[ListOpName, ...], items: ItemWish | tuple[ItemWish, ...]
 ) -> CurateList:
     """Pair ops with items: one op for all items, or one for each."""
-    each = (ops,) * len(items) if isinstance(ops, str) else ops
-    if len(each) != len(items):
+    given = items if isinstance(items, tuple) else (items,)
+    each = (ops,) if isinstance(ops, str) else ops
+    if len(each) == 1:
+        each *= len(given)
+    if len(each) != len(given):
         raise ValueError(
-            f"there are {len(each)} ops for {len(items)} items: give one op, or one for each item"
+            f"there are {len(each)} ops for {len(given)} items: give one op, or one for each item"
         )
-    return CurateList(section, tuple(_operation(op, item) for op, item in zip(each, items, strict=True)))
+    return CurateList(section, tuple(_operation(op, item) for op, item in zip(each, given, strict=True)))
 
 
 def op_of(edit: CurateList) -> str:

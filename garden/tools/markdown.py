@@ -1,9 +1,10 @@
 """Tools that know Markdown: sections, lists, history copies, lint and new documents."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, StrictBool, model_validator
+from pydantic import Field, StrictBool, field_validator, model_validator
 
 from garden.events.wire import Wire
 from garden.files.paths import GardenPath
@@ -67,15 +68,23 @@ class PatchSectionRequest(EditRequest):
 class CurateListRequest(EditRequest):
     """The list and the operations on it."""
 
+    other_names: ClassVar[Mapping[str, str]] = {"op": "ops", "item": "items"}
+
     section_anchor: str = Field(description="The section with the list, such as evidence v1.")
     ops: ListOpName | Annotated[tuple[ListOpName, ...], Field(min_length=1, max_length=OPS_MAX)] = Field(
         description="append, prune or merge: one op for all items, or one for each."
     )
-    items: Annotated[tuple[ItemWish, ...], Field(min_length=1, max_length=OPS_MAX)] = Field(
-        description="For append the item's text; for prune {match}: an ev: token, the whole text, or the "
-        "number and first words as in '3: I can't relax'; for merge {into, from: [...], text?}."
+    items: ItemWish | Annotated[tuple[ItemWish, ...], Field(min_length=1, max_length=OPS_MAX)] = Field(
+        description="One item or several. For append the item's text; for prune {match}: an ev: token, the "
+        "whole text, or the number and first words as in '3: I can't relax'; for merge "
+        "{into, from: [...], text?}."
     )
     reason: Words = Field(min_length=1, description="Why; stored with the event and in the Change Log.")
+
+    @field_validator("items")
+    @classmethod
+    def _as_list(cls, items: ItemWish | tuple[ItemWish, ...]) -> tuple[ItemWish, ...]:
+        return items if isinstance(items, tuple) else (items,)
 
     @model_validator(mode="after")
     def _ops_fit_items(self) -> "CurateListRequest":
@@ -295,6 +304,7 @@ TOOLS: tuple[Tool[Any], ...] = (
             "rationale": "She named it herself today.",
         },
         edits=_PATCH,
+        positional="opts",
     ),
     Tool(
         "md.curate_list",

@@ -293,19 +293,21 @@ TOOLS: tuple[Tool[Any], ...] = (
         list_names,
         Traits(cost="light"),
         {"path": "users/ada", "glob": "**/*.md"},
+        positional="glob",
     ),
     Tool(
         "fs.read",
         "Read a document",
         "Read a document or some of its lines.",
         "Without ranges, at most the first 500 lines are returned; with ranges, one slice for each. An "
-        "answer with every line has meta.documentHash; send it back as ifMatch of an fs.* edit. An answer with "
-        "a part has none.",
+        "answer with every line has meta.documentHash; send it back as ifMatch of an fs.* edit. An "
+        "answer with a part has none.",
         ReadRequest,
         str | Slices,
         read,
         Traits(),
         {"path": "users/ada/notes.md", "ranges": [{"startLine": 1, "endLine": 40}]},
+        positional="ranges",
     ),
     Tool(
         "fs.search",
@@ -318,6 +320,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         search,
         Traits(cost="many_documents"),
         {"root": "users/ada", "pattern": "deadline|late", "ignoreCase": True},
+        positional="opts",
     ),
     Tool(
         "fs.hash",
@@ -329,5 +332,6 @@ TOOLS: tuple[Tool[Any], ...] = (
         hash_of,
         Traits(),
         {"path": "users/ada/parts/critic/profile.md", "sectionAnchor": "concerns v1"},
+        positional="section_anchor",
     ),
 )

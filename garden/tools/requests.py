@@ -105,16 +105,25 @@ def _flatten_options(tool: Tool[Any], args: Mapping[Any, Any]) -> dict[str, Any]
     if not isinstance(options, Mapping):
         raise InvalidRequestError("opts must be a JSON object.", hint=_hint(tool))
     fields: dict[str, Any] = {}
+    names: dict[str, str] = {}
     for name, value in [*((n, v) for n, v in args.items() if n != "opts"), *options.items()]:
-        key = str(name)
-        camel = key if key in tool.fields or to_camel(key) not in tool.fields else to_camel(key)
-        if camel in fields:
+        field = _field_name(tool, str(name))
+        if field in fields:
+            both = " and ".join(dict.fromkeys(map(short_name, (names[field], str(name)))))
             raise InvalidRequestError(
-                f"{tool.name} does not accept these arguments: {short_name(camel)} is given twice.",
+                f"{tool.name} does not accept these arguments: {short_name(field)} is given twice ({both}).",
                 hint="Give each field once.",
             )
-        fields[camel] = value
+        fields[field], names[field] = value, str(name)
     return fields
+
+
+def _field_name(tool: Tool[Any], name: str) -> str:
+    """The wire name of a field that a caller names in snake_case or by another name."""
+    others: Mapping[str, str] = tool.request.other_names
+    known = {*tool.fields, *others}
+    camel = name if name in known or to_camel(name) not in known else to_camel(name)
+    return others.get(camel, camel)
 
 
 def short_name(name: str) -> str:

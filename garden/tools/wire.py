@@ -1,8 +1,9 @@
 """The base of every request: camelCase on the wire, snake_case in Python, no unknown fields."""
 
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field, StrictBool
 
@@ -45,7 +46,9 @@ def is_absent(value: object) -> bool:
 
 
 class Request(Wire):
-    """The arguments of a tool."""
+    """The arguments of a tool; `other_names` of fields are accepted as well, on the wire."""
+
+    other_names: ClassVar[Mapping[str, str]] = {}
 
 
 class RecordedRequest(Request):

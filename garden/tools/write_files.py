@@ -174,6 +174,7 @@ TOOLS: tuple[Tool[Any], ...] = (
             "rationale": "She asked for a fresh page.",
         },
         edits=_WRITE,
+        positional="opts",
     ),
     Tool(
         "fs.append",

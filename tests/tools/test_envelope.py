@@ -9,6 +9,7 @@ from garden.grammar.errors import GardenError
 from garden.session import Session
 from garden.surfaces.python.answers import Answer
 from garden.tools.declaration import Tool
+from garden.tools.read_files import Slices
 from garden.tools.registry import REGISTRY
 from tests.support.gardens import CRITIC, NOTES, events_of, file_of, ok, plant, refused, result, rows
 
@@ -203,6 +204,26 @@ def test_a_typed_edit_equals_the_same_call_by_name(ada: Session) -> None:
     assert sent["meta"]["eventId"] == typed.meta["eventId"]
     assert (typed.result.before_hash, typed.result.after_hash) == tuple(sent["result"].values())
     assert events_of(ada, CRITIC) == ["plant committed", "replace_section committed"]
+
+
+def test_typed_methods_take_options_by_position_as_the_spec_writes_them(ada: Session) -> None:
+    plant(ada, NOTES)
+    read = ada.fs.read(NOTES)
+    known, text = read.meta["documentHash"], str(read.result)
+    ada.fs.write(NOTES, f"{text}\nLate.\n", {"ifMatch": known, "rationale": "She said so."})
+    assert rows(ada)[0]["rationale"] == "She said so."
+    assert len(ada.fs.search(NOTES, "LATE", {"ignoreCase": True}).result) == 1
+    for change in (
+        lambda: ada.fs.write(NOTES, text, {"ifMatch": known}),
+        lambda: ada.md.patch_section(NOTES, "inbox v1", {"append": "More."}, {"if_match": known}),
+    ):
+        with pytest.raises(GardenError, match="changed since"):
+            change()
+    with pytest.raises(GardenError, match="ifMatch is given twice"):
+        ada.fs.write(NOTES, text, {"ifMatch": known}, if_match=known)
+    assert ada.fs.list("users/ada", "*.md").result == [NOTES]
+    assert isinstance(ada.fs.read(NOTES, [{"startLine": 1, "endLine": 1}]).result, Slices)
+    assert ada.fs.hash(NOTES, "inbox v1").result != ada.fs.hash(NOTES).result
 
 
 def test_a_typed_method_raises_what_call_answers(ada: Session) -> None:

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from garden.session import Session
-from tests.support.gardens import CRITIC, events_of, ok, plant, refused, result, rows
+from tests.support.gardens import CRITIC, ok, plant, refused, result, rows
 
 QUOTE = "\"I can't relax until it's done\" (ev:s12-m40)"
 
@@ -40,9 +40,20 @@ def test_an_item_is_appended_with_the_sections_hashes_in_the_answer(ada: Session
     assert _items(ada) == [QUOTE]
 
 
-def test_one_op_goes_for_all_items(three: Session) -> None:
-    assert len(_items(three)) == 3
-    assert events_of(three, CRITIC) == ["plant committed", "append_item committed"]
+@pytest.mark.parametrize("ops", ["append", ["append"]])
+def test_one_op_goes_for_all_items_as_a_word_or_in_a_list(three: Session, ops: Any) -> None:
+    done = _curate(three, ops, QUOTE, '"and" (ev:s1-m4)')
+    assert done["ok"], done
+    assert len(_items(three)) == 5
+
+
+@pytest.mark.parametrize("item", [QUOTE, [QUOTE]])
+def test_op_and_item_are_other_names_of_ops_and_items(three: Session, item: Any) -> None:
+    args = {"path": CRITIC, "section_anchor": "evidence v1", "reason": "shows it"}
+    ok(three, "md.curate_list", **args, op="append", item=item)
+    assert _items(three)[-1] == QUOTE
+    error = refused(three, "md.curate_list", "invalid_input", **args, op="append", item=item, ops="append")
+    assert "ops is given twice (op and ops)" in error["message"]
 
 
 def test_there_may_be_one_op_for_each_item(three: Session) -> None:
@@ -121,7 +132,7 @@ def test_a_rationale_beside_the_reason_is_kept_as_well(three: Session) -> None:
 
 def test_ops_that_do_not_fit_their_items_are_refused(three: Session) -> None:
     wrong: list[tuple[Any, list[Any]]] = [
-        (["append"], ["a", "b"]),
+        (["append", "append"], ["a"]),
         ("prune", [7]),
         ("merge", ["a"]),
         ("append", [{"match": "a"}]),

@@ -1,14 +1,11 @@
 """The commands that read a garden: `ls`, `cat`, `search`."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from garden.surfaces.cli.desk import Desk, fail_usage, open_desk
 from garden.surfaces.cli.options import AsJson, AtTime, DocumentPath, User, complete_paths, parse_time
-
-if TYPE_CHECKING:
-    from garden.access.dispatcher import Envelope
 
 _LAST_LINE = 2**31
 

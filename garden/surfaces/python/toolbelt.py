@@ -23,7 +23,7 @@ class EventsTools(Family):
         self,
         type: str,
         *,
-        op: str = "note",
+        op: str | None = None,
         file_path: str | None = None,
         section_anchor: str | None = None,
         before_hash: str | None = None,
@@ -65,7 +65,7 @@ class EventsTools(Family):
         transaction_id: str | None = None,
         agent_action_id: str | None = None,
         text: str | None = None,
-        limit: int = 50,
+        limit: int | None = None,
         cursor: str | None = None,
     ) -> Answer[Rows]:
         """Find events, newest first: what changed, when, by whom and why.
@@ -112,14 +112,14 @@ class FsTools(Family):
         """
         return self._run("fs.ensure_dir", {"path": path, **shared})
 
-    def hash(self, path: str, *, section_anchor: str | None = None) -> Answer[str]:
+    def hash(self, path: str, section_anchor: str | None = None) -> Answer[str]:
         """Hash a document or one section; white space at line ends does not change the hash.
 
         Send the hash as ifMatch to refuse an edit if the text has changed since.
         """
         return self._run("fs.hash", {"path": path, "section_anchor": section_anchor})
 
-    def list(self, path: str, *, glob: str | None = None) -> Answer[Sequence[str]]:
+    def list(self, path: str, glob: str | None = None) -> Answer[Sequence[str]]:
         """List the documents and folders in a folder of the garden or its history.
 
         Start with users/{userId}. Folders have no suffix, documents end in .md. At most 500 names
@@ -143,7 +143,7 @@ class FsTools(Family):
         return self._run("fs.patch", {"path": path, "diff_text": diff_text, **shared})
 
     def read(
-        self, path: str, *, ranges: Sequence[LineRange | Mapping[str, Any]] | None = None
+        self, path: str, ranges: Sequence[LineRange | Mapping[str, Any]] | None = None
     ) -> Answer[str | Slices]:
         """Read a document or some of its lines.
 
@@ -157,12 +157,13 @@ class FsTools(Family):
         self,
         root: str,
         pattern: str,
+        opts: Mapping[str, Any] | None = None,
         *,
         glob: str | None = None,
-        ignore_case: bool = False,
-        literal: bool = False,
-        context: int = 0,
-        max_matches: int = 100,
+        ignore_case: bool | None = None,
+        literal: bool | None = None,
+        context: int | None = None,
+        max_matches: int | None = None,
     ) -> Answer[Sequence[Match]]:
         """Find lines that match a regular expression, in one document or a whole folder.
 
@@ -179,17 +180,20 @@ class FsTools(Family):
                 "literal": literal,
                 "context": context,
                 "max_matches": max_matches,
+                "opts": opts,
             },
         )
 
-    def write(self, path: str, content: str, **shared: Unpack[WriteFields]) -> Answer[NewHash]:
+    def write(
+        self, path: str, content: str, opts: Mapping[str, Any] | None = None, **shared: Unpack[WriteFields]
+    ) -> Answer[NewHash]:
         """Replace the whole text of a document, or create the document.
 
         Anchors, identity and the Change Log must stay as they are. Prefer md.patch_section to
         change one section, and md.plant to create a document. Send the document's hash as ifMatch,
         or you also replace what others wrote since you read it.
         """
-        return self._run("fs.write", {"path": path, "content": content, **shared})
+        return self._run("fs.write", {"path": path, "content": content, "opts": opts, **shared})
 
 
 class LintTools(Family):
@@ -212,7 +216,12 @@ class MdTools(Family):
         path: str,
         section_anchor: str,
         ops: Literal["append", "prune", "merge"] | Sequence[Literal["append", "prune", "merge"]],
-        items: Sequence[str | PruneWish | Mapping[str, Any] | MergeWish | Mapping[str, Any]],
+        items: str
+        | PruneWish
+        | Mapping[str, Any]
+        | MergeWish
+        | Mapping[str, Any]
+        | Sequence[str | PruneWish | Mapping[str, Any] | MergeWish | Mapping[str, Any]],
         reason: str,
         **shared: Unpack[WriteFields],
     ) -> Answer[HashesOfChange]:
@@ -254,6 +263,7 @@ class MdTools(Family):
         path: str,
         section_anchor: str,
         change: SectionChange | Mapping[str, Any],
+        opts: Mapping[str, Any] | None = None,
         **shared: Unpack[WriteFields],
     ) -> Answer[HashesOfChange]:
         """Replace the body of one section or append to it; nothing else in the document changes.
@@ -263,7 +273,8 @@ class MdTools(Family):
         hash as ifMatch to refuse the edit if the section has changed since you read it.
         """
         return self._run(
-            "md.patch_section", {"path": path, "section_anchor": section_anchor, "change": change, **shared}
+            "md.patch_section",
+            {"path": path, "section_anchor": section_anchor, "change": change, "opts": opts, **shared},
         )
 
     def plant(
