@@ -1,0 +1,200 @@
+"""Gaps: erased passages in the changes of a document, each byte replaced by a letter.
+
+Every byte of a version comes from the text that some change put in. A byte that belongs to a passage in one
+version is filled where it was put in, and so in every version that has it. Offsets and lengths stay, so that
+each version can be rebuilt around the gaps. A byte of the newest version that is filled but belongs to no
+passage there is put back by the change that removes the passages.
+"""
+
+import re
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from garden.grammar.passages import Finder, cut_spans, fill
+from garden.grammar.splice import Splice
+from garden.grammar.values import Span
+
+_ERRORS = "surrogatepass"
+_GAP = re.compile(rb"\x01+")
+_LOOK_BYTES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedChange:
+    """A change in the order of its document; one that was not `carried_out` left no version."""
+
+    splices: Sequence[Splice]
+    carried_out: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FilledChange:
+    """A change with its gaps filled.
+
+    `is_touched` says that its splices are others now. A change `is_near` a gap if that is so, or if the
+    version before it or after it has a gap; `text` is then the version after it.
+    """
+
+    splices: tuple[Splice, ...]
+    is_touched: bool
+    is_near: bool
+    text: bytes = b""
+
+
+class Gaps:
+    """The gaps that a finder makes in a document's changes."""
+
+    def __init__(self, changes: Sequence[RecordedChange], finder: Finder) -> None:
+        self._changes = changes
+        self._finder = finder
+        # One mark for each byte that a change put in, in the order of the changes.
+        self._marks = bytearray()
+        self._text = bytearray()
+        self._origins = array("Q")
+        for change in changes:
+            self._follow(change)
+        self._gone = [_byte_span(self.text, span) for span in cut_spans(self.text, finder)]
+        for span in self._gone:
+            self._mark_origins(self._origins[span.start : span.end])
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to erase."""
+        return not self.bytes_count
+
+    @property
+    def bytes_count(self) -> int:
+        """The number of bytes to erase, each counted where it was put in."""
+        return self._marks.count(1)
+
+    @property
+    def text(self) -> str:
+        """The newest version, as it is recorded."""
+        return self._text.decode("utf-8", _ERRORS)
+
+    def removal(self) -> tuple[Splice, ...]:
+        """The splices that remove the passages from the newest version: one a gap.
+
+        A splice puts back those bytes of its gap that belong to no passage in this version.
+        """
+        marks = bytes(self._marks[origin] for origin in self._origins)
+        return tuple(self._removal_of(Span(*gap.span())) for gap in _GAP.finditer(marks))
+
+    def filled(self) -> Iterator[FilledChange]:
+        """Every change, with its gaps filled."""
+        text, marks, start = bytearray(), bytearray(), 0
+        for change in self._changes:
+            was_near = 1 in marks
+            splices: list[Splice] = []
+            puts: list[tuple[Span, bytes, bytearray]] = []
+            for splice in change.splices:
+                inserted, place = _encoded(splice.inserted), _place(splice)
+                own = self._marks[start : start + len(inserted)]
+                start += len(inserted)
+                put = _fill_marked(inserted, own, self._finder.filler)
+                puts.append((place, put, own))
+                splices.append(Splice(splice.offset, _decoded(text[slice(*place)]), _decoded(put)))
+            if change.carried_out:
+                for place, put, own in reversed(puts):
+                    text[slice(*place)] = put
+                    marks[slice(*place)] = own
+            is_touched = tuple(splices) != tuple(change.splices)
+            is_near = was_near or is_touched or 1 in marks
+            after = bytes(text) if is_near and change.carried_out else b""
+            yield FilledChange(tuple(splices), is_touched, is_near, after)
+
+    def _follow(self, change: RecordedChange) -> None:
+        """Apply a change, and mark the passages that it completes."""
+        text, origins = self._text, self._origins
+        if not change.carried_out:
+            text, origins = text[:], origins[:]
+        moved, places = 0, []
+        for splice in change.splices:
+            inserted, place = _encoded(splice.inserted), _place(splice)
+            start = place.start + moved
+            own = array("Q", range(len(self._marks), len(self._marks) + len(inserted)))
+            self._marks += bytes(len(inserted))
+            text[start : place.end + moved] = inserted
+            origins[start : place.end + moved] = own
+            places.append(Span(start, start + len(inserted)))
+            moved += len(inserted) - (place.end - place.start)
+        for place in places:
+            for found in self._find_around(text, place):
+                self._mark_origins(origins[found.start : found.end])
+
+    def _mark_origins(self, origins: Sequence[int]) -> None:
+        for origin in origins:
+            self._marks[origin] = 1
+
+    def _find_around(self, text: bytearray, place: Span) -> list[Span]:
+        """Find the passages that a changed place may be part of."""
+        reach = _LOOK_BYTES
+        while True:
+            around = _whole_characters(
+                text, Span(max(place.start - reach, 0), min(place.end + reach, len(text)))
+            )
+            before = text[around.start : place.start].decode("utf-8", _ERRORS)
+            own = text[place.start : place.end].decode("utf-8", _ERRORS)
+            shown = before + own + text[place.end : around.end].decode("utf-8", _ERRORS)
+            start, end = self._finder.widen(shown, len(before), len(before) + len(own))
+            is_cut = (start == 0 and around.start > 0) or (end == len(shown) and around.end < len(text))
+            if not is_cut:
+                break
+            reach *= 4
+        found = self._finder.find(shown[start:end])
+        return [
+            Span(around.start + span.start, around.start + span.end)
+            for span in (_byte_span(shown, Span(each.start + start, each.end + start)) for each in found)
+        ]
+
+    def _removal_of(self, gap: Span) -> Splice:
+        kept, last = bytearray(), gap.start
+        for gone in self._gone:
+            if gone.end > gap.start and gone.start < gap.end:
+                kept += self._text[last : gone.start]
+                last = gone.end
+        kept += self._text[last : gap.end]
+        return Splice(gap.start, _decoded(self._text[gap.start : gap.end]), _decoded(kept))
+
+
+def fill_text(text: str, finder: Finder) -> str:
+    """Fill every passage of a text; its length in bytes stays."""
+    data = bytearray(_encoded(text))
+    for span in (_byte_span(text, each) for each in finder.find(text)):
+        data[slice(*span)] = fill(bytes(data[slice(*span)]), finder.filler)
+    return _decoded(data)
+
+
+def _fill_marked(data: bytes, marks: bytearray, filler: str) -> bytes:
+    filled = bytearray(data)
+    for gap in _GAP.finditer(marks):
+        filled[slice(*gap.span())] = fill(data[slice(*gap.span())], filler)
+    return bytes(filled)
+
+
+def _whole_characters(text: bytearray, span: Span) -> Span:
+    """Widen a range of bytes to whole characters."""
+    start, end = span
+    while start > 0 and text[start] & 0xC0 == 0x80:
+        start -= 1
+    while end < len(text) and text[end] & 0xC0 == 0x80:
+        end += 1
+    return Span(start, end)
+
+
+def _byte_span(text: str, span: Span) -> Span:
+    start = len(_encoded(text[: span.start]))
+    return Span(start, start + len(_encoded(text[span.start : span.end])))
+
+
+def _place(splice: Splice) -> Span:
+    return Span(splice.offset, splice.offset + len(_encoded(splice.removed)))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", _ERRORS)
+
+
+def _decoded(data: bytes | bytearray) -> str:
+    return data.decode("utf-8", _ERRORS)
