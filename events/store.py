@@ -5,10 +5,10 @@ A change costs three round trips:
 1. `document(...)` takes the lock, reads the head and looks for an earlier request of the same key.
 2. `begin(...)` records the request and the pending event, durably.
 3. `finish(...)` marks the event as written and committed, moves the head, answers the request and gives the
-   lock back. This commit does not wait for the disk: after a crash the pending event is enough to finish.
+   lock back, durably. Then the event is numbered in the feed, without waiting for the disk.
 
-`log` costs the first two. The lock belongs to the database session, so it ends with the connection, and the
-connection ends with its process.
+The caller may work while 2 and 3 wait for the disk. `log` costs the first two. The lock belongs to the
+database session, so it ends with the connection, and the connection ends with its process.
 """
 
 from collections.abc import Callable, Iterator
@@ -100,6 +100,11 @@ class EventStore:
                 journal.annotate(write, statement)
                 return LogOutcome(write, is_annotation=True)
             return LogOutcome(journal.record(statement).event_id)
+
+    def number_rest(self, user_id: str) -> int:
+        """Number in the feed what a crash left without a number; returns how many streams had such events."""
+        [row] = self._pool.fetch("service", "store", "number_rest", {"user_id": user_id})
+        return int(row["streams"])
 
     def _connect_and_lock(self, caller: Caller, path: str, request: RequestIdentity | None) -> LockedStream:
         connection = self._pool.take()

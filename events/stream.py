@@ -40,6 +40,10 @@ from garden.events.statements import statements
 _TICK = timedelta(microseconds=1)
 
 
+Work = Callable[[], None]
+"""Work that a caller does while the database waits for its disk."""
+
+
 class AnswerLostError(DatabaseUnavailableError):
     """The connection was lost before the database said whether a statement was recorded."""
 
@@ -91,11 +95,19 @@ class LockedStream:
         at = self._moment()
         return EventName(uuid7(at), at)
 
-    def begin(self, statement: Statement, change: DocumentChange, name: EventName | None = None) -> Event:
+    def begin(
+        self,
+        statement: Statement,
+        change: DocumentChange,
+        name: EventName | None = None,
+        *,
+        meanwhile: Work | None = None,
+    ) -> Event:
         """Record a change durably before it happens: enough for another process to finish or undo it."""
         self._require_nothing_open()
         event = self._next_event(statement, change, Status.PENDING, name=name)
-        self._add(event, self._head_with_tail(event, open_event_id=event.event_id), response=None, lock=None)
+        head = self._head_with_tail(event, open_event_id=event.event_id)
+        self._add(event, head, response=None, lock=None, meanwhile=meanwhile)
         return event
 
     def mark_written(self, event: Event) -> Event:
@@ -108,10 +120,18 @@ class LockedStream:
         """Commit a written change and answer its request; release the lock unless `keep`."""
         return self._end(event, None, self._next_state(event, Status.COMMITTED), response, keep=keep)
 
-    def finish(self, event: Event, response: Mapping[str, Any], *, keep: bool = False) -> Event:
-        """Mark a change as written and commit it, in one round trip."""
+    def finish(
+        self,
+        event: Event,
+        response: Mapping[str, Any],
+        *,
+        keep: bool = False,
+        meanwhile: Work | None = None,
+    ) -> Event:
+        """Mark a change as written and commit it, durably and in one round trip."""
         written = self._next_state(event, Status.WRITTEN)
-        return self._end(event, written, self._next_state(written, Status.COMMITTED), response, keep=keep)
+        committed = self._next_state(written, Status.COMMITTED)
+        return self._end(event, written, committed, response, keep=keep, meanwhile=meanwhile)
 
     def fail(self, event: Event, error: Mapping[str, Any], *, keep: bool = False) -> Event:
         """Record that a change did not happen, and why; its request may be sent again."""
@@ -167,7 +187,7 @@ class LockedStream:
             "lock": self._lock,
         }
         with _report_lost_answer():
-            self._send("add_annotation", values, f"Event {event_id}")
+            self._send("add_annotation", values, f"Event {event_id}", settles=True)
         self._lock = None
         return annotation
 
@@ -226,7 +246,15 @@ class LockedStream:
             self._send("unlock", {"lock": self._lock})
             self._lock = None
 
-    def _add(self, event: Event, head: Head, response: Mapping[str, Any] | None, lock: int | None) -> None:
+    def _add(
+        self,
+        event: Event,
+        head: Head,
+        response: Mapping[str, Any] | None,
+        lock: int | None,
+        *,
+        meanwhile: Work | None = None,
+    ) -> None:
         row = event_row(event)
         values = {
             **self._request_values(event.created_at, response),
@@ -234,7 +262,13 @@ class LockedStream:
             **self._head_values(head),
             "lock": lock,
         }
-        self._send("add_event", values, f"Event {event.event_id}")
+        self._send(
+            "add_event",
+            values,
+            f"Event {event.event_id}",
+            meanwhile=meanwhile,
+            settles=event.status is Status.COMMITTED,
+        )
         self.head = head
         if lock is not None:
             self._lock = None
@@ -247,6 +281,7 @@ class LockedStream:
         response: Mapping[str, Any] | None,
         *,
         keep: bool,
+        meanwhile: Work | None = None,
     ) -> Event:
         closed = replace(self.head, open_event_id=None, updated_at=ended.committed_at or ended.failed_at)
         head = _head_after(closed, ended) if ended.status is Status.COMMITTED else closed
@@ -259,7 +294,7 @@ class LockedStream:
             "answer": None if response is None else Jsonb(dict(response)),
             "lock": None if keep else self._lock,
         }
-        self._send("end_event", values, f"Event {event.event_id}")
+        self._send("end_event", values, f"Event {event.event_id}", meanwhile=meanwhile, settles=True)
         self.head = head
         if not keep:
             self._lock = None
@@ -354,13 +389,30 @@ class LockedStream:
                 hint="Finish it, or let it fail, before the next change of this document.",
             )
 
-    def _send(self, name: str, values: Mapping[str, Any], what: str = "The document") -> None:
+    def _send(
+        self,
+        name: str,
+        values: Mapping[str, Any],
+        what: str = "The document",
+        *,
+        meanwhile: Work | None = None,
+        settles: bool = False,
+    ) -> None:
+        """Send a statement, do the caller's work meanwhile, and number a settled event in the feed.
+
+        The pipeline sends each statement at once and waits for the answers at its end.
+        """
         if self._lock is None:
             raise StaleStateError(
                 "The document's lock has been given back.", hint="Open the document again for the next step."
             )
-        with translate_errors(), _report_conflict(what):
+        with translate_errors(), _report_conflict(what), self.connection.pipeline():
             self.connection.execute(statements("store")[name], values, prepare=True)
+            if meanwhile is not None:
+                meanwhile()
+            if settles:
+                stream = {"user_id": self.caller.user_id, "stream": self.path}
+                self.connection.execute(statements("store")["number_stream"], stream, prepare=True)
 
 
 def _transition(event: Event, expected: Status) -> dict[str, Any]:

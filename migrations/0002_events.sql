@@ -517,6 +517,9 @@ begin
 end
 $$;
 
+-- What writes durably is a procedure that commits by itself: the client sends it, has other work to do while the server
+-- waits for the disk, and then sends what numbers the event in the feed, all in one round trip.
+
 create procedure garden.record_event(
     event garden.event_v1, head garden.head_v1, request garden.request_v1, lock bigint
 ) language plpgsql as $$
@@ -537,11 +540,7 @@ begin
     if lock is not null then
         perform garden.release_at_commit(lock);
     end if;
-    if event.status = 'committed' then
-        perform garden.tell(event.user_id, event.event_id, 'committed');
-        commit;
-        perform garden.wake(event.user_id);
-    end if;
+    commit;
 end
 $$;
 
@@ -560,19 +559,19 @@ begin
     perform garden.put_head(
         annotation.user_id, '', annotation.sequence, annotation.chain_hash, annotation.created_at, head);
     perform garden.release_at_commit(lock);
-    perform garden.tell(annotation.user_id, annotation.event_id, 'annotated');
     commit;
-    perform garden.wake(annotation.user_id);
 end
 $$;
 
--- Ends a saga: through 'written' where it has not been there, to 'committed' or 'failed'.
-create function garden.end_event(
+-- Ends a saga: through 'written' where it has not been there, to 'committed' or 'failed'. Its answer may be given once
+-- this is durable: otherwise the server could lose the seal of an answered change, and a file that a person has changed
+-- since would no longer show that it happened.
+create procedure garden.end_event(
     whose garden.user_id, moving uuid, stream text, expected text, written garden.event_state,
     ended garden.event_state, head garden.head_v1, request_key text, answer jsonb, lock bigint
-) returns void language plpgsql as $$
+) language plpgsql as $$
 begin
-    perform garden.act_for(whose, 'off');
+    perform garden.act_for(whose, 'on');
     if written.status is not null then
         perform garden.move_event(whose, moving, expected, written);
         expected := written.status;
@@ -592,6 +591,6 @@ begin
         where user_id = whose and key = request_key and event_id = moving;
     end if;
     perform garden.release_at_commit(lock);
-    perform garden.tell(whose, moving, ended.status), garden.wake(whose);
+    commit;
 end
 $$;

@@ -67,13 +67,17 @@ create trigger tokens_stay_revoked before update on garden.tokens
 create table garden.feed (
     user_id  garden.user_id not null,
     position bigint         not null check (position > 0),
-    -- Without a foreign key: the row is written together with the event, and the check would lock the event's row.
+    -- Without a foreign key: the event is there, and the check would lock its row.
     event_id uuid           not null,
     what     text           not null check (what in ('committed', 'failed', 'annotated')),
-    primary key (user_id, position)
+    -- The place of the event, or of the annotation, in its stream.
+    stream   text           not null,
+    sequence bigint         not null check (sequence > 0),
+    primary key (user_id, position),
+    unique (user_id, stream, sequence)
 );
 
-comment on table garden.feed is 'What was settled since this table was made, in the order of commits';
+comment on table garden.feed is 'What was settled: each stream without a gap, in the order of its sequence';
 
 grant select, insert on garden.feed to garden_service;
 grant select on garden.feed to garden_reader;
@@ -90,22 +94,61 @@ create trigger feed_stays before update or delete on garden.feed
 create trigger feed_is_not_emptied before truncate on garden.feed
     for each statement execute function garden.refuse_removal();
 
--- The last thing that a transaction does, so that the lock is held for as short a time as can be.
-create function garden.tell(whose garden.user_id, settled uuid, outcome text) returns void language plpgsql as $$
+-- Numbers what is settled in a stream and has no number yet, in the order of the stream, and wakes the watchers of the
+-- user's feed. This comes after the commit that settled it, in a transaction of its own that does not wait for the disk:
+-- neither this lock nor the lock of the whole server that the commit of a notice holds is held while a disk syncs. What
+-- a crash leaves without a number gets it with the next event of its stream, or from number_rest.
+create function garden.number_stream(whose garden.user_id, numbered_stream text) returns void language plpgsql as $$
+declare
+    newest bigint;
+    numbered bigint;
 begin
-    -- Two numbers are locks of another kind than the one number that stands for a document. The first spells 'feed'.
-    perform pg_advisory_xact_lock(1717921124, hashtext(whose));
-    -- A statement of its own, and so a snapshot of its own: it sees what the lock's last holder did.
-    insert into garden.feed (user_id, position, event_id, what)
-    select whose, coalesce(max(position), 0) + 1, settled, outcome from garden.feed where user_id = whose;
+    perform garden.act_for(whose, 'off');
+    begin
+        -- Two numbers are locks of another kind than the one number that stands for a document. The first spells 'feed'.
+        perform pg_advisory_xact_lock(1717921124, hashtext(whose));
+    exception
+        -- The event is settled, whether it has a number yet or not.
+        when lock_not_available then return;
+    end;
+    -- Statements of their own, and so with snapshots of their own: they see what the lock's last holder did.
+    select coalesce(max(position), 0) into newest from garden.feed where user_id = whose;
+    select coalesce(max(sequence), 0) into numbered
+    from garden.feed where user_id = whose and stream = numbered_stream;
+    insert into garden.feed (user_id, position, event_id, what, stream, sequence)
+    select whose, newest + row_number() over (order by settled.sequence), settled.event_id, settled.what,
+           numbered_stream, settled.sequence
+    from (
+        select sequence, event_id, status::text as what
+        from garden.events
+        where user_id = whose and stream = numbered_stream and sequence > numbered
+          and status in ('committed', 'failed')
+        union all
+        select sequence, event_id, 'annotated'
+        from garden.event_annotations
+        where user_id = whose and numbered_stream = '' and sequence > numbered
+    ) as settled;
+    perform pg_notify('garden_feed', whose);
 end
 $$;
 
--- Wakes whoever watches this user's feed. To commit a notice is to hold a lock of the whole server until the commit is
--- done, and every other commit with a notice waits for it. So a commit that waits for the disk sends none: its notice
--- follows in a transaction of its own. The last step of a saga doesn't wait for the disk, and sends one itself.
-create function garden.wake(whose garden.user_id) returns void language plpgsql as $$
+-- Numbers what a crash left without a number, in every stream of a user where nothing is open.
+create function garden.number_rest(whose garden.user_id) returns bigint language plpgsql as $$
+declare
+    left_over text;
+    streams bigint := 0;
 begin
-    perform pg_notify('garden_feed', whose);
+    perform garden.act_for(whose, 'off');
+    for left_over in
+        select d.path
+        from garden.documents as d
+        where d.user_id = whose and d.open_event_id is null
+          and d.tail_sequence > coalesce(
+                (select max(f.sequence) from garden.feed as f where f.user_id = whose and f.stream = d.path), 0)
+    loop
+        perform garden.number_stream(whose, left_over);
+        streams := streams + 1;
+    end loop;
+    return streams;
 end
 $$;

@@ -1,5 +1,5 @@
--- The statements that write. One round trip is one function of the schema, or a procedure where it takes two
--- transactions. Rows are sent as versioned types, which a column added to a table does not change.
+-- The statements that write. One round trip is one function of the schema, or a procedure where it commits, and after
+-- that the numbering in the feed. Rows are sent as versioned types, which a column added to a table does not change.
 
 -- name: open_stream
 select * from garden.open_stream(%(user_id)s, %(path)s, %(lock)s, %(key)s, %(now)s);
@@ -19,13 +19,19 @@ call garden.record_event(
 select garden.mark_written(%(user_id)s, %(event_id)s, row({:new_state})::garden.event_state);
 
 -- name: end_event
-select garden.end_event(
+call garden.end_event(
     %(user_id)s, %(event_id)s, %(stream)s, %(expected)s,
     row({:written_state})::garden.event_state,
     row({:new_state})::garden.event_state,
     row({:new_head})::garden.head_v1,
     %(idempotency_key)s, %(answer)s, %(lock)s
 );
+
+-- name: number_stream
+select garden.number_stream(%(user_id)s, %(stream)s);
+
+-- name: number_rest
+select garden.number_rest(%(user_id)s) as streams;
 
 -- name: add_annotation
 call garden.record_annotation(

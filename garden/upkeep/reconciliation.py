@@ -100,11 +100,12 @@ def sweep(
 def adopt(
     services: Services, user_id: str, *, linted: bool = False, seen: Seen | None = None
 ) -> Iterator[Reconciliation]:
-    """Record outside edits, and remake files that the disk set back.
+    """Record outside edits, remake files that the disk set back, and complete the feed after a crash.
 
     With `linted`, documents that no tool can edit are reported even if nothing changed. A caller that repeats
     this passes what it has `seen`, so that unchanged files are not read again.
     """
+    services.store.number_rest(user_id)
     for status in _statuses_not_in_step(services, user_id, linted=linted, seen=seen):
         if status.is_folder:
             yield _of_status(status, "needs a person", status.message)

@@ -4,21 +4,16 @@ import itertools
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from uuid import UUID
 
 import pytest
 
 from garden.events.database import Connection, connection
 from garden.events.feed import BATCH_ENTRIES_MAX, Entry, FeedReader, InvalidPositionError
-from garden.events.identifiers import uuid7
-from garden.events.migrations import migrate, shipped_migrations
 from garden.events.pool import Pool
 from garden.events.reader import Query
-from tests.support import permissions
 from tests.support.accounts import ADA, BEN, NOTES, Account, account_on, fresh_text
-from tests.support.named_sql import named_sql
 from tests.support.waiting import until
 
 # A writer waits until another transaction has committed.
@@ -45,18 +40,27 @@ def told(feed: FeedReader, user_id: str = "ada", position: str | None = None) ->
             return entries
 
 
+def left_unnumbered(account: Account, path: str = NOTES) -> UUID:
+    """Make a change whose writer dies once it is sealed, before it is numbered."""
+
+    def die() -> None:
+        raise RuntimeError("the writer dies")
+
+    text = fresh_text()
+    with suppress(RuntimeError), account.store.document(ADA, path) as stream:
+        event = account.begin(stream, text)
+        account.texts[path] = text
+        stream.finish(event, {}, meanwhile=die)
+    return event.event_id
+
+
 @contextmanager
-def late_settlement(url: str, event_id: UUID) -> Iterator[Connection]:
-    """Settle an event in a transaction that commits at the end of the block."""
+def late_numbering(url: str, path: str) -> Iterator[Connection]:
+    """Number what is settled in a stream, in a transaction that commits at the end of the block."""
     with connection(url) as opened, opened.transaction():
         opened.execute("set local role garden_service")
-        opened.execute("set local garden.user_id = 'ada'")
-        opened.execute("select garden.tell('ada', %s, 'committed')", [event_id])
+        opened.execute("select garden.number_stream('ada', %s)", [path])
         yield opened
-
-
-def some_id(account: Account) -> UUID:
-    return uuid7(account.store._now())
 
 
 def test_the_feed_lists_settled_events_in_order_with_their_outcome(
@@ -91,13 +95,13 @@ def test_a_feed_holds_no_events_of_another_user(account: Account, feed: FeedRead
     assert told(feed, "cleo") == []
 
 
-def test_an_event_that_settles_late_comes_before_the_ones_that_waited_for_it(
+def test_an_event_that_is_numbered_late_comes_before_the_ones_that_waited_for_it(
     account: Account, feed: FeedReader, database: str
 ) -> None:
     before = account.log("before").event_id
-    late = some_id(account)
+    late = left_unnumbered(account)
     with ThreadPoolExecutor(1) as threads, connection(database) as watcher:
-        with late_settlement(database, late):
+        with late_numbering(database, NOTES):
             logged = threads.submit(account.log, "after")
             until_somebody_waits(watcher)
             assert [entry.event_id for entry in told(feed)] == [before]
@@ -113,10 +117,12 @@ def until_somebody_waits(watcher: Connection) -> None:
 
 
 def test_many_writers_lose_and_repeat_no_entry(database: str) -> None:
-    """Followers read while slow transactions settle events and commit once others wait for them."""
+    """Followers read while slow transactions number events and commit once others wait for them."""
     with account_on(database, size_max=WRITERS + 4) as account, connection(database) as watcher:
         feed, done = FeedReader(account.pool), threading.Event()
-        slow_ids = [some_id(account) for _ in range(SLOW_ONES)]
+        slow_paths = [f"users/ada/parts/slow-{number}/notes.md" for number in range(SLOW_ONES)]
+        for path in slow_paths:
+            left_unnumbered(account, path)
 
         def write(writer: int) -> None:
             path = f"users/ada/parts/part-{writer}/notes.md"
@@ -125,9 +131,9 @@ def test_many_writers_lose_and_repeat_no_entry(database: str) -> None:
                 if number >= CHANGES_OF_A_WRITER and slow.done():
                     return
 
-        def settle_late() -> None:
-            for event_id in slow_ids:
-                with late_settlement(database, event_id):
+        def number_late() -> None:
+            for path in slow_paths:
+                with late_numbering(database, path):
                     until_somebody_waits(watcher)
 
         def follow(limit: int) -> list[Entry]:
@@ -142,7 +148,7 @@ def test_many_writers_lose_and_repeat_no_entry(database: str) -> None:
 
         with ThreadPoolExecutor(WRITERS + 4) as threads:
             followers = [threads.submit(follow, limit) for limit in (1, 7, 500)]
-            slow = threads.submit(settle_late)
+            slow = threads.submit(number_late)
             try:
                 list(threads.map(write, range(WRITERS)))
                 slow.result()
@@ -151,7 +157,7 @@ def test_many_writers_lose_and_repeat_no_entry(database: str) -> None:
             followed = [follower.result() for follower in followers]
 
         whole = told(feed)
-        assert sorted(entry.event_id for entry in whole) == sorted(every_event(account) + slow_ids)
+        assert sorted(entry.event_id for entry in whole) == sorted(every_event(account))
         assert followed == [whole] * 3
         for number in range(0, len(whole), 17):
             assert told(feed, position=whole[number].position) == whole[number + 1 :]
@@ -208,16 +214,27 @@ def test_a_batch_size_is_bounded(feed: FeedReader, limit: int) -> None:
         feed.since("ada", None, limit)
 
 
-def test_the_feed_of_a_migrated_database_starts_empty(empty_database: str) -> None:
-    older = [each for each in shipped_migrations() if each.version < 4]
-    sql = named_sql(str(Path(permissions.__file__)))["insert events"]
-    with connection(empty_database) as opened:
-        migrate(opened, older)
-        opened.execute(sql.replace("{user}", "ada").replace("{row}", "1").encode())
-        migrate(opened)
-    with account_on(empty_database) as account:
-        said = account.log("after")
-        assert [entry.event_id for entry in told(FeedReader(account.pool))] == [said.event_id]
+def test_what_a_crash_left_unnumbered_is_numbered_with_the_next_event_of_its_stream(
+    account: Account, feed: FeedReader
+) -> None:
+    unnumbered = [left_unnumbered(account), left_unnumbered(account)]
+    elsewhere = account.log("elsewhere").event_id
+    assert [entry.event_id for entry in told(feed)] == [elsewhere]
+    after = account.edit_again().event_id
+    assert [entry.event_id for entry in told(feed)] == [elsewhere, *unnumbered, after]
+
+
+def test_what_a_crash_left_unnumbered_is_numbered_by_the_service_where_nothing_is_open(
+    account: Account, feed: FeedReader
+) -> None:
+    other = "users/ada/overview.md"
+    unnumbered = left_unnumbered(account)
+    left_unnumbered(account, other)
+    with account.store.document(ADA, other) as stream:
+        account.begin(stream, "one\n")
+    assert account.store.number_rest("ada") == 1
+    assert [entry.event_id for entry in told(feed)] == [unnumbered]
+    assert account.store.number_rest("ada") == 0
 
 
 def test_a_feed_is_read_after_its_connections_were_cut(database: str, account: Account) -> None:

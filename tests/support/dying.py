@@ -39,7 +39,7 @@ class Steps:
         send = LockedStream._send
         self._replace(
             "garden.events.stream.LockedStream._send",
-            lambda stream, name, *words: (self.take(name), send(stream, name, *words))[1],
+            lambda stream, name, *words, **named: (self.take(name), send(stream, name, *words, **named))[1],
         )
         return self
 

@@ -51,7 +51,7 @@ where document_version % 5 = 0;
 
 -- name: feed
 insert into garden.feed
-select user_id, row_number() over (partition by user_id order by event_id), event_id, status
+select user_id, row_number() over (partition by user_id order by event_id), event_id, status, stream, sequence
 from garden.events
 where status in ('committed', 'failed');
 

@@ -45,7 +45,7 @@ insert into garden.tokens (user_id, token_id, role, actor, secret_hash, created_
 values ('{user}', lpad('{row}', 12, '0'), 'agent', 'agent', sha256('secret'), now(), now() + '1 hour')
 
 -- name: insert feed
-insert into garden.feed values ('{user}', {row}, md5('{user} {row}')::uuid, 'committed')
+insert into garden.feed values ('{user}', {row}, md5('{user} {row}')::uuid, 'committed', 'stream', {row})
 
 -- name: insert recoveries
 insert into garden.recoveries values ('{user}', md5('{user} {row}')::uuid, 'notes.md', 1, now(), now())

@@ -11,10 +11,11 @@ import pytest
 
 from garden.application import Garden
 from garden.events.database import DatabaseUnavailableError
+from garden.events.stream import LockedStream
 from garden.files.failpoints import Failpoint, watch_failpoints
 from garden.files.paths import GardenPath
 from garden.session import Session
-from garden.upkeep.reconciliation import Reconciliation, clear_strays, forget_expired, reconcile, sweep
+from garden.upkeep.reconciliation import Reconciliation, adopt, clear_strays, forget_expired, reconcile, sweep
 from garden.upkeep.status import State, status_of_user
 from garden.writing.write_path import WritePath
 from tests.support.gardens import events_of, file_of, ok, out_of_step
@@ -114,6 +115,20 @@ def test_a_saga_that_can_not_be_settled_is_quarantined_with_the_reason(garden: G
     garden.services.recoveries.release()
     assert [each.outcome for each in swept(garden)] == ["undone"]
     assert broken_promises(garden) == []
+
+
+def test_adopting_numbers_what_killed_writers_left_out_of_the_feed(
+    garden: Garden, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known, send = garden.feed.now("ada"), LockedStream._send
+    with monkeypatch.context() as dying:
+        dying.setattr(
+            LockedStream, "_send", lambda *words, **named: send(*words, **{**named, "settles": False})
+        )
+        written = ok(session, "fs.append", path=NOTES, text="more")["meta"]["eventId"]
+    assert garden.feed.now("ada") == known
+    assert list(adopt(garden.services, "ada")) == []
+    assert [str(entry.event_id) for entry in garden.feed.since("ada", known).entries] == [written]
 
 
 @pytest.mark.usefixtures("session")

@@ -203,12 +203,12 @@ class Recorder:
         number = os.stat(name, dir_fd=dir_fd).st_ino
         self._done(Effect(What.MAKE_FOLDER, self._labelled(number), folder, name, number=number))
 
-    def _send(self, original: Any, stream: LockedStream, name: str, *words: Any) -> None:
+    def _send(self, original: Any, stream: LockedStream, name: str, *words: Any, **named: Any) -> None:
         if name in _NO_CHANGE:
-            original(stream, name, *words)
+            original(stream, name, *words, **named)
             return
         self._before()
-        original(stream, name, *words)
+        original(stream, name, *words, **named)
         self._done(Effect(What.DATABASE, name=name))
 
 
