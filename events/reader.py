@@ -18,6 +18,7 @@ from garden.grammar.splice import apply_splice
 
 PAGE_EVENTS_DEFAULT = 50
 PAGE_EVENTS_MAX = 500
+ID_CHARACTERS_MIN = 6
 _BATCH_ROWS = 500
 _PAGING = {"limit", "cursor"}
 # An id carries the time of its row, but the clocks of two hosts may differ; a search by id is wider by this.
@@ -47,19 +48,26 @@ class DocumentUnknownError(VersionNotFoundError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """The filters of a search; None does not narrow it."""
+    """The filters of a search; None does not narrow it.
+
+    `section` holds the names under which events may record a section, in any case. `event_id` is an id or its
+    last characters.
+    """
 
     path: str | None = None
-    section_anchor: str | None = None
+    section: tuple[str, ...] | None = None
+    event_id: str | None = None
     type: str | None = None
     op: str | None = None
-    status: str | None = None
+    tool: str | None = None
+    status: str | tuple[str, ...] | None = None
     since: datetime | None = None
     until: datetime | None = None
     actor: str | None = None
     tool_call_id: str | None = None
     transaction_id: str | None = None
     agent_action_id: str | None = None
+    evidence_ref: str | None = None
     text: str | None = None
     limit: int = PAGE_EVENTS_DEFAULT
     cursor: str | None = None
@@ -179,18 +187,49 @@ def _values(query: Query) -> dict[str, Any]:
             f"A page has 1 to {PAGE_EVENTS_MAX} events, not {query.limit}.",
             hint="Ask for the next with the cursor.",
         )
-    if query.status is not None and query.status not in set(Status):
-        raise InvalidQueryError(
-            f"'{query.status}' is not a status.", hint=f"Use one of: {', '.join(Status)}."
-        )
-    given = asdict(query)
+    statuses = (query.status,) if isinstance(query.status, str) else query.status
+    event_id, id_ending = _event_name(query.event_id)
     return {
-        **given,
+        **asdict(query),
+        **_status_values(statuses),
+        "event_id": event_id,
+        "id_ending": id_ending,
+        "section": query.section and [form for name in query.section for form in (name, name.lower())],
         "cursor": _cursor(query.cursor),
         "words": query.text.split() if query.text else None,
         "first_id": _id_at(query.since, -_CLOCK_SLACK),
         "last_id": _id_at(query.until, _CLOCK_SLACK),
     }
+
+
+def _status_values(statuses: tuple[str, ...] | None) -> dict[str, Any]:
+    """The states wanted, and whether they are only those that an index finds."""
+    unknown = sorted(set(statuses or ()) - set(Status))
+    if unknown:
+        raise InvalidQueryError(f"'{unknown[0]}' is not a status.", hint=f"Use one of: {', '.join(Status)}.")
+    wanted = set(statuses or Status)
+    return {
+        "statuses": None if statuses is None else list(statuses),
+        "only_failed": wanted == {Status.FAILED},
+        "only_open": wanted <= {Status.PENDING, Status.WRITTEN},
+    }
+
+
+def _event_name(text: str | None) -> tuple[UUID | None, str | None]:
+    """The id in a text, or else the last characters of one."""
+    if text is None:
+        return None, None
+    name = text.strip().lower().removeprefix("evt:")
+    try:
+        return UUID(name), None
+    except ValueError:
+        pass
+    if len(name) < ID_CHARACTERS_MIN:
+        raise InvalidQueryError(
+            f"{text!r} is too short to find an event.",
+            hint=f"Give the event's id, or at least its last {ID_CHARACTERS_MIN} characters.",
+        )
+    return None, name
 
 
 def _id_at(time: datetime | None, slack: timedelta) -> UUID | None:

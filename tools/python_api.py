@@ -12,12 +12,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import AwareDatetime, BaseModel
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from garden.tools.declaration import Tool
 from garden.tools.registry import REGISTRY
-from garden.tools.wire import RecordedRequest, WriteRequest
+from garden.tools.wire import RecordedRequest, Time, WriteRequest
 
 FOLDER = Path(__file__).parents[1] / "garden" / "surfaces" / "python"
 HEAD = '''\
@@ -147,8 +147,10 @@ def _type(annotation: Any, models: set[type[BaseModel]], *, given: bool = True) 
     origin, args = get_origin(annotation), get_args(annotation)
     if annotation is None or annotation is type(None):
         return "None"
-    if annotation in (AwareDatetime, datetime):
+    if annotation is datetime:
         return "datetime"
+    if annotation == Time:
+        return "datetime | str"
     if origin is Annotated:
         return _type(args[0], models, given=given)
     if origin in (Union, types.UnionType):

@@ -39,12 +39,16 @@ select {event} from garden.events
 where user_id = %(user_id)s
   and (%(cursor)s::uuid is null or event_id < %(cursor)s)
   and (%(path)s::text is null or path = %(path)s)
-  and (%(section_anchor)s::text is null or section_anchor = %(section_anchor)s)
+  and (%(section)s::text[] is null or section_anchor = any (%(section)s) or lower(section_anchor) = any (%(section)s)
+       or regexp_replace(lower(section_anchor), ' v[0-9]+$', '') = any (%(section)s))
+  and (%(event_id)s::uuid is null or event_id = %(event_id)s)
+  and (%(id_ending)s::text is null or right(event_id::text, length(%(id_ending)s)) = %(id_ending)s)
   and (%(type)s::text is null or type = %(type)s)
   and (%(op)s::text is null or op = %(op)s)
-  and (%(status)s::text is null or status = %(status)s)
-  and (%(status)s::text is distinct from 'failed' or failed_at is not null)
-  and (coalesce(%(status)s::text, '') not in ('pending', 'written') or event_id = any (array(
+  and (%(tool)s::text is null or tool = %(tool)s)
+  and (%(statuses)s::text[] is null or status = any (%(statuses)s))
+  and (not %(only_failed)s or failed_at is not null)
+  and (not %(only_open)s or event_id = any (array(
         select open_event_id from garden.documents where user_id = %(user_id)s and open_event_id is not null)))
   and (%(since)s::timestamptz is null or created_at >= %(since)s)
   and (%(until)s::timestamptz is null or created_at < %(until)s)
@@ -54,9 +58,14 @@ where user_id = %(user_id)s
   and (%(tool_call_id)s::text is null or tool_call_id = %(tool_call_id)s)
   and (%(transaction_id)s::text is null or transaction_id = %(transaction_id)s)
   and (%(agent_action_id)s::text is null or agent_action_id = %(agent_action_id)s)
+  and (%(evidence_ref)s::text is null or %(evidence_ref)s = any (evidence_refs) or event_id in (
+        select event_id from garden.event_annotations
+        where user_id = %(user_id)s and %(evidence_ref)s = any (evidence_refs)))
   and (%(words)s::text[] is null or not exists (
         select from unnest(%(words)s::text[]) as word
-        where position(lower(word) in lower(concat_ws(' ', rationale, override_rationale))) = 0))
+        where position(lower(word) in lower(concat_ws(' ', rationale, override_rationale, (
+            select string_agg(said.rationale, ' ') from garden.event_annotations as said
+            where said.user_id = %(user_id)s and said.event_id = events.event_id)))) = 0))
 order by event_id desc
 limit %(limit)s;
 

@@ -1,11 +1,13 @@
 """`events.log` records an event that is not an edit; `events.query` finds events."""
 
 import json
-from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, AwareDatetime, Field, StrictInt
+from pydantic import AfterValidator, Field, StrictInt
 
 from garden.events.idempotency import identify_request
 from garden.events.reader import PAGE_EVENTS_DEFAULT, PAGE_EVENTS_MAX, Page, Query
@@ -14,10 +16,12 @@ from garden.events.views import EventView, event_views
 from garden.events.wire import Wire
 from garden.files.paths import GardenPath, parse_path
 from garden.grammar.errors import GardenError
+from garden.grammar.lookup import anchor_names, find_section
+from garden.home.times import parse_time
 from garden.tools.declaration import WRITERS, Call, Reply, Tool, Traits
 from garden.tools.documents import read_document
 from garden.tools.request_paths import document_or_copy_path
-from garden.tools.wire import Label, Line, RecordedRequest, Request, Words, payload_of
+from garden.tools.wire import Label, Line, RecordedRequest, Request, Time, Words, payload_of
 from garden.writing.adoption import ADOPTED_TYPE
 from garden.writing.planner import entity_of
 
@@ -57,6 +61,8 @@ class ReservedTypeError(GardenError):
 class LogRequest(RecordedRequest):
     """What to record."""
 
+    other_names: ClassVar[Mapping[str, str]] = {"path": "filePath"}
+
     type: Label = Field(description="Event type: observation, decision, profile_update, ...")
     op: Label = Field("note", description="Operation: note, replace_section, append_item, ...")
     file_path: str | None = Field(None, description="The document it is about.")
@@ -74,24 +80,38 @@ class LoggedEvent(Wire):
     event_id: UUID
 
 
+StatusName = Literal["pending", "written", "committed", "failed"]
+
+
 class QueryRequest(Request):
     """Filters; one that is left out does not narrow the search."""
 
+    other_names: ClassVar[Mapping[str, str]] = {"filePath": "path"}
+
     path: str | None = Field(None, description="Only events of this document.")
-    section_anchor: Line | None = Field(None, description="Only events of this section, such as concerns v1.")
+    section_anchor: Line | None = Field(
+        None, description="Only events of this section: concerns v1, concerns, or its heading, in any case."
+    )
+    event_id: Line | None = Field(
+        None, description="Only the event with this id, or with these last six or more characters of it."
+    )
     type: Line | None = Field(
         None, description="Only this type: profile_update, observation, external_edit, ..."
     )
     op: Line | None = Field(None, description="Only this operation: replace_section, append_item, ...")
-    status: Literal["pending", "written", "committed", "failed"] | None = None
-    since: AwareDatetime | None = Field(
-        None, description="Only events from this time on, as in 2026-11-18T08:25:00Z."
+    tool: Line | None = Field(None, description="Only events of this tool: md.patch_section, fs.append, ...")
+    status: StatusName | Annotated[tuple[StatusName, ...], Field(min_length=1)] | None = Field(
+        None, description="Only events with this status, or with one of these."
     )
-    until: AwareDatetime | None = Field(None, description="Only events before this time.")
+    since: Time | None = Field(
+        None, description="Only events from this time on: 2026-11-18T08:25:00Z, 2026-11-01, yesterday, 3d."
+    )
+    until: Time | None = Field(None, description="Only events before this time.")
     actor: Line | None = Field(None, description="Only events by this actor.")
     tool_call_id: Line | None = None
     transaction_id: Line | None = None
     agent_action_id: Line | None = None
+    evidence_ref: Line | None = Field(None, description="Only events with this evidence: ev:s12-m40.")
     text: Words | None = Field(None, description="Only events with all these words in a rationale.")
     limit: Annotated[StrictInt, Field(ge=1, le=PAGE_EVENTS_MAX)] = Field(
         PAGE_EVENTS_DEFAULT, description="Events per page."
@@ -162,13 +182,33 @@ def _lint(call: Call, path: GardenPath) -> dict[str, Any]:
 
 def query(call: Call, request: QueryRequest) -> Reply:
     """Find events, newest first."""
-    asked = Query(**request.model_dump(by_alias=False))
-    if asked.path is not None:
-        parse_path(asked.path, owner=call.caller.user_id)
+    path = parse_path(request.path, owner=call.caller.user_id) if request.path is not None else None
+    now, filters = datetime.now(UTC), request.model_dump(exclude={"section_anchor"})
+    section = request.section_anchor
+    asked = Query(
+        **{
+            **filters,
+            "section": _section_names(call, path, section) if section is not None else None,
+            "since": parse_time(request.since, now) if request.since is not None else None,
+            "until": parse_time(request.until, now) if request.until is not None else None,
+        }
+    )
     reader = call.services.reader
     page = _page_within_limit(reader.query(call.caller.user_id, asked))
     rows = event_views(reader, call.caller.user_id, page.events)
     return Reply(Rows(rows=rows), {"cursor": page.cursor} if page.cursor else {})
+
+
+def _section_names(call: Call, path: GardenPath | None, name: str) -> tuple[str, ...]:
+    """The names under which events may record a section that a caller names."""
+    documents = call.services.documents
+    kinds = documents.kinds.values() if path is None else filter(None, [documents.kind_of(path)])
+    names = anchor_names(kinds, name)
+    if path is not None:
+        # A person may have changed the heading.
+        with suppress(GardenError):
+            names |= {find_section(read_document(call.services, path).document, name).name}
+    return tuple(sorted(names))
 
 
 def _page_within_limit(page: Page) -> Page:

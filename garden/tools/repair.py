@@ -1,16 +1,18 @@
 """`md.repair` and `md.restore`, for maintainers: bring back what an outside edit damaged."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
-from pydantic import AwareDatetime, Field, model_validator
+from pydantic import Field, model_validator
 
 from garden.events.wire import Wire
 from garden.files.paths import GardenPath
 from garden.grammar.edits import RepairDocument, RestoreText
+from garden.home.times import parse_time
 from garden.tools.declaration import MAINTAINERS, Call, Edits, Tool, Traits
 from garden.tools.edits import edit_handler, intent_of
-from garden.tools.wire import EditRequest, Line
+from garden.tools.wire import EditRequest, Line, Time
 from garden.writing.documents import identity_by_path
 from garden.writing.planner import Intent, Plan
 from garden.writing.versions import check_version_is_whole, last_whole_version, resolve_version
@@ -27,8 +29,8 @@ class RestoreRequest(EditRequest):
     """The version to restore: give one of the three."""
 
     version: int | None = Field(None, ge=1, le=_VERSION_MAX, strict=True, description="The version's number.")
-    at: AwareDatetime | None = Field(
-        None, description="The version at this time, as in 2026-11-18T08:25:00Z."
+    at: Time | None = Field(
+        None, description="The version at this time: 2026-11-18T08:25:00Z, 2026-11-18, yesterday, 3d."
     )
     event: Line | None = Field(
         None,
@@ -82,7 +84,8 @@ def _repair_result(plan: Plan) -> dict[str, Any]:
 
 def _restore_intent(call: Call, path: GardenPath, request: RestoreRequest) -> Intent:
     reader = call.services.reader
-    version = resolve_version(reader, path, version=request.version, at=request.at, event=request.event)
+    at = parse_time(request.at, datetime.now(UTC)) if request.at is not None else None
+    version = resolve_version(reader, path, version=request.version, at=at, event=request.event)
     check_version_is_whole(reader, path, version)
     edit = RestoreText(version, reader.text_at(path.user_id, path.text, version))
     why = request.rationale or f"Put version {version} back."

@@ -3,12 +3,14 @@
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, Field, StrictBool
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool
 
 from garden.events.records import Caller
 from garden.events.wire import Wire
+from garden.home.times import parse_time
 
 REASON_CHARACTERS_MAX = 2000
 LINE_CHARACTERS_MAX = 500
@@ -38,6 +40,17 @@ Line = Annotated[str, AfterValidator(_one_line), Field(max_length=LINE_CHARACTER
 """One line of text."""
 Label = Annotated[str, Field(pattern="^[a-z][a-z0-9_.]{0,63}$")]
 """A name for programs: lower-case letters, digits, dots and underscores."""
+
+
+def _check_time(value: Any) -> Any:
+    text = value.isoformat() if isinstance(value, datetime) else value
+    if isinstance(text, str):
+        parse_time(text, datetime.now(UTC))
+    return text
+
+
+Time = Annotated[str, BeforeValidator(_check_time)]
+"""A time in a request. It stays as written, so that a request that is sent again later is the same one."""
 
 
 def is_absent(value: object) -> bool:

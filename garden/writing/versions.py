@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import ClassVar
-from uuid import UUID
 
 from garden.events.reader import (
     PAGE_EVENTS_MAX,
@@ -26,7 +25,6 @@ from garden.writing.settlement import EMPTY_HASH
 
 _TICK = timedelta(microseconds=1)
 _LAST = datetime.max.replace(tzinfo=UTC) - timedelta(days=2)
-_NAME_CHARACTERS_MIN = 6
 _LISTED_MAX = 10
 
 
@@ -66,16 +64,12 @@ def versions_of(reader: EventReader, path: GardenPath, until: datetime | None = 
 
 def find_event(reader: EventReader, user_id: str, name: str) -> Event:
     """Find an event by its id, or by the last characters of its id."""
-    event: Event | None
-    try:
-        event = reader.event(user_id, UUID(name))
-    except ValueError:
-        event = _find_by_ending(reader, user_id, name)
-    if event is None:
+    found = reader.query(user_id, Query(event_id=name, limit=1)).events
+    if not found:
         raise EventNotFoundError(
             "There is no such event.", hint="'garden events' lists all events, newest first."
         )
-    return event
+    return found[0]
 
 
 def change_of(reader: EventReader, event: Event) -> Diff:
@@ -136,16 +130,6 @@ def _is_whole(event: Event) -> bool:
     lint = event.statement.lint or {}
     is_damaged = event.statement.type == ADOPTED_TYPE and bool(lint.get("damage") or lint.get("blocked"))
     return not is_damaged and event.intended_raw_hash != EMPTY_HASH
-
-
-def _find_by_ending(reader: EventReader, user_id: str, name: str) -> Event | None:
-    if len(name) < _NAME_CHARACTERS_MIN:
-        raise EventNotFoundError(
-            f"There is no such event: {name!r} is too short to find one.",
-            hint=f"Give the event's id, or at least its last {_NAME_CHARACTERS_MIN} characters.",
-        )
-    every = _newest_first(reader, user_id, Query(limit=PAGE_EVENTS_MAX))
-    return next((event for event in every if str(event.event_id).endswith(name.lower())), None)
 
 
 def _newest_first(reader: EventReader, user_id: str, query: Query) -> Iterator[Event]:

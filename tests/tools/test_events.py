@@ -117,9 +117,11 @@ def busy(garden: Garden, ada: Session) -> Session:
     plant(ada, NOTES, CRITIC)
     ok(
         ada, "md.patch_section", path=CRITIC, sectionAnchor="needs v1", change={"replace": "- Rest"},
-        rationale="Tired of the Deadline.", toolCallId="call-1",
+        rationale="Tired of the Deadline.", toolCallId="call-1", evidenceRefs=["ev:s1-m1"],
     )  # fmt: skip
     ok(ada, "fs.append", path=NOTES, text="a", transactionId="turn-1", agentActionId="act-1")
+    about = {"filePath": NOTES, "transactionId": "turn-1", "evidenceRefs": ["ev:s1-m2"]}
+    ok(ada, "events.log", type="observation", rationale="In the quarterly review.", **about)
     ok(garden.session("ada", "other"), "fs.append", path=NOTES, text="b")
     ok(ada, "events.log", type="decision", op="decide", rationale="No deadline on Fridays.")
     edit_outside(garden, NOTES, "# Notes", "# Mine")
@@ -131,11 +133,19 @@ def test_every_filter_narrows_the_search(busy: Session) -> None:
     everything = rows(busy)
     wanted: dict[str, tuple[dict[str, Any], int]] = {
         "path": ({"path": NOTES}, 5),
+        "path by its other name": ({"file_path": NOTES}, 5),
         "anchor": ({"sectionAnchor": "needs v1"}, 1),
+        "anchor without version": ({"section_anchor": "NEEDS"}, 1),
+        "another version": ({"sectionAnchor": "needs v2"}, 0),
+        "tool": ({"tool": "fs.append"}, 3),
+        "evidence": ({"evidenceRef": "ev:s1-m1"}, 1),
+        "evidence of an annotation": ({"evidenceRef": "ev:s1-m2"}, 1),
         "type": ({"type": "notes_update"}, 4),
         "external": ({"type": "external_edit"}, 1),
         "op": ({"op": "append_file"}, 3),
         "status": ({"status": "committed"}, 8),
+        "states": ({"status": ["committed", "failed"]}, 8),
+        "open states": ({"status": ["pending", "written"]}, 0),
         "failed": ({"status": "failed"}, 0),
         "pending": ({"status": "pending"}, 0),
         "actor": ({"actor": "other"}, 1),
@@ -145,6 +155,7 @@ def test_every_filter_narrows_the_search(busy: Session) -> None:
         "action": ({"agentActionId": "act-1"}, 1),
         "text": ({"text": "deadline"}, 2),
         "words": ({"text": "fridays NO"}, 1),
+        "words of an annotation": ({"text": "quarterly"}, 1),
         "nothing": ({"text": "100%"}, 0),
         "both": ({"path": NOTES, "op": "append_file", "actor": "companion"}, 2),
     }
@@ -155,6 +166,25 @@ def test_every_filter_narrows_the_search(busy: Session) -> None:
         assert [row for row in everything if row in found] == found, name
 
 
+@pytest.mark.parametrize("name", ["questions v1", "questions", "QUESTIONS V1", " open  questions", "Riddles"])
+def test_a_section_is_found_by_its_anchor_or_heading_in_any_case(
+    garden: Garden, ada: Session, name: str
+) -> None:
+    plant(ada, CRITIC)
+    edit_outside(garden, CRITIC, "## Open Questions", "## Riddles")
+    ok(ada, "md.patch_section", path=CRITIC, sectionAnchor="questions v1", change={"append": "- Why?"})
+    assert len(rows(ada, path=CRITIC, sectionAnchor=name, tool="md.patch_section")) == 1
+    assert len(rows(ada, sectionAnchor=name, tool="md.patch_section")) == (name != "Riddles")
+
+
+def test_an_event_is_found_by_its_id_or_the_end_of_it(busy: Session) -> None:
+    wanted = rows(busy)[3]
+    whole = wanted["eventId"]
+    for name in (whole, whole[-6:], whole[-8:].upper(), f"evt:{whole}", whole.upper()):
+        assert rows(busy, eventId=name) == [wanted], name
+    assert rows(busy, eventId="%%%%%%") == []
+
+
 def test_since_is_inclusive_and_until_is_not(busy: Session) -> None:
     everything = rows(busy)
     times = [row["createdAt"] for row in everything]
@@ -163,6 +193,8 @@ def test_since_is_inclusive_and_until_is_not(busy: Session) -> None:
     assert rows(busy, since=times[5], until=times[2]) == everything[3:6]
     later = datetime.fromisoformat(times[0]) + timedelta(days=1)
     assert rows(busy, since=later.isoformat()) == []
+    assert rows(busy, since="yesterday") == rows(busy, since="3 weeks ago", until="2999-11-01") == everything
+    assert rows(busy, until="3d") == rows(busy, since="2999-11-01") == []
     local = datetime.fromisoformat(times[2]).isoformat().replace("+00:00", "-00:00")
     assert rows(busy, since=local) == everything[:3]
 
@@ -186,8 +218,11 @@ def test_filters_that_make_no_sense_are_refused(ada: Session) -> None:
         ({"path": "users/ben/notes.md"}, "path_not_allowed"),
         ({"path": "../notes.md"}, "path_not_allowed"),
         ({"status": "done"}, "invalid_input"),
-        ({"since": "yesterday"}, "invalid_input"),
-        ({"since": "2026-11-18T08:25:00"}, "invalid_input"),
+        ({"status": []}, "invalid_input"),
+        ({"status": ["committed", "done"]}, "invalid_input"),
+        ({"since": "tomorrow"}, "invalid_input"),
+        ({"eventId": "12345"}, "invalid_input"),
+        ({"path": NOTES, "filePath": NOTES}, "invalid_input"),
         ({"limit": 0}, "invalid_input"),
         ({"limit": 501}, "invalid_input"),
         ({"cursor": "next"}, "invalid_input"),

@@ -205,7 +205,7 @@ def test_no_arguments_at_all_make_a_tool_fail(scene: Scene, data: st.DataObject)
         assert_told(scene, call(scene, tool, each), each)
 
 
-EARLY = ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00+14:00", "1969-12-31T23:59:59Z", -(10**10), 0)
+EARLY = ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00+14:00", "1969-12-31T23:59:59Z")
 LATE = ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59-12:00", "9999-12-31T23:59:59+14:00")
 
 
@@ -220,7 +220,7 @@ def test_a_time_before_or_after_all_others_narrows_the_search_as_any_other_does(
 
 def test_an_invalid_time_is_refused(untouched: Scene) -> None:
     query = REGISTRY["events.query"]
-    for time in (10**30, -(10**30), math.inf, math.nan, "yesterday", "2026-11-18T08:25:00", ""):
+    for time in (0, 10**30, -(10**30), math.inf, math.nan, "tomorrow", "2026-11-18T28:25:00", ""):
         for name in ("since", "until"):
             assert_invalid(untouched, query, {name: time})
 

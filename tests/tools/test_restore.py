@@ -224,8 +224,8 @@ def test_a_damaged_version_is_refused_with_the_undamaged_ones(garden: Garden, op
         {"version": "1"},
         {"version": True},
         {"version": 2**40},
-        {"at": "yesterday"},
-        {"at": "2026-11-18T08:25:00"},
+        {"at": "tomorrow"},
+        {"at": "2026-11-18T28:25:00"},
         {"event": ""},
     ],
 )
@@ -237,7 +237,8 @@ def test_there_must_be_such_a_version(operator: Session) -> None:
     refused(operator, "md.restore", "not_found", path=CRITIC, version=9)
     refused(operator, "md.restore", "not_found", path="users/ada/parts/nobody/profile.md", version=1)
     refused(operator, "md.restore", "not_found", path=CRITIC, event="ffffffffffff")
-    refused(operator, "md.restore", "not_found", path=CRITIC, event="abc")
+    refused(operator, "md.restore", "not_found", path=CRITIC, at="yesterday")
+    refused(operator, "md.restore", "invalid_input", path=CRITIC, event="abc")
     of_another = event_of(operator, 1, NOTES)["eventId"]
     refused(operator, "md.restore", "invalid_input", path=CRITIC, event=of_another)
 

@@ -53,7 +53,7 @@ class Desk:
         """Path relative to the garden."""
         return (path or "").removeprefix(f"users/{self.user}/")
 
-    def call(self, tool: str, **args: Any) -> "Envelope":
+    def call(self, tool: str, /, **args: Any) -> "Envelope":
         """Call a tool; an argument that is None is left out."""
         return self.session.call(tool, {name: value for name, value in args.items() if value is not None})
 

@@ -1,18 +1,18 @@
 """The commands that look up what happened: `events`, `event`."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from garden.events.saga import Status
 from garden.surfaces.cli.desk import Desk, open_desk
-from garden.surfaces.cli.options import AsJson, User, complete_paths, parse_time
+from garden.surfaces.cli.options import AsJson, User, complete_paths, complete_tools, read_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from garden.access.dispatcher import Envelope
 
-StatusName = Literal["pending", "written", "committed", "failed"]
 _PAGE = 500
 
 
@@ -22,7 +22,7 @@ def events(
         str | None, typer.Argument(help="Only of this document.", autocompletion=complete_paths)
     ] = None,
     section: Annotated[
-        str | None, typer.Option(metavar="ANCHOR", help="Only of this section: 'concerns v1'.")
+        str | None, typer.Option(metavar="ANCHOR", help="Only of this section: 'concerns v1', or concerns.")
     ] = None,
     kind: Annotated[
         str | None,
@@ -31,12 +31,19 @@ def events(
     op: Annotated[
         str | None, typer.Option(metavar="OP", help="Only with this op: replace_section, append_item, ...")
     ] = None,
-    status: Annotated[StatusName | None, typer.Option(help="Only with this status.")] = None,
+    tool: Annotated[
+        str | None,
+        typer.Option(metavar="TOOL", help="Only of this tool: fs.append, ...", autocompletion=complete_tools),
+    ] = None,
+    status: Annotated[list[Status] | None, typer.Option(help="Only with this status; repeatable.")] = None,
     since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="From this time on: 2026-11-18, 2026-11-18T08:25, 3d.")
+        str | None, typer.Option(metavar="TIME", help="From this time on: 2026-11-18T08:25, yesterday, 3d.")
     ] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Before this time.")] = None,
     actor: Annotated[str | None, typer.Option(metavar="NAME", help="Only by this actor.")] = None,
+    evidence: Annotated[
+        str | None, typer.Option(metavar="TOKEN", help="Only with this evidence: ev:s12-m40.")
+    ] = None,
     text: Annotated[
         str | None, typer.Option(metavar="WORDS", help="Only with all of these words in a rationale.")
     ] = None,
@@ -49,7 +56,7 @@ def events(
     """List events, newest first.
 
     The first column is the end of an event's id, which `garden event` accepts. Times without an offset are in
-    UTC; 90m, 12h, 3d and 2w mean so long ago.
+    UTC; 90m, 12h, 3d, 2w and '3 weeks ago' are ages.
 
     Examples:
     garden events
@@ -68,10 +75,12 @@ def events(
         "sectionAnchor": section,
         "type": kind,
         "op": op,
-        "status": status,
-        "since": parse_time(context, since).isoformat() if since else None,
-        "until": parse_time(context, until).isoformat() if until else None,
+        "tool": tool,
+        "status": status or None,
+        "since": read_time(context, since).isoformat() if since else None,
+        "until": read_time(context, until).isoformat() if until else None,
         "actor": actor,
+        "evidenceRef": evidence,
         "text": text,
     }
     with open_desk(context, user, *([path] if path else [])) as desk:

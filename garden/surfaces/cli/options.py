@@ -1,31 +1,23 @@
 """Options and arguments that several commands share, and their completion in the shell."""
 
 import os
-import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from garden.grammar.errors import GardenError
+from garden.home.times import parse_time
 from garden.surfaces.cli.desk import USER_VARIABLE, fail_usage, invocation, users_in_home
 
-_AGO = re.compile(r"([0-9]{1,5})([smhdw])")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
-
-def parse_time(context: typer.Context, text: str) -> datetime:
-    """Parse a date, a time or an age such as 3d; a time without an offset is in UTC."""
+def read_time(context: typer.Context, text: str) -> datetime:
+    """Parse a time that an option gives; one without an offset is in UTC."""
     try:
-        if ago := _AGO.fullmatch(text):
-            return datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
-        time = datetime.fromisoformat(text)
-    except (ValueError, OverflowError):
-        fail_usage(
-            context, f"{text!r} is not a time; write 2026-11-18, 2026-11-18T08:25, or 3d for three days ago."
-        )
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time
+        return parse_time(text, datetime.now(UTC))
+    except ValueError as error:
+        fail_usage(context, f"{text!r}: {error}.")
 
 
 def complete_tools(incomplete: str) -> list[tuple[str, str]]:
@@ -121,5 +113,7 @@ Key = Annotated[
 ]
 AtTime = Annotated[
     str | None,
-    typer.Option(metavar="TIME", help="The version of this time: 2026-11-18, 2026-11-18T08:25, or 3d (ago)."),
+    typer.Option(
+        metavar="TIME", help="The version of this time: 2026-11-18, 2026-11-18T08:25, yesterday, 3d."
+    ),
 ]

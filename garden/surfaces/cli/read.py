@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from garden.surfaces.cli.desk import Desk, fail_usage, open_desk
-from garden.surfaces.cli.options import AsJson, AtTime, DocumentPath, User, complete_paths, parse_time
+from garden.surfaces.cli.options import AsJson, AtTime, DocumentPath, User, complete_paths, read_time
 
 _LAST_LINE = 2**31
 
@@ -92,7 +92,7 @@ def cat(
     if lines is not None and section is not None:
         fail_usage(context, "Give either --lines or --section.")
     wanted = _parse_range(context, lines)
-    time = parse_time(context, at) if at is not None else None
+    time = read_time(context, at) if at is not None else None
     with open_desk(context, user, path) as desk:
         if time is not None:
             version = desk.garden.lookups.version_at(desk.session.caller, desk.path(path), time)

@@ -17,7 +17,7 @@ from garden.surfaces.cli.options import (
     Key,
     Rationale,
     User,
-    parse_time,
+    read_time,
 )
 
 
@@ -87,7 +87,7 @@ def restore(
     """
     if sum(each is not None for each in (version, at, event)) != 1:
         fail_usage(context, "Give one of --version, --at and --event.")
-    time = parse_time(context, at).isoformat() if at else None
+    time = read_time(context, at).isoformat() if at else None
     wanted = {"version": version, "at": time, "event": event}
     named: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
     fields = edit_fields(rationale, None, evidence, if_match, key)

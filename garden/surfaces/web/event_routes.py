@@ -5,6 +5,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from pydantic.alias_generators import to_camel
+from starlette.datastructures import QueryParams
 
 from garden.access.dispatcher import milliseconds_since
 from garden.events.records import Caller
@@ -14,14 +15,18 @@ from garden.surfaces.web.problems import as_json
 from garden.surfaces.web.routes import add, positive_number, query_parameters
 from garden.tools.events import QueryRequest
 
-_FILTERS = frozenset(to_camel(name) for name in QueryRequest.model_fields)
+_FILTERS = frozenset(to_camel(name) for name in QueryRequest.model_fields) | set(QueryRequest.other_names)
+_REPEATABLE = "status"
 
 
 def add_event_routes(router: APIRouter, calls: Calls) -> None:
     """Add the routes that show events."""
 
     async def query(request: Request) -> Response:
-        args: dict[str, Any] = query_parameters(request.query_params, _FILTERS)
+        once = QueryParams([each for each in request.query_params.multi_items() if each[0] != _REPEATABLE])
+        args: dict[str, Any] = query_parameters(once, _FILTERS)
+        if several := request.query_params.getlist(_REPEATABLE):
+            args[_REPEATABLE] = several
         if "limit" in args:
             args["limit"] = positive_number("limit", args["limit"])
         return await calls.call(request, "events.query", args)

@@ -274,16 +274,14 @@ def _limit() -> Schema:
 
 
 def _without_null(schema: Mapping[str, Any]) -> Schema:
-    """Remove null from a schema: a query has no word for it."""
+    """Remove null from a schema: a query has no word for it. A list stands for one value as well."""
     kept = {
         name: value
         for name, value in schema.items()
         if name not in {"anyOf", "title", "default", "description"}
     }
-    for each in schema.get("anyOf", ()):
-        if each.get("type") != "null":
-            kept |= each
-    return kept
+    others = [each for each in schema.get("anyOf", ()) if each.get("type") != "null"]
+    return kept | dict(others[-1]) if others else kept
 
 
 def _reading(tag: str, summary: str, answers: Schema, *parameters: Schema) -> Schema:

@@ -33,7 +33,9 @@ def test_the_status_column_is_shown_unless_all_are_committed(
 def test_filters_narrow_the_list(run: Command, ada: Session) -> None:
     ok(ada, "events.log", type="observation", op="observe", rationale="The harvest went well,\nin two lines.")
     for words, count in (
-        (["notes.md"], 2), (["--section", "concerns v1"], 1), (["--type", "observation"], 1),
+        (["notes.md"], 2), (["--section", "concerns v1"], 1), (["--section", "concerns"], 1),
+        (["--tool", "md.patch_section"], 1), (["--evidence", "ev:s12-m40"], 1), (["--since", "3w"], 7),
+        (["--status", "failed", "--status", "committed"], 7), (["--type", "observation"], 1),
         (["--op", "plant"], 4), (["--status", "failed"], 0), (["--since", "1h"], 7), (["--until", "1h"], 0),
         (["--actor", "companion"], 7), (["--actor", "ben"], 0), (["--text", "harvest well"], 1),
         (["--limit", "3"], 3), (["--since", "2001-01-01T00:00", "--until", "2001-01-02T00:00Z"], 0),

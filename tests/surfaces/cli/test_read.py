@@ -74,7 +74,7 @@ def test_a_read_that_fails_says_why_in_a_sentence(run: Command, words: list[str]
     [
         ["cat"], ["cat", "notes.md", "--lines", "0-3"], ["cat", "notes.md", "--lines", "5-3"],
         ["cat", "notes.md", "--lines", "-"], ["cat", "notes.md", "--lines", "a"],
-        ["cat", "notes.md", "--version", "0"], ["cat", "notes.md", "--at", "yesterday"],
+        ["cat", "notes.md", "--version", "0"], ["cat", "notes.md", "--at", "tomorrow"],
         ["cat", "notes.md", "--at", "99999w", "--version", "1"], ["cat", "notes.md", "--at", "99999-01-01"],
         ["cat", "notes.md", "--lines", "1", "--section", "inbox"], ["search"], ["search", "x", "-C", "21"],
     ],

@@ -105,7 +105,7 @@ def test_a_version_that_does_not_exist_is_refused(run: Command, garden: Garden) 
                 "restore", "notes.md", *words, code=2
             )
         run.fails("restore", "notes.md", "--version", "0", code=2)
-        run.fails("restore", "notes.md", "--at", "yesterday", code=2)
+        run.fails("restore", "notes.md", "--at", "tomorrow", code=2)
         assert "has no version 9" in run.fails("restore", "notes.md", "--version", "9")
         assert "Choose a later time." in run.fails("restore", "notes.md", "--at", "2020-01-01")
         assert "There is no such event" in run.fails("restore", "notes.md", "--event", "ffffffff")
