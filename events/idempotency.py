@@ -8,9 +8,11 @@ from typing import Any
 from uuid import UUID
 
 from garden.events.encoding import encode
+from garden.events.records import Caller
 from garden.grammar.errors import GardenError
 
 LIFETIME = timedelta(hours=48)
+RESEND_SECONDS = 600
 KEY_CHARACTERS_MAX = 512
 
 
@@ -34,10 +36,15 @@ class InvalidKeyError(GardenError):
 
 @dataclass(frozen=True, slots=True)
 class RequestIdentity:
-    """The key of a request, and a fingerprint of its contents."""
+    """The key of a request, a fingerprint of its contents, and the time for which the key is kept.
+
+    A request that counts as sent again `only_while_newest` is a new one as soon as anything else has changed.
+    """
 
     key: str
     fingerprint: bytes
+    lifetime: timedelta = LIFETIME
+    only_while_newest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +56,36 @@ class EarlierRequest:
 
 
 def identify_request(
-    user_id: str,
+    caller: Caller,
     tool: str,
     entity: str,
     payload: Mapping[str, Any],
     *,
     key: str | None = None,
-    tool_call_id: str | None = None,
+    resend_seconds: int = RESEND_SECONDS,
 ) -> RequestIdentity:
-    """Identify a request by the caller's key, else by user, tool, payload and tool call."""
+    """Identify a request by the caller's key, else by its tool call, else by its words alone.
+
+    Clients use the ids of tool calls again, so that such an id counts only together with the words.
+    """
     fingerprint = sha256(encode([tool, entity, payload])).digest()
-    if key is None:
-        scope = sha256(encode([user_id, tool, entity, payload, tool_call_id])).hexdigest()
-        return RequestIdentity(f"scope:{scope}", fingerprint)
+    if key is not None:
+        _check_key(key)
+        return RequestIdentity(f"caller:{key}", fingerprint)
+    scope = [caller.user_id, caller.actor, caller.transaction_id, tool, entity, payload, caller.tool_call_id]
+    digest = sha256(encode(scope)).hexdigest()
+    if caller.tool_call_id is not None:
+        return RequestIdentity(f"call:{digest}", fingerprint)
+    lifetime = timedelta(seconds=resend_seconds)
+    return RequestIdentity(f"scope:{digest}", fingerprint, lifetime, only_while_newest=True)
+
+
+def _check_key(key: str) -> None:
     if not key or len(key) > KEY_CHARACTERS_MAX or not key.isprintable():
         raise InvalidKeyError(
             "The idempotency key is empty, too long or holds control characters.",
             hint=f"Use 1 to {KEY_CHARACTERS_MAX} printable characters, a UUID for example.",
         )
-    return RequestIdentity(f"caller:{key}", fingerprint)
 
 
 def earlier_request(asked: RequestIdentity, row: Mapping[str, Any]) -> EarlierRequest | None:

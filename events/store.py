@@ -88,9 +88,12 @@ class EventStore:
     ) -> LogOutcome:
         """Record a statement that changes no document, as an annotation where it names a recorded write.
 
-        `check` may refuse a statement that is not a replay.
+        `check` may refuse a statement that is not a replay. Without a key only the journal's newest entry can
+        be sent again.
         """
         with self.document(caller, JOURNAL, request) as journal:
+            if request is not None and request.only_while_newest:
+                journal.forget_earlier(unless_made_at=journal.head.updated_at)
             if journal.earlier is not None:
                 return LogOutcome(journal.earlier.event_id, replayed=True)
             if check is not None:

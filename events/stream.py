@@ -12,7 +12,6 @@ from psycopg.types.json import Jsonb
 
 from garden.events.database import DatabaseUnavailableError
 from garden.events.idempotency import (
-    LIFETIME,
     EarlierRequest,
     InProgressError,
     RequestIdentity,
@@ -153,7 +152,7 @@ class LockedStream:
         if change is not None:
             self._require_nothing_open()
         event = self._next_event(statement, change, Status.COMMITTED, name=name, by=by)
-        head = _head_after(self._head_with_tail(event), event)
+        head = head_after(self._head_with_tail(event), event)
         if change is not None:
             self._add(event, head, None, None)
             return event
@@ -209,6 +208,25 @@ class LockedStream:
             )
         row = found.fetchone()
         return row["event_id"] if row else None
+
+    def forget_earlier(self, *, unless_made_at: datetime | None = None) -> None:
+        """Free the key of the earlier request, which the caller's own request does not repeat.
+
+        It is kept if it was `unless_made_at` this time, that of the stream's newest entry.
+        """
+        if self.request is None or self.earlier is None:
+            return
+        values = {
+            "user_id": self.caller.user_id,
+            "key": self.request.key,
+            "event_id": self.earlier.event_id,
+            "unless_made_at": unless_made_at,
+        }
+        with translate_errors(), self.connection.pipeline():
+            self.connection.execute(statements("store")["act_for"], values)
+            forgotten = self.connection.execute(statements("store")["forget_request"], values)
+        if forgotten.fetchone() is not None:
+            self.earlier = None
 
     def rebuild_head(self, head: Head) -> None:
         """Replace a head that does not fit the stream's events."""
@@ -284,7 +302,7 @@ class LockedStream:
         meanwhile: Work | None = None,
     ) -> Event:
         closed = replace(self.head, open_event_id=None, updated_at=ended.committed_at or ended.failed_at)
-        head = _head_after(closed, ended) if ended.status is Status.COMMITTED else closed
+        head = head_after(closed, ended) if ended.status is Status.COMMITTED else closed
         values = {
             **_transition(ended, event.status),
             **_written_state(written),
@@ -379,7 +397,7 @@ class LockedStream:
             "idempotency_key": self.request.key if self.request else None,
             "fingerprint": self.request.fingerprint if self.request else None,
             "response": None if response is None else Jsonb(dict(response)),
-            "expires_at": at + LIFETIME,
+            "expires_at": at + self.request.lifetime if self.request else None,
         }
 
     def _require_nothing_open(self) -> None:
@@ -429,7 +447,7 @@ def _written_state(event: Event | None) -> dict[str, Any]:
     return {f"written_{name}": value for name, value in state.items()}
 
 
-def _head_after(head: Head, event: Event) -> Head:
+def head_after(head: Head, event: Event) -> Head:
     """The head after a committed event; a statement does not move it."""
     if event.document_version is None:
         return head

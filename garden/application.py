@@ -32,6 +32,7 @@ from garden.writing.documents import Documents
 from garden.writing.lost_writes import LostWrites
 from garden.writing.moves import Mover
 from garden.writing.planner import Planner
+from garden.writing.replays import Replays
 from garden.writing.services import Services
 from garden.writing.settlement import SagaSettler
 from garden.writing.snapshots import Snapshots
@@ -125,8 +126,9 @@ def _build_services(
     documents = Documents(load_kinds(read_own_kinds(prepared.home)))
     planner = Planner(documents, settings.limits.document_bytes)
     settlement, adoption = SagaSettler(store, reader, files), DriftAdopter(reader, documents, files)
+    replays = Replays(reader, files, settlement)
     disk_space = DiskSpace(prepared.home.path, settings.limits.free_disk_bytes)
-    parts = (files, documents, planner, settlement, adoption, LostWrites(reader, files), disk_space)
+    parts = (files, documents, planner, settlement, adoption, LostWrites(reader, files), replays, disk_space)
     write_path = WritePath(store, *parts)
     return Services(
         files=files,

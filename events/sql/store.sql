@@ -65,3 +65,11 @@ from named
 where path = %(path)s and stream <> ''
 order by event_id desc
 limit 1;
+
+-- name: forget_request
+delete from garden.idempotency_records
+where user_id = %(user_id)s
+  and key = %(key)s
+  and event_id = %(event_id)s
+  and created_at is distinct from %(unless_made_at)s::timestamptz
+returning key;

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from garden.events.idempotency import RESEND_SECONDS
 from garden.events.keyring import Keyring
 from garden.grammar.errors import GardenError
 
@@ -60,6 +61,11 @@ class Limits(BaseModel):
     read_lines: PositiveInt = Field(500, description="Most lines that one read returns.")
     list_names: PositiveInt = Field(500, description="Most names that one listing returns.")
     search_matches: PositiveInt = Field(100, description="Most matches that one search returns.")
+    resend_seconds: int = Field(
+        RESEND_SECONDS,
+        ge=0,
+        description="Seconds for which an equal request without a key counts as sent again; 0 is never.",
+    )
     free_disk_bytes: PositiveInt = Field(
         256 * 1024 * 1024, description="Free disk space in bytes below which no tool writes."
     )

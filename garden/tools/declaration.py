@@ -61,10 +61,14 @@ class Traits:
 
 @dataclass(frozen=True)
 class Edits(Generic[_RequestT]):
-    """How a tool that edits one document makes an intent from a request, and a result from a plan."""
+    """How a tool that edits one document makes an intent from a request, and a result from a plan.
+
+    A tool that needs a key to be replayed does not count the same words as sent again.
+    """
 
     intent: Callable[[Call, GardenPath, _RequestT], Intent]
     result: Callable[[Plan], Any]
+    needs_key: bool = False
 
 
 @dataclass(frozen=True)

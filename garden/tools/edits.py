@@ -1,6 +1,7 @@
 """The steps that every tool that edits one document shares: request to intent, plan to reply."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from garden.events.idempotency import RequestIdentity, identify_request
@@ -9,8 +10,9 @@ from garden.grammar.edits import Edit
 from garden.tools.declaration import Call, Edits, Reply
 from garden.tools.request_paths import document_path
 from garden.tools.wire import EditRequest, WriteRequest, payload_of
+from garden.writing.outcomes import WriteOutcome
 from garden.writing.planner import Intent, Plan
-from garden.writing.write_path import Preview, WriteOutcome
+from garden.writing.write_path import Preview
 
 _EditT = TypeVar("_EditT", bound=EditRequest)
 
@@ -36,31 +38,50 @@ def edit_handler(edits: Edits[_EditT]) -> Callable[[Call, _EditT], Reply]:
     """Make the handler of a tool that edits the document at the request's `path`."""
 
     def handle(call: Call, request: _EditT) -> Reply:
-        intent = edits.intent(call, document_path(call.caller, request.path), request)
-        identity = request_identity(call, intent.tool, intent.path, request)
+        path = document_path(call.caller, request.path)
         if request.dry_run:
-            return preview_reply(
-                call.services.write_path.preview(call.caller, intent, identity), edits.result
-            )
+            return preview_reply(preview_edit(call, edits, path, request), edits.result)
+        intent = edits.intent(call, path, request)
+        identity = request_identity(call, intent.tool, path, request, needs_key=edits.needs_key)
         return write_reply(call.services.write_path.write(call.caller, intent, identity, edits.result))
 
     return handle
 
 
-def request_identity(call: Call, tool: str, path: GardenPath, request: WriteRequest) -> RequestIdentity:
-    """Key and fingerprint that give a request one effect however often it is sent."""
-    return identify_request(
-        call.caller.user_id,
+def preview_edit(
+    call: Call, edits: Edits[_EditT], path: GardenPath, request: _EditT, *, may_exceed: bool = False
+) -> Preview | WriteOutcome:
+    """Plan an edit, or find that it would be a replay; record nothing."""
+    intent = edits.intent(call, path, request)
+    identity = request_identity(call, intent.tool, path, request, needs_key=edits.needs_key)
+    return call.services.write_path.preview(call.caller, intent, identity, may_exceed=may_exceed)
+
+
+def request_identity(
+    call: Call, tool: str, path: GardenPath, request: WriteRequest, *, needs_key: bool = False
+) -> RequestIdentity | None:
+    """The identity by which a request that is sent again is recognised, if it may be.
+
+    Without the key that a tool `needs_key` for, the id of a tool call counts while nothing else has changed.
+    """
+    has_key = request.idempotency_key is not None
+    if needs_key and not has_key and call.caller.tool_call_id is None:
+        return None
+    identity = identify_request(
+        call.caller,
         tool,
         path.text,
         payload_of(request),
         key=request.idempotency_key,
-        tool_call_id=call.caller.tool_call_id,
+        resend_seconds=call.services.limits.resend_seconds,
     )
+    return replace(identity, only_while_newest=True) if needs_key and not has_key else identity
 
 
-def preview_reply(preview: Preview, result: Callable[[Plan], Any]) -> Reply:
+def preview_reply(preview: Preview | WriteOutcome, result: Callable[[Plan], Any]) -> Reply:
     """Report what an edit would do."""
+    if isinstance(preview, WriteOutcome):
+        return write_reply(preview, dry_run=True)
     plan = preview.plan
     diff = plan.applied.diff(plan.intent.path.text)
     return Reply(
@@ -75,9 +96,13 @@ def preview_reply(preview: Preview, result: Callable[[Plan], Any]) -> Reply:
     )
 
 
-def write_reply(outcome: WriteOutcome) -> Reply:
-    """Report what an edit has done."""
+def write_reply(outcome: WriteOutcome, *, dry_run: bool = False) -> Reply:
+    """Report what a call has done, or would do."""
     meta: dict[str, Any] = {}
+    if dry_run:
+        meta["dryRun"] = True
+    if dry_run and outcome.replayed:
+        meta["diff"] = ""
     if outcome.event_id is not None:
         meta["eventId"] = str(outcome.event_id)
     if outcome.replayed:

@@ -24,6 +24,7 @@ from garden.tools.request_paths import document_or_copy_path
 from garden.tools.wire import Label, Line, RecordedRequest, Request, Time, Words, payload_of
 from garden.writing.adoption import ADOPTED_TYPE
 from garden.writing.planner import entity_of
+from garden.writing.replays import REPLAY_HINT, replay_warning
 
 DETAILS_CHARACTERS_MAX = 64 * 1024
 PAGE_CHARACTERS_MAX = 1024 * 1024
@@ -133,25 +134,24 @@ def log(call: Call, request: LogRequest) -> Reply:
         )
     path = document_or_copy_path(call.caller, request.file_path) if request.file_path is not None else None
     asked = identify_request(
-        call.caller.user_id,
+        call.caller,
         "events.log",
         path.text if path else "",
         payload_of(request),
         key=request.idempotency_key,
-        tool_call_id=call.caller.tool_call_id,
+        resend_seconds=call.services.limits.resend_seconds,
     )
     logged = call.services.store.log(
         call.caller, _statement(call, request, path), asked, check=call.services.disk_space.check
     )
     meta: dict[str, Any] = {"eventId": str(logged.event_id)}
+    warnings: tuple[str, ...] = ()
     if logged.is_annotation:
         meta["annotated"] = True
     if logged.replayed:
-        meta["replayed"] = True
-        meta["hint"] = (
-            "This was recorded before; send a different idempotencyKey to record the same words again."
-        )
-    return Reply(LoggedEvent(event_id=logged.event_id), meta)
+        meta |= {"replayed": True, "effectStands": True, "hint": REPLAY_HINT}
+        warnings = (replay_warning("Its record is in the event log."),)
+    return Reply(LoggedEvent(event_id=logged.event_id), meta, warnings)
 
 
 def _statement(call: Call, request: LogRequest, path: GardenPath | None) -> Statement:

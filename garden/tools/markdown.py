@@ -14,7 +14,7 @@ from garden.grammar.list_edits import OPS_MAX
 from garden.lint.finding import Finding
 from garden.tools.declaration import WRITERS, Call, Edits, Reply, Tool, Traits
 from garden.tools.documents import read_document
-from garden.tools.edits import edit_handler, intent_of, request_identity
+from garden.tools.edits import edit_handler, intent_of, request_identity, write_reply
 from garden.tools.list_operations import ItemWish, ListOpName, edit_of, op_of
 from garden.tools.request_paths import document_or_copy_path, document_path
 from garden.tools.wire import EditRequest, Line, NewHash, Request, Words, is_absent
@@ -230,15 +230,9 @@ def snapshot_history(call: Call, request: SnapshotRequest) -> Reply:
     )
     # Only a caller's own key is remembered: the same words may ask for another copy a version later.
     asked = (
-        request_identity(call, "md.snapshot_history", wish.path, request) if request.idempotency_key else None
+        request_identity(call, wish.tool, wish.path, request) if request.idempotency_key is not None else None
     )
-    taken = call.services.snapshots.take(call.caller, wish, asked)
-    meta: dict[str, Any] = {"eventId": str(taken.event_id)} if taken.event_id else {"dryRun": True}
-    if taken.replayed:
-        meta["replayed"] = True
-    elif not taken.is_new:
-        meta["unchanged"] = True
-    return Reply(HistoryPath(history_path=taken.history_path), meta)
+    return write_reply(call.services.snapshots.take(call.caller, wish, asked), dry_run=request.dry_run)
 
 
 def lint_in_words(call: Call, request: PathRequest) -> Reply:
@@ -271,7 +265,7 @@ def _diagnostic(finding: Finding) -> Diagnostic:
 
 _PATCH = Edits(_patch_intent, _hashes)
 _CURATE = Edits(_curate_intent, _hashes)
-_PLANT = Edits(_plant_intent, _new_hash)
+_PLANT = Edits(_plant_intent, _new_hash, needs_key=True)
 
 TOOLS: tuple[Tool[Any], ...] = (
     Tool(

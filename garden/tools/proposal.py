@@ -8,10 +8,11 @@ from pydantic import Field
 from garden.events.wire import Wire
 from garden.grammar.errors import GardenError
 from garden.tools.declaration import WRITERS, Call, Reply, Tool, Traits
-from garden.tools.edits import request_identity
+from garden.tools.edits import preview_edit, write_reply
 from garden.tools.request_paths import document_path
 from garden.tools.requests import check_role, find_tool, parse_request
 from garden.tools.wire import Request, with_correlation
+from garden.writing.outcomes import WriteOutcome
 from garden.writing.write_path import Preview
 
 
@@ -47,11 +48,14 @@ def propose(call: Call, request: ProposeRequest) -> Reply:
         )
     wanted = parse_request(tool, request.args)
     caller = with_correlation(call.caller, wanted)
-    intent = tool.edits.intent(call, document_path(caller, wanted.path), wanted)
-    identity = request_identity(replace(call, caller=caller), tool.name, intent.path, wanted)
-    preview = call.services.write_path.preview(caller, intent, identity, may_exceed=True)
+    path = document_path(caller, wanted.path)
+    preview = preview_edit(replace(call, caller=caller), tool.edits, path, wanted, may_exceed=True)
+    if isinstance(preview, WriteOutcome):
+        replay = write_reply(preview)
+        report = "\n".join(["Nothing would change: the answer is a replay.", *_bullets(preview.warnings)])
+        return Reply(Proposal(diff="", safety_report=report), replay.meta, replay.warnings)
     plan = preview.plan
-    diff = plan.applied.diff(intent.path.text)
+    diff = plan.applied.diff(path.text)
     meta = {"documentHash": plan.after.document.hash, "linesAdded": diff.added, "linesRemoved": diff.removed}
     return Reply(Proposal(diff=diff.text, safety_report=_safety(preview)), meta)
 
@@ -65,7 +69,11 @@ def _safety(preview: Preview) -> str:
         if plan.needs_reason
         else "Allowed: no hard block applies."
     )
-    return "\n".join([verdict, *(f"- {warning}" for warning in preview.warnings)])
+    return "\n".join([verdict, *_bullets(preview.warnings)])
+
+
+def _bullets(warnings: tuple[str, ...]) -> list[str]:
+    return [f"- {warning}" for warning in warnings]
 
 
 TOOLS: tuple[Tool[Any], ...] = (

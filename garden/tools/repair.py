@@ -98,8 +98,8 @@ def _restore_result(plan: Plan) -> dict[str, Any]:
     return {"newHash": plan.after.document.hash, "fromVersion": version}
 
 
-_REPAIR = Edits(_repair_intent, _repair_result)
-_RESTORE = Edits(_restore_intent, _restore_result)
+_REPAIR = Edits(_repair_intent, _repair_result, needs_key=True)
+_RESTORE = Edits(_restore_intent, _restore_result, needs_key=True)
 
 TOOLS: tuple[Tool[Any], ...] = (
     Tool(

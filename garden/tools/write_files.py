@@ -6,6 +6,7 @@ from pydantic import Field
 
 from garden.events.records import JOURNAL, Statement
 from garden.events.wire import Wire
+from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
 from garden.grammar.edits import AppendToFile, ApplyDiff, WriteFile
 from garden.tools.declaration import MAINTAINERS, WRITERS, Call, Edits, Reply, Tool, Traits
@@ -14,6 +15,7 @@ from garden.tools.request_paths import document_path, new_folder_path
 from garden.tools.wire import EditRequest, NewHash, WriteRequest
 from garden.writing.moves import Move
 from garden.writing.planner import Intent, Plan, check_precondition, entity_of
+from garden.writing.replays import replay_outcome
 
 
 class EnsureDirRequest(WriteRequest):
@@ -67,27 +69,37 @@ class Moved(Wire):
 def ensure_dir(call: Call, request: EnsureDirRequest) -> Reply:
     """Make a folder and its parents if they are missing."""
     path = new_folder_path(call.caller, request.path)
-    files, asked = call.services.files, None
+    files = call.services.files
     # A folder has no hash, so every ifMatch is wrong.
     check_precondition(request.if_match, None)
-    if request.dry_run:
-        return Reply(None, {"dryRun": True, "unchanged": files.exists(path)})
-    if request.idempotency_key is not None:
-        asked = request_identity(call, "fs.ensure_dir", path, request)
-    elif files.exists(path):
-        # The process that made it may have died before it was durable.
-        files.ensure_folders(path)
-        return Reply(None, {"unchanged": True})
+    asked = (
+        request_identity(call, "fs.ensure_dir", path, request)
+        if request.idempotency_key is not None
+        else None
+    )
+    if asked is None and files.exists(path):
+        return _folder_kept(files, path, request)
     with call.services.store.document(call.caller, JOURNAL, asked) as journal:
         if journal.earlier is not None:
-            return Reply(None, {"eventId": str(journal.earlier.event_id), "replayed": True})
+            stands = files.exists(path)
+            since = "The folder is still there." if stands else "The folder has gone since."
+            return write_reply(replay_outcome(journal.earlier, since, stands=stands), dry_run=request.dry_run)
         if files.exists(path):
-            files.ensure_folders(path)
-            return Reply(None, {"unchanged": True})
+            return _folder_kept(files, path, request)
         call.services.disk_space.check()
+        if request.dry_run:
+            return Reply(None, {"dryRun": True, "unchanged": False})
         # The folder comes before its event: a folder without an event is harmless, the opposite is untrue.
         files.ensure_folders(path)
         return Reply(None, {"eventId": str(journal.record(_folder_made(path, request)).event_id)})
+
+
+def _folder_kept(files: GardenFiles, path: GardenPath, request: EnsureDirRequest) -> Reply:
+    if request.dry_run:
+        return Reply(None, {"dryRun": True, "unchanged": True})
+    # The process that made it may have died before it was durable.
+    files.ensure_folders(path)
+    return Reply(None, {"unchanged": True})
 
 
 def _folder_made(path: GardenPath, request: EnsureDirRequest) -> Statement:
@@ -134,9 +146,8 @@ def move(call: Call, request: FileMoveRequest) -> Reply:
         if_match=request.if_match,
         dry_run=request.dry_run,
     )
-    asked = request_identity(call, "fs.move", wanted.path, request)
-    reply = write_reply(call.services.mover.move(call.caller, wanted, asked))
-    return Reply(reply.result, {**reply.meta, "dryRun": True}) if request.dry_run else reply
+    asked = request_identity(call, wanted.tool, wanted.path, request, needs_key=True)
+    return write_reply(call.services.mover.move(call.caller, wanted, asked), dry_run=request.dry_run)
 
 
 _WRITE = Edits(_write_intent, _new_hash)
@@ -181,8 +192,9 @@ TOOLS: tuple[Tool[Any], ...] = (
         "Append to a document",
         "Add an entry at the end of a document, usually of notes.",
         "A blank line separates entries. The entry goes to the end of the last section; use md.patch_section "
-        "to append to another section. The same text sent twice is recorded once, unless the second request "
-        "has its own idempotencyKey or toolCallId.",
+        "to append to another section. The same text sent twice by one actor within ten minutes is recorded "
+        "once if nothing else changed the document in between, unless the second request has its own "
+        "idempotencyKey or toolCallId.",
         FileAppendRequest,
         NewSize,
         edit_handler(_APPEND),

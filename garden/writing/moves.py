@@ -20,6 +20,7 @@ from garden.grammar.errors import GardenError
 from garden.grammar.splice import Splice
 from garden.home.disk_space import DiskSpace
 from garden.writing.documents import Documents, GardenDocument
+from garden.writing.outcomes import WriteOutcome, stored_response
 from garden.writing.planner import (
     MOVE_OP,
     check_precondition,
@@ -29,14 +30,7 @@ from garden.writing.planner import (
     refuse_new_damage,
 )
 from garden.writing.settlement import EMPTY_HASH
-from garden.writing.write_path import (
-    WriteOutcome,
-    WritePath,
-    record_failure,
-    replay_outcome,
-    report_unknown_outcome,
-    stored_response,
-)
+from garden.writing.write_path import WritePath, record_failure, report_unknown_outcome
 
 _NOTHING = content_hash("")
 
@@ -86,21 +80,23 @@ class Mover:
             return self._move(source, target, move)
 
     def _move(self, source: LockedStream, target: LockedStream, move: Move) -> WriteOutcome:
-        if not move.dry_run:
-            earlier = self.write_path.settle(source, move.path)
-            self.write_path.settle(target, move.new_path)
-            if earlier is not None:
-                return replay_outcome(earlier, None)
+        settler = self.write_path.settler
+        settle = settler.foresee if move.dry_run else settler.settle
+        settle(source, move.path)
+        settle(target, move.new_path)
+        replay = self.write_path.replays.of_move(source, move.path, move.new_path, records=not move.dry_run)
+        if replay is not None:
+            return replay
         leaving = self._open_source(source, target, move)
         arriving = GardenDocument(
             move.new_path, leaving.raw_hash, leaving.document, self.documents.kind_of(move.new_path)
         )
         refuse_new_damage(arriving)
         outcome = WriteOutcome({"ok": True}, also={"documentHash": leaving.document.hash})
+        self.disk_space.check()
         if move.dry_run:
             return outcome
-        self.disk_space.check()
-        response = stored_response(outcome, EMPTY_HASH)
+        response = stored_response(outcome)
         arrival = target.begin(
             _statement(move, move.new_path, {"from": move.path.text}), _arrival(arriving, target)
         )

@@ -6,7 +6,7 @@ The caller holds the document's lock, which proves that the writer is gone.
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from garden.events.idempotency import EarlierRequest
@@ -14,7 +14,7 @@ from garden.events.reader import EventReader, Query
 from garden.events.records import Event
 from garden.events.saga import StaleStateError, Status
 from garden.events.store import EventStore
-from garden.events.stream import LockedStream
+from garden.events.stream import LockedStream, head_after
 from garden.files.errors import FileMissingError
 from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import FileText, GardenFiles
@@ -63,8 +63,21 @@ class SagaSettler:
         _update_earlier(stream, ended)
         return ended
 
+    def foresee(self, stream: LockedStream, path: GardenPath) -> None:
+        """Treat the open change as settling would leave it, and record nothing; the lock is for a preview."""
+        open_event_id = stream.head.open_event_id
+        event = self.reader.event(path.user_id, open_event_id) if open_event_id else None
+        if event is None:
+            return
+        file = self.read(path)
+        is_written = self._written_text(path, event, file) is not None
+        ended = replace(event, status=Status.COMMITTED if is_written else Status.FAILED)
+        if is_written and (file.hash if file else None) in _equal_hashes(event.intended_raw_hash):
+            stream.head = head_after(replace(stream.head, open_event_id=None), ended)
+        _update_earlier(stream, ended)
+
     def _settle_event(self, stream: LockedStream, path: GardenPath, event: Event) -> Event:
-        file = self._read(path)
+        file = self.read(path)
         written = self._written_text(path, event, file)
         if written is not None:
             # The writer may have stopped because the disk did not confirm, or before it could.
@@ -109,10 +122,22 @@ class SagaSettler:
             return None if is_lost else file.text if file else ""
         if file is None or event.splice is None or file.hash in _equal_hashes(event.before_raw_hash):
             return None
+        before, after = self._texts_of(path, event)
+        return after if _holds(file.text, before, after) else None
+
+    def holds_change(self, path: GardenPath, event: Event, text: str) -> bool:
+        """Whether a text still has the change of an event; its line in the Change Log may have gone."""
+        before, after = self._texts_of(path, event)
+        if text == after:
+            return True
+        name = str(event.event_id)
+        return _holds(*(_without_lines_of(name, each) for each in (text, before, after)))
+
+    def _texts_of(self, path: GardenPath, event: Event) -> tuple[str, str]:
+        """The text before the change of an event, and the text after it."""
         version = (event.document_version or 1) - 1
         before = self.reader.text_at(path.user_id, path.text, version) if version else ""
-        after = apply_splice(before, event.splice)
-        return after if _holds(file.text, before, after) else None
+        return before, apply_splice(before, event.splice) if event.splice else before
 
     def _has_arrived(self, departure: Event) -> bool:
         """Whether a document that has left its old path is at the new one.
@@ -123,7 +148,7 @@ class SagaSettler:
         if departure.statement.op != MOVE_OP or "to" not in asked:
             return True
         new = GardenPath(asked["to"])
-        there = self._read(new)
+        there = self.read(new)
         if there is not None and there.hash == departure.before_raw_hash:
             return True
         page = self.reader.query(new.user_id, Query(path=new.text, op=MOVE_OP, limit=_RECENT_EVENTS))
@@ -136,12 +161,8 @@ class SagaSettler:
         # A file was edited since; without a file the arrival's event shows what happened.
         return there is not None or arrival.status is Status.COMMITTED
 
-    def raw_hash_of(self, path: GardenPath) -> str | None:
-        """The hash of the file, or None if there is none."""
-        file = self._read(path)
-        return file.hash if file else None
-
-    def _read(self, path: GardenPath) -> FileText | None:
+    def read(self, path: GardenPath) -> FileText | None:
+        """Read a document's file, or return None if there is none."""
         try:
             return self.files.read(path)
         except FileMissingError:
@@ -181,6 +202,10 @@ def _holds(text: str, before: str, after: str) -> bool:
         and all(there[line] >= new[line] for line in added)
         and all(there[line] <= new[line] for line in removed)
     )
+
+
+def _without_lines_of(event_id: str, text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if event_id not in line)
 
 
 def _equal_hashes(raw: str | None) -> set[str | None]:

@@ -1,10 +1,9 @@
 """Snapshots: copies of the current version in the history, at most one per version."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
-from uuid import UUID
 
-from garden.events.idempotency import RequestIdentity
+from garden.events.idempotency import EarlierRequest, RequestIdentity
 from garden.events.reader import EventReader, Query
 from garden.events.records import JOURNAL, Caller, Statement
 from garden.events.store import EventStore
@@ -14,7 +13,9 @@ from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
 from garden.home.disk_space import DiskSpace
 from garden.writing.documents import GardenDocument
+from garden.writing.outcomes import WriteOutcome
 from garden.writing.planner import check_precondition, entity_of
+from garden.writing.replays import replay_outcome
 from garden.writing.write_path import WritePath
 
 OP = "snapshot_history"
@@ -34,16 +35,6 @@ class SnapshotIntent:
 
 
 @dataclass(frozen=True)
-class HistorySnapshot:
-    """The path of the copy, and the event that recorded it, if any."""
-
-    history_path: str
-    event_id: UUID | None
-    is_new: bool
-    replayed: bool = False
-
-
-@dataclass(frozen=True)
 class Snapshots:
     """Takes snapshots."""
 
@@ -53,37 +44,36 @@ class Snapshots:
     write_path: WritePath
     disk_space: DiskSpace
 
-    def take(
-        self, caller: Caller, intent: SnapshotIntent, request: RequestIdentity | None
-    ) -> HistorySnapshot:
+    def take(self, caller: Caller, intent: SnapshotIntent, request: RequestIdentity | None) -> WriteOutcome:
         """Copy the current version; only a request with the caller's own key is remembered."""
         with (
             self.store.document(caller, intent.path.text) as stream,
             self.store.lock_second(stream, JOURNAL, request) as journal,
         ):
             if journal.earlier is not None:
-                return self._replay(caller, journal.earlier.event_id)
+                return self._replay(caller, journal.earlier)
             document = self._current(stream, intent)
             known = self._existing(caller, intent.path, intent.tool, document)
             if known is not None:
                 return known
             name = journal.next_name()
             copy = intent.path.copy_of(name.at, name.event_id)
-            if intent.dry_run:
-                return HistorySnapshot(copy.text, None, is_new=True)
             self.disk_space.check()
+            if intent.dry_run:
+                return _outcome(copy.text)
             # No event records an interrupted snapshot, so the next one removes its strays.
             self.files.strays.remove(intent.path)
             # The copy comes first: without its event it is only an extra copy.
             self.files.history.write(copy, document.text.encode())
             event = journal.record(_statement(intent, copy, document), name=name)
-            return HistorySnapshot(copy.text, event.event_id, is_new=True)
+            return replace(_outcome(copy.text), event_id=event.event_id)
 
     def _current(self, stream: LockedStream, intent: SnapshotIntent) -> GardenDocument:
         if intent.dry_run:
+            self.write_path.settler.foresee(stream, intent.path)
             opened = self.write_path.open_without_adopting(stream, intent.path)
         else:
-            self.write_path.settle(stream, intent.path)
+            self.write_path.settler.settle(stream, intent.path)
             opened = self.write_path.open_and_adopt(stream, intent.path)
         if opened.current is None:
             raise FileMissingError
@@ -92,7 +82,7 @@ class Snapshots:
 
     def _existing(
         self, caller: Caller, path: GardenPath, tool: str, document: GardenDocument
-    ) -> HistorySnapshot | None:
+    ) -> WriteOutcome | None:
         found = self.reader.query(caller.user_id, Query(path=path.text, op=OP, limit=_RECENT_EVENTS)).events
         # An event of events.log may have the same op.
         newest = [event for event in found if event.statement.tool == tool]
@@ -103,12 +93,18 @@ class Snapshots:
             GardenPath(details["historyPath"])
         ):
             return None
-        return HistorySnapshot(details["historyPath"], newest[0].event_id, is_new=False)
+        return replace(_outcome(details["historyPath"]), event_id=newest[0].event_id, unchanged=True)
 
-    def _replay(self, caller: Caller, event_id: UUID) -> HistorySnapshot:
-        event = self.reader.event(caller.user_id, event_id)
-        details = _details(event.statement) if event else {}
-        return HistorySnapshot(details.get("historyPath", ""), event_id, is_new=False, replayed=True)
+    def _replay(self, caller: Caller, earlier: EarlierRequest) -> WriteOutcome:
+        event = self.reader.event(caller.user_id, earlier.event_id)
+        copy = _details(event.statement).get("historyPath") if event else None
+        stands = copy is not None and self.files.exists(GardenPath(copy))
+        since = "The copy is still there." if stands else "The copy has gone since."
+        return replace(replay_outcome(earlier, since, stands=stands), result=_outcome(copy or "").result)
+
+
+def _outcome(history_path: str) -> WriteOutcome:
+    return WriteOutcome({"historyPath": history_path})
 
 
 def _statement(intent: SnapshotIntent, copy: GardenPath, document: GardenDocument) -> Statement:

@@ -12,12 +12,11 @@ A refusal comes before step 3, and leaves nothing behind but an adopted outside 
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
-from uuid import UUID
 
 from garden.events.database import DatabaseUnavailableError
-from garden.events.idempotency import EarlierRequest, InProgressError, RequestIdentity
+from garden.events.idempotency import RequestIdentity
 from garden.events.records import Caller, Event
 from garden.events.store import EventStore
 from garden.events.stream import LockedStream
@@ -30,18 +29,16 @@ from garden.home.disk_space import DiskSpace
 from garden.writing.adoption import DriftAdopter
 from garden.writing.documents import Documents, GardenDocument
 from garden.writing.lost_writes import LostWrites
+from garden.writing.outcomes import WriteOutcome, stored_response
 from garden.writing.planner import DocumentDamagedError, Intent, Plan, Planner
+from garden.writing.replays import Replays
 from garden.writing.settlement import EMPTY_HASH, SagaSettler
 
 BuildResult = Callable[[Plan], Any]
 """Makes a tool's result of the plan that is carried out."""
 
-_WOULD_REPLAY = (
-    "This request was carried out before. Sent again, it changes nothing and gets the same answer. "
-    "Use a different idempotencyKey to carry it out again."
-)
-_CHANGED_SINCE = "This request was carried out before, and not again. The document has changed since."
-_MISSING_SINCE = "This request was carried out before, and not again. The document's file has gone since."
+_ADOPTED = "The file had been edited outside the tools; that edit is now in the event log."
+_WOULD_ADOPT = "The file was edited outside the tools; that edit would be recorded first."
 
 
 class OutcomeUnknownError(GardenError):
@@ -51,30 +48,18 @@ class OutcomeUnknownError(GardenError):
 
 
 @dataclass(frozen=True)
-class WriteOutcome:
-    """A tool's result, with the event, the warnings and the rest of the answer's `meta`."""
-
-    result: Any
-    event_id: UUID | None = None
-    replayed: bool = False
-    unchanged: bool = False
-    warnings: tuple[str, ...] = ()
-    hint: str | None = None
-    also: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class LockedDocument:
     """A document under its lock; `current` is None if there is no file.
 
     If the file is `missing` and an edit may make it again, `current` is the version in the event log. A file
-    that the disk had set back is `rebuilt`.
+    that the disk had set back is `rebuilt`. One with an outside edit that is not recorded has `drifted`.
     """
 
     current: GardenDocument | None
     adopted: Event | None
     rebuilt: bool = False
     missing: bool = False
+    drifted: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,6 +96,7 @@ class WritePath:
     settler: SagaSettler
     adopter: DriftAdopter
     lost_writes: LostWrites
+    replays: Replays
     disk_space: DiskSpace
 
     def write(
@@ -120,9 +106,10 @@ class WritePath:
         path = intent.path
         with self.store.document(caller, path.text, request) as stream:
             reach(Failpoint.LOCKED)
-            earlier = self.settle(stream, path)
-            if earlier is not None:
-                return replay_outcome(earlier, self.settler.raw_hash_of(path))
+            self.settler.settle(stream, path)
+            replay = self.replays.of_edit(stream, path, records=True)
+            if replay is not None:
+                return replay
             opened = self.open_and_adopt(stream, path, recreates=intent.recreates)
             name = stream.next_name()
             intent = intent.at_version(stream.head.version)
@@ -132,7 +119,7 @@ class WritePath:
             if plan.unchanged:
                 return replace(outcome, unchanged=True)
             self.disk_space.check()
-            response = stored_response(outcome, plan.after.raw_hash)
+            response = stored_response(outcome)
             copy = path.copy_of(name.at, name.event_id) if plan.keeps_copy else None
             replaces_file = plan.before is not None and not plan.missing
             with self.files.prepare(
@@ -157,10 +144,14 @@ class WritePath:
         return replace(outcome, event_id=event.event_id)
 
     def preview(
-        self, caller: Caller, intent: Intent, request: RequestIdentity, *, may_exceed: bool = False
-    ) -> Preview:
-        """Plan an intent, and record nothing."""
+        self, caller: Caller, intent: Intent, request: RequestIdentity | None, *, may_exceed: bool = False
+    ) -> Preview | WriteOutcome:
+        """Plan an intent, or find that it would be a replay; record nothing."""
         with self.store.document(caller, intent.path.text, request) as stream:
+            self.settler.foresee(stream, intent.path)
+            replay = self.replays.of_edit(stream, intent.path, records=False)
+            if replay is not None:
+                return replay
             opened = self.open_without_adopting(stream, intent.path, recreates=intent.recreates)
             plan = self.planner.plan(
                 intent.at_version(stream.head.version),
@@ -170,8 +161,9 @@ class WritePath:
                 may_exceed=may_exceed,
                 missing=opened.missing,
             )
-            known = stream.earlier is not None and stream.earlier.response is not None
-        return Preview(plan, (*((_WOULD_REPLAY,) if known else ()), *plan.warnings))
+            if not plan.unchanged:
+                self.disk_space.check()
+        return Preview(plan, (*((_WOULD_ADOPT,) if opened.drifted else ()), *plan.warnings))
 
     def settle_and_adopt(self, caller: Caller, path: GardenPath) -> SettledDocument:
         """Bring the event log up to the file, and leave the file's text as it is."""
@@ -188,16 +180,6 @@ class WritePath:
         """Remove the strays of a document, under its lock, so that no living writer loses one."""
         with self.store.document(caller, path.text):
             return self.files.strays.remove(path)
-
-    def settle(self, stream: LockedStream, path: GardenPath) -> EarlierRequest | None:
-        """Settle an interrupted change; returns the answered earlier request with the same key, if any."""
-        self.settler.settle(stream, path)
-        if stream.earlier is not None and stream.earlier.response is None:
-            raise InProgressError(
-                "The same request is being carried out.",
-                hint="Send it again in a moment to get its answer.",
-            )
-        return stream.earlier
 
     def open_and_adopt(
         self, stream: LockedStream, path: GardenPath, *, recreates: bool = False
@@ -224,7 +206,8 @@ class WritePath:
         except FileMissingError:
             return self._open_missing(stream, path, recreates=recreates, records=False)
         stream.damage = self.adopter.damage(stream, path, file)
-        return LockedDocument(self.documents.parse_file(path, file), None)
+        drifted = file.hash != stream.head.raw_hash
+        return LockedDocument(self.documents.parse_file(path, file), None, drifted=drifted)
 
     def _open_missing(
         self, stream: LockedStream, path: GardenPath, *, recreates: bool, records: bool
@@ -286,32 +269,10 @@ def report_unknown_outcome(event: Event) -> Iterator[None]:
         ) from None
 
 
-def stored_response(outcome: WriteOutcome, raw_hash: str) -> dict[str, Any]:
-    """The response to store for a request that is sent again."""
-    return {"result": outcome.result, "warnings": list(outcome.warnings), "rawHash": raw_hash}
-
-
-def replay_outcome(earlier: EarlierRequest, raw_hash: str | None) -> WriteOutcome:
-    """Answer a request that was carried out before; `raw_hash` is the file's current hash."""
-    response = earlier.response or {}
-    warnings = list(response.get("warnings", []))
-    if raw_hash is None and response.get("rawHash") != EMPTY_HASH:
-        warnings.insert(0, _MISSING_SINCE)
-    elif raw_hash is not None and raw_hash != response.get("rawHash"):
-        warnings.insert(0, _CHANGED_SINCE)
-    return WriteOutcome(
-        response.get("result"),
-        earlier.event_id,
-        replayed=True,
-        warnings=tuple(warnings),
-        hint="This is the earlier answer. Use a different idempotencyKey to record the same words again.",
-    )
-
-
 def _outcome(plan: Plan, result: Any, adopted: Event | None) -> WriteOutcome:
     warnings = list(plan.warnings)
     also: dict[str, Any] = {"documentHash": plan.after.document.hash}
     if adopted is not None:
-        warnings.insert(0, "The file had been edited outside the tools; that edit is now in the event log.")
+        warnings.insert(0, _ADOPTED)
         also["adoptedEventId"] = str(adopted.event_id)
     return WriteOutcome(result, warnings=tuple(warnings), also=also)

@@ -28,7 +28,8 @@ def append_to_notes(number: int) -> Asked:
 
 
 def begin_a_document(number: int) -> Asked:
-    return "md.plant", {"path": f"users/ada/parts/p{number}/profile.md", "title": f"said {number};"}
+    path = f"users/ada/parts/p{number}/profile.md"
+    return "md.plant", {"path": path, "title": f"said {number};", "idempotencyKey": f"key {number}"}
 
 
 def write_the_first_copy(number: int) -> Asked:

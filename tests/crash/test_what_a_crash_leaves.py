@@ -6,6 +6,7 @@ A write is run up to a step and abandoned; its lock is released as if its proces
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,8 +19,9 @@ from garden.tools.declaration import Call
 from garden.tools.edits import request_identity
 from garden.tools.registry import REGISTRY
 from garden.tools.requests import parse_request
+from garden.writing.outcomes import stored_response
 from garden.writing.settlement import intended_response
-from garden.writing.write_path import _outcome, stored_response
+from garden.writing.write_path import _outcome
 from tests.support.crowd import Asked
 from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, patching, plant
 from tests.support.promises import broken_promises, text_of, told
@@ -69,7 +71,7 @@ class Abandoned:
             standing = services.write_path.open_and_adopt(stream, self.path).current
             name = stream.next_name()
             plan = services.write_path.planner.plan(intent, standing, name)
-            answer = stored_response(_outcome(plan, edits.result(plan), None), plan.after.document.hash)
+            answer = stored_response(_outcome(plan, edits.result(plan), None))
             self.event = stream.begin(plan.statement(answer), plan.change(stream.head), name)
             self.text = plan.after.text
             yield stream
@@ -98,6 +100,10 @@ def status_of(garden: Garden, write: Abandoned) -> tuple[Status, str | None]:
     return event.status, event.error["code"] if event.error else None
 
 
+def previewed(garden: Garden, asked: Asked) -> dict[str, Any]:
+    return ok(ada(garden).call(asked[0], {**asked[1], "dryRun": True}))
+
+
 @pytest.fixture(params=[ASKED, NOTED], ids=["profile", "notes"])
 def asked(request: pytest.FixtureRequest, garden: Garden) -> Asked:
     plant(ada(garden), PROFILE)
@@ -112,6 +118,8 @@ def test_a_change_that_never_wrote_fails_and_frees_its_key(garden: Garden, asked
     before = write.file.read_text()
     with write.begun():
         stray = write.leave_stray()
+    assert "replayed" not in previewed(garden, asked)["meta"]
+    assert status_of(garden, write) == (Status.PENDING, None)
     ok(ada(garden).call(*NEXT[write.path.text]))
     assert status_of(garden, write) == (Status.FAILED, "stalled_before_write")
     assert before in told(garden, write.path.text).replay().texts.values()
@@ -150,12 +158,14 @@ def test_a_change_that_wrote_is_finished_and_answers_as_intended(
             stream.mark_written(write.event)
     if next_comes == "another":
         ok(ada(garden).call(*NEXT[write.path.text]))
+    preview = previewed(garden, asked)
     again = ok(ada(garden).call(*asked))
     assert status_of(garden, write) == (Status.COMMITTED, None)
     assert write.copy.read_text() == before
     assert again["meta"]["replayed"]
     assert again["meta"]["eventId"] == str(write.event.event_id)
-    assert again["result"] == intended_response(write.event)["result"]
+    assert again["result"] == preview["result"] == intended_response(write.event)["result"]
+    assert preview["meta"]["effectStands"] == again["meta"]["effectStands"] is True
     assert text_of(garden, write.path.text).count("said once;") == 1
     changed = [warning for warning in again["meta"]["warnings"] if "has changed since" in warning]
     assert bool(changed) is (next_comes == "another")

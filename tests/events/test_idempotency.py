@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,12 +13,15 @@ import pytest
 
 from garden.events.database import connection
 from garden.events.idempotency import (
+    EarlierRequest,
     IdempotencyConflictError,
     InProgressError,
     InvalidKeyError,
+    RequestIdentity,
     identify_request,
 )
 from garden.events.keyring import Keyring
+from garden.events.records import Caller
 from garden.events.store import EventStore
 from tests.support.accounts import ADA, BEN, NOTES, Account, account_on, asking, fresh_text
 
@@ -56,19 +60,54 @@ def test_two_users_may_use_the_same_key(account: Account) -> None:
     assert not account.log("hm", caller=BEN, asked=asking("k", user_id="ben")).replayed
 
 
-def test_without_a_key_the_request_itself_is_the_key() -> None:
-    def ask(**other: Any) -> str:
-        fields = {
-            "user_id": "ada",
-            "tool": "fs.append",
-            "entity": NOTES,
-            "payload": {"a": 1, "b": [2]},
-        } | other
-        return identify_request(**fields).key
+def identified(caller: Caller = ADA, **other: Any) -> RequestIdentity:
+    fields = {"tool": "fs.append", "entity": NOTES, "payload": {"a": 1, "b": [2]}} | other
+    return identify_request(caller, **fields)
 
-    assert ask() == ask(payload={"b": [2], "a": 1.0})
-    others: list[dict[str, Any]] = [{"user_id": "ben"}, {"tool": "x"}, {"entity": "x"}, {"payload": {}}]
-    assert len({ask(), *(ask(**other) for other in others), ask(tool_call_id="t")}) == 6
+
+@pytest.mark.parametrize("tool_call", [None, "call-1"])
+def test_without_a_key_the_caller_and_the_words_are_the_key(tool_call: str | None) -> None:
+    caller = replace(ADA, tool_call_id=tool_call)
+    assert identified(caller) == identified(caller, payload={"b": [2], "a": 1.0})
+    callers = [{"user_id": "ben"}, {"actor": "other"}, {"transaction_id": "t"}, {"tool_call_id": "call-2"}]
+    words: list[dict[str, Any]] = [{"tool": "x"}, {"entity": "x"}, {"payload": {}}]
+    others = [identified(replace(caller, **other)) for other in callers]
+    others += [identified(caller, **other) for other in words]
+    assert len({identified(caller).key, *(other.key for other in others)}) == 8
+
+
+def test_only_words_alone_are_forgotten_early() -> None:
+    by_words = identified(replace(ADA, tool_call_id=None), resend_seconds=7)
+    assert (by_words.lifetime, by_words.only_while_newest) == (timedelta(seconds=7), True)
+    for known in (identified(ADA), identified(ADA, key="mine")):
+        assert (known.lifetime, known.only_while_newest) == (timedelta(hours=48), False)
+
+
+@pytest.mark.parametrize("about", [None, NOTES], ids=["an event", "an annotation"])
+def test_a_statement_without_a_key_is_sent_again_only_while_it_is_the_newest_entry(
+    account: Account, about: str | None
+) -> None:
+    account.edit("one\n")
+    asked = asking()
+    first = account.log("one", asked=asked, path=about)
+    again = account.log("one", asked=asked, path=about)
+    assert (again.event_id, again.replayed) == (first.event_id, True)
+    account.log("another", path=about)
+    assert not account.log("one", asked=asked, path=about).replayed
+    assert account.log("one", asked=asked, path=about).replayed
+    assert account.faults() == []
+
+
+def test_an_earlier_request_that_is_not_repeated_can_be_forgotten(account: Account) -> None:
+    first = account.edit("one\n", asked=asking())
+    with account.store.document(ADA, NOTES, asking()) as stream:
+        stream.forget_earlier()
+        assert stream.earlier is None
+        again = account.begin(stream, "two\n")
+        stream.finish(again, {"n": 2})
+    with account.store.document(ADA, NOTES, asking()) as stream:
+        assert stream.earlier == EarlierRequest(again.event_id, {"n": 2})
+    assert first.event_id != again.event_id
 
 
 def test_a_callers_key_can_not_imitate_a_computed_one() -> None:

@@ -104,7 +104,9 @@ def statement(path: str | None, **said: Any) -> Statement:
 def asking(
     key: str | None = None, payload: Mapping[str, Any] | None = None, user_id: str = "ada"
 ) -> RequestIdentity:
-    return identify_request(user_id, "fs.append", NOTES, payload or {"text": "slept badly"}, key=key)
+    return identify_request(
+        Caller(user_id, "companion"), "fs.append", NOTES, payload or {"text": "slept badly"}, key=key
+    )
 
 
 def fresh_text() -> str:

@@ -90,27 +90,6 @@ def test_an_invalid_key_is_refused(ada: Session, key: str) -> None:
     refused(ada, "fs.append", "invalid_input", **BADLY, idempotencyKey=key)
 
 
-def test_an_answer_from_before_says_where_the_document_has_changed(ada: Session) -> None:
-    plant(ada, NOTES)
-    first = ok(ada, "fs.append", **BADLY)
-    ok(ada, "fs.append", path=NOTES, text="something else")
-    again = ok(ada, "fs.append", **BADLY)
-    assert again["result"] == first["result"]
-    assert "has changed since" in again["meta"]["warnings"][0]
-
-
-def test_an_undone_edit_is_not_taken_for_done(ada: Session) -> None:
-    plant(ada, NOTES)
-    words = {"path": NOTES, "sectionAnchor": "inbox v1"}
-    ok(ada, "md.patch_section", **words, change={"replace": "a"})
-    ok(ada, "md.patch_section", **words, change={"replace": "b"})
-    again = ok(ada, "md.patch_section", **words, change={"replace": "a"})
-    assert again["meta"]["replayed"]
-    assert "The document has changed since" in again["meta"]["warnings"][0]
-    ok(ada, "md.patch_section", **words, change={"replace": "a"}, idempotencyKey="anew")
-    assert "-->\n\na\n" in result(ada, "fs.read", path=NOTES)
-
-
 def test_another_process_answers_again_as_well(garden: Garden, ada: Session, home: Home) -> None:
     plant(ada, NOTES)
     ok(ada, "fs.append", **BADLY)

@@ -56,7 +56,7 @@ def test_an_existing_document_is_never_overwritten(garden: Garden, ada: Session)
     plant(ada, CRITIC)
     before = file_of(garden, CRITIC).read_bytes()
     refused(ada, "md.plant", "already_exists", path=CRITIC, title="Another")
-    assert ok(ada, "md.plant", path=CRITIC)["meta"]["replayed"]
+    refused(ada, "md.plant", "already_exists", path=CRITIC)
     assert file_of(garden, CRITIC).read_bytes() == before
 
 

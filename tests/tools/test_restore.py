@@ -300,9 +300,9 @@ def test_a_failed_history_copy_is_not_reported_as_unchanged(
 
     with monkeypatch.context() as full_disk:
         full_disk.setattr(history_copies, "write_new", full)
-        error = refused(operator, "md.restore", "unavailable", path=CRITIC, version=3)
+        error = refused(operator, "md.restore", "unavailable", path=CRITIC, version=3, idempotencyKey="k")
     assert "stays closed" in error["message"]
-    again = ok(operator, "md.restore", path=CRITIC, version=3)
+    again = ok(operator, "md.restore", path=CRITIC, version=3, idempotencyKey="k")
     assert again["meta"]["replayed"]
     assert file.read_bytes() == before
     assert not out_of_step(garden)

@@ -119,7 +119,8 @@ def test_a_request_sent_sixteen_times_at_once_has_one_effect_and_one_answer(
     plant(ada(garden), NOTES)
     envelopes = at_once(garden, [(tool, {**args, **key})] * 16)
 
-    assert {code_of(envelope) for envelope in envelopes} <= {"ok", "in_progress"}
+    late = {} if key else {"md.plant": {"already_exists"}, "fs.move": {"not_found"}}
+    assert {code_of(envelope) for envelope in envelopes} <= {"ok", "in_progress", *late.get(tool, ())}
     answers = [envelope for envelope in envelopes if envelope["ok"]]
     assert len([answer for answer in answers if not answer["meta"].get("replayed")]) == 1
     assert all(answer["result"] == answers[0]["result"] for answer in answers)

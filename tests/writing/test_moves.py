@@ -90,10 +90,11 @@ def test_a_dry_run_moves_nothing(garden: Garden, operator: Session) -> None:
 
 
 def test_a_move_sent_twice_is_one_move(operator: Session) -> None:
-    first = ok(operator, "fs.move", path=OLD, newPath=NEW)
-    again = ok(operator, "fs.move", path=OLD, newPath=NEW)
+    first = ok(operator, "fs.move", path=OLD, newPath=NEW, idempotencyKey="mine")
+    again = ok(operator, "fs.move", path=OLD, newPath=NEW, idempotencyKey="mine")
     assert again["meta"]["replayed"]
     assert again["meta"]["eventId"] == first["meta"]["eventId"]
+    refused(operator, "fs.move", "not_found", path=OLD, newPath=NEW)
 
 
 def test_a_document_can_be_moved_back_and_begun_where_one_was(operator: Session) -> None:

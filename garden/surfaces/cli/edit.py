@@ -240,6 +240,4 @@ def _show_planted(answers: "list[tuple[str, Envelope]]", *, as_json: bool) -> No
 
 
 def _exists_already(envelope: "Envelope") -> bool:
-    if envelope["ok"]:
-        return bool(envelope["meta"].get("replayed"))
-    return bool(envelope["error"]["code"] == "already_exists")
+    return not envelope["ok"] and envelope["error"]["code"] == "already_exists"

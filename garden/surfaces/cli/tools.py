@@ -49,7 +49,7 @@ def call(
 
     garden call tools.help '{"tool": "md.patch_section"}' --user ada
 
-    garden call md.plant '{"path": "users/ada/notes.md"}' --user ada
+    garden call md.plant '{"path": "users/ada/parts/child/notes.md"}' --user ada
 
     garden call fs.append '{"path": "users/ada/notes.md", "text": "Slept well."}' --user ada
 

@@ -108,8 +108,9 @@ class AsyncFsTools(AsyncFamily):
         """Add an entry at the end of a document, usually of notes.
 
         A blank line separates entries. The entry goes to the end of the last section; use
-        md.patch_section to append to another section. The same text sent twice is recorded once,
-        unless the second request has its own idempotencyKey or toolCallId.
+        md.patch_section to append to another section. The same text sent twice by one actor within
+        ten minutes is recorded once if nothing else changed the document in between, unless the
+        second request has its own idempotencyKey or toolCallId.
         """
         return await self._run("fs.append", {"path": path, "text": text, **shared})
 

@@ -41,6 +41,10 @@ _META: Schema = {
         "tookMs": {"type": "number"},
         "eventId": {"type": "string", "format": "uuid", "description": "The event that was recorded."},
         "replayed": {"type": "boolean", "description": "The stored answer of an earlier call."},
+        "effectStands": {
+            "type": "boolean",
+            "description": "With replayed: whether the effect of the earlier call is still there.",
+        },
         "unchanged": {"type": "boolean", "description": "The document was already so."},
         "documentHash": {
             "type": "string",

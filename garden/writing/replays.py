@@ -1,0 +1,108 @@
+"""Replays: the stored answer for a request that was carried out before, and what is left of its effect."""
+
+from dataclasses import dataclass
+
+from garden.events.idempotency import EarlierRequest, InProgressError
+from garden.events.reader import EventReader, Query
+from garden.events.saga import Status
+from garden.events.stream import LockedStream
+from garden.files.garden_files import GardenFiles
+from garden.files.paths import GardenPath
+from garden.writing.outcomes import WriteOutcome
+from garden.writing.planner import MOVE_OP
+from garden.writing.settlement import SagaSettler
+
+REPLAY_HINT = "This is the earlier answer. Send an idempotencyKey of its own to carry it out again."
+_NOT_AGAIN = "This request was carried out before, and not again."
+_AS_LEFT = "The document is still as it left it."
+_MOVED = "The document is still at its new path."
+_CHANGED = "The document has changed since, and still has this change."
+_UNDONE = "The document has changed since, and no longer has this change."
+_MISSING = "The document's file has gone since."
+_MOVED_ON = "The document is no longer at its new path."
+_RECENT_MOVES = 20
+
+
+@dataclass(frozen=True)
+class Replays:
+    """Finds the requests that were carried out before; the stream has been settled."""
+
+    reader: EventReader
+    files: GardenFiles
+    settler: SagaSettler
+
+    def of_edit(self, stream: LockedStream, path: GardenPath, *, records: bool) -> WriteOutcome | None:
+        """The replay of the caller's edit, or None if it is a new request."""
+        earlier = answered_request(stream)
+        if earlier is None:
+            return None
+        file = self.settler.read(path)
+        is_newest = stream.head.head_event_id == earlier.event_id
+        if is_newest and file is not None and file.hash == stream.head.raw_hash:
+            return replay_outcome(earlier, _AS_LEFT, stands=True)
+        if is_new_request(stream, records=records):
+            return None
+        if file is None:
+            return replay_outcome(earlier, _MISSING, stands=False)
+        event = self.reader.event(path.user_id, earlier.event_id)
+        stands = event is not None and self.settler.holds_change(path, event, file.text)
+        return replay_outcome(earlier, _CHANGED if stands else _UNDONE, stands=stands)
+
+    def of_move(
+        self, source: LockedStream, path: GardenPath, new_path: GardenPath, *, records: bool
+    ) -> WriteOutcome | None:
+        """The replay of the caller's move, or None if it is a new request."""
+        earlier = answered_request(source)
+        if earlier is None:
+            return None
+        stands = self._is_still_there(path, new_path)
+        is_newest = source.head.head_event_id == earlier.event_id and not self.files.exists(path)
+        if not (is_newest and stands) and is_new_request(source, records=records):
+            return None
+        return replay_outcome(earlier, _MOVED if stands else _MOVED_ON, stands=stands)
+
+    def _is_still_there(self, path: GardenPath, new_path: GardenPath) -> bool:
+        """Whether a document that was moved here has not moved on."""
+        moves = Query(path=new_path.text, op=MOVE_OP, status=Status.COMMITTED, limit=_RECENT_MOVES)
+        newest = next(
+            (event for event in self.reader.query(path.user_id, moves).events if event.document_version), None
+        )
+        asked = (newest.statement.edit or {}).get("asked") if newest else None
+        return asked == {"from": path.text} and self.files.exists(new_path)
+
+
+def answered_request(stream: LockedStream) -> EarlierRequest | None:
+    """The earlier request of the same key, which has its answer; one still running is refused."""
+    if stream.earlier is not None and stream.earlier.response is None:
+        raise InProgressError(
+            "The same request is being carried out.",
+            hint="Send it again in a moment to get its answer.",
+        )
+    return stream.earlier
+
+
+def is_new_request(stream: LockedStream, *, records: bool) -> bool:
+    """Whether the same words are a request of their own, now that something else has changed."""
+    if stream.request is None or not stream.request.only_while_newest:
+        return False
+    if records:
+        stream.forget_earlier()
+    return True
+
+
+def replay_outcome(earlier: EarlierRequest, since: str, *, stands: bool) -> WriteOutcome:
+    """The stored answer, marked as a replay."""
+    response = earlier.response or {}
+    return WriteOutcome(
+        response.get("result"),
+        earlier.event_id,
+        replayed=True,
+        warnings=(replay_warning(since), *response.get("warnings", ())),
+        hint=REPLAY_HINT,
+        also={"effectStands": stands},
+    )
+
+
+def replay_warning(since: str) -> str:
+    """The warning of a replay, with what has changed `since`."""
+    return f"{_NOT_AGAIN} {since}"
