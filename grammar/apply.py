@@ -26,7 +26,7 @@ from garden.grammar.edits import (
     SectionEdit,
     WriteFile,
 )
-from garden.grammar.file_edits import append_to_file, rewrite_file
+from garden.grammar.file_edits import append_to_file, entry_section, rewrite_file
 from garden.grammar.guards import check_edit, refuse_malformed
 from garden.grammar.kinds.declaration import Kind
 from garden.grammar.kinds.template import template_text
@@ -36,7 +36,7 @@ from garden.grammar.parser import parse
 from garden.grammar.patch import apply_diff
 from garden.grammar.recovery import recover
 from garden.grammar.refusals import AlreadyExistsError, NoDocumentError
-from garden.grammar.section_edits import append_to_section, replace_section
+from garden.grammar.section_edits import append_entry, append_to_section, replace_section
 from garden.grammar.splice import Splice, splice_between
 
 
@@ -104,11 +104,19 @@ def apply(
         refuse_malformed(document)
     if document is not None and isinstance(edit, SectionEdit):
         return _edit_section(document, section or find_section(document, edit.section), edit, kind, entry)
-    return _finish(document, None, edit, parse(_edited_text(document, edit)), kind, entry)
+    if document is not None and isinstance(edit, AppendToFile):
+        takes_entries = entry_section(document, kind, edit.text)
+        if takes_entries is not None:
+            return _edit_section(document, takes_entries, edit, kind, entry)
+    return _finish(document, None, edit, parse(_edited_text(document, edit, kind)), kind, entry)
 
 
 def _edit_section(
-    document: Document, section: Section, edit: SectionEdit, kind: Kind | None, entry: str | None
+    document: Document,
+    section: Section,
+    edit: SectionEdit | AppendToFile,
+    kind: Kind | None,
+    entry: str | None,
 ) -> AppliedEdit:
     if section in change_logs(document, kind) and not _only_appends(edit):
         raise change_log_refusal()
@@ -123,7 +131,7 @@ def _edit_section(
 def _edit_and_log(
     document: Document,
     section: Section,
-    edit: SectionEdit,
+    edit: SectionEdit | AppendToFile,
     text: str,
     log: Section,
     entry: str,
@@ -151,7 +159,7 @@ def _finish(
     return AppliedEdit(before, with_entry or after, section, with_entry is not None)
 
 
-def _edited_text(document: Document | None, edit: Edit) -> str:
+def _edited_text(document: Document | None, edit: Edit, kind: Kind | None) -> str:
     match edit:
         case CreateDocument() if document is not None:
             raise AlreadyExistsError(
@@ -162,7 +170,7 @@ def _edited_text(document: Document | None, edit: Edit) -> str:
         case WriteFile():
             return rewrite_file(document, edit.text)
         case AppendToFile() if document is not None:
-            return append_to_file(document, edit.text)
+            return append_to_file(document, edit.text, kind)
         case ApplyDiff() if document is not None:
             return apply_diff(document.text, edit.diff, document.newline, edit.path)
     raise NoDocumentError(
@@ -170,17 +178,19 @@ def _edited_text(document: Document | None, edit: Edit) -> str:
     )
 
 
-def _edited_section(document: Document, section: Section, edit: SectionEdit) -> str:
+def _edited_section(document: Document, section: Section, edit: SectionEdit | AppendToFile) -> str:
     match edit:
         case ReplaceSection():
             return replace_section(document, section, edit.text)
         case AppendToSection():
             return append_to_section(document, section, edit.text)
+        case AppendToFile():
+            return append_entry(document, section, edit.text)
         case CurateList():
             return curate_list(document, section, edit.ops)
 
 
-def _only_appends(edit: SectionEdit) -> bool:
+def _only_appends(edit: SectionEdit | AppendToFile) -> bool:
     return isinstance(edit, AppendToSection) or (
         isinstance(edit, CurateList) and all(isinstance(op, AppendItem) for op in edit.ops)
     )

@@ -64,7 +64,7 @@ class CurateList:
 
 @dataclass(frozen=True, slots=True)
 class AppendToFile:
-    """Append an entry to the file, after a blank line."""
+    """Append an entry, after a blank line: to the section that takes the kind's entries, else to the file."""
 
     text: str
 

@@ -1,16 +1,30 @@
 """Edits of a whole file: appending an entry and rewriting the file."""
 
 from garden.grammar.body import trim_words
-from garden.grammar.document import Document
+from garden.grammar.change_log import change_logs
+from garden.grammar.document import Document, Section
+from garden.grammar.headings import find_headings
+from garden.grammar.kinds.declaration import Kind
 from garden.grammar.lines import flat
 from garden.grammar.parser import BOM
 from garden.grammar.refusals import InvalidInputError
 from garden.grammar.text_checks import has_open_end, refuse_empty, refuse_open_end
 
 
-def append_to_file(document: Document, text: str) -> str:
+def entry_section(document: Document, kind: Kind | None, text: str) -> Section | None:
+    """Return the section that takes an entry; None if its place is the end of the file.
+
+    A text that begins a section of its own goes to the end of the file.
+    """
+    anchor = kind.entries_anchor if kind else None
+    found = [section for section in document.sections if section.anchor and section.anchor == anchor]
+    return found[0] if len(found) == 1 and not _begins_section(text) else None
+
+
+def append_to_file(document: Document, text: str, kind: Kind | None = None) -> str:
     """Return the document's text with an entry at its end, after a blank line."""
     refuse_empty(text, "The entry")
+    _refuse_logged(document, text, kind)
     if has_open_end(document.text):
         raise InvalidInputError(
             "The document ends inside a code fence or an HTML comment, which would swallow the entry.",
@@ -19,6 +33,25 @@ def append_to_file(document: Document, text: str) -> str:
     words = trim_words(text, document.newline)
     refuse_open_end(words)
     return document.text + _gap_below(document) + words + _last_line_end(document)
+
+
+def _refuse_logged(document: Document, text: str, kind: Kind | None) -> None:
+    """Refuse an entry that would become part of a Change Log at the end of the file."""
+    last = document.sections[-1] if document.sections else None
+    if last is None or last.span.end < len(document.text) or _begins_section(text):
+        return
+    if last in change_logs(document, kind):
+        raise InvalidInputError(
+            f"The entry would land in the Change Log, which is the last section ({last.name!r}).",
+            hint="Name the section that the entry is for: md.patch_section with sectionAnchor and "
+            'change: {"append": ...}.',
+            details={"sections": [section.name for section in document.sections]},
+        )
+
+
+def _begins_section(text: str) -> bool:
+    headings = find_headings(flat(trim_words(text, "\n")), 0)
+    return bool(headings) and headings[0].span.start == 0 and headings[0].level <= 2
 
 
 def _gap_below(document: Document) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import NamedTuple
 
+from garden.grammar.body import layout_of
 from garden.grammar.change_log import change_log_refusal, change_logs, is_continued
 from garden.grammar.document import Document, Section
 from garden.grammar.edits import (
@@ -19,6 +20,7 @@ from garden.grammar.edits import (
     Edit,
     ReplaceSection,
 )
+from garden.grammar.file_edits import entry_section
 from garden.grammar.frontmatter_block import IDENTITY_KEYS, ambiguous_scalars
 from garden.grammar.kinds.declaration import Kind
 from garden.grammar.lines import split_any_lines
@@ -49,7 +51,7 @@ def check_edit(
 ) -> None:
     """Refuse a result that no edit may have; `before` is None for a new document.
 
-    `section` is the section of `before` that a section edit changes; it is looked up if not given. `log` is
+    `section` is the only section of `before` that the edit may change; it is looked up if not given. `log` is
     the Change Log if an edit of another section adds a line to it; its body must then equal `log_body`.
     """
     if before is not None and isinstance(edit, CreateDocument):
@@ -61,14 +63,29 @@ def check_edit(
     _check_identity(before, after)
     _check_anchors(before, after)
     _check_change_log(before, after, kind)
-    if isinstance(edit, ReplaceSection | AppendToSection | CurateList):
-        section = section or find_section(before, edit.section)
+    section = section or _edited_section(before, edit, kind)
+    if section is not None:
         wanted = {log.span.start: log.text[: len(log.text) - len(log.body)] + log_body} if log else {}
         _check_untouched(before, after, section, wanted)
-    if isinstance(edit, AppendToFile) and not after.text.startswith(before.text):
+    if isinstance(edit, AppendToFile) and not _is_appended(before, after, section):
         raise PatchConflictError(
             "The append would change the text above it.", hint="Edit the section instead."
         )
+
+
+def _edited_section(before: Document, edit: Edit, kind: Kind | None) -> Section | None:
+    """Return the only section that the edit may change; None if it may change the whole document."""
+    if isinstance(edit, ReplaceSection | AppendToSection | CurateList):
+        return find_section(before, edit.section)
+    return entry_section(before, kind, edit.text) if isinstance(edit, AppendToFile) else None
+
+
+def _is_appended(before: Document, after: Document, section: Section | None) -> bool:
+    """Whether the text above an appended entry is as it was."""
+    if section is None:
+        return after.text.startswith(before.text)
+    grown = after.sections[before.sections.index(section)]
+    return layout_of(grown.body).words.startswith(layout_of(section.body).words)
 
 
 def check_whole(after: Document) -> None:

@@ -25,12 +25,28 @@ def replace_section(document: Document, section: Section, text: str) -> str:
 
 def append_to_section(document: Document, section: Section, text: str) -> str:
     """Return the document's text with words appended to a section."""
+    words = _words_to_append(document, text)
+    above = layout_of(section.body).words
+    return _with_more_words(document, section, above, join_below(above, words, document.newline))
+
+
+def append_entry(document: Document, section: Section, text: str) -> str:
+    """Return the document's text with an entry at the end of a section, after a blank line."""
+    words = _words_to_append(document, text)
+    above = layout_of(section.body).words
+    gap = document.newline * 2 if above else ""
+    return _with_more_words(document, section, above, above + gap + words)
+
+
+def _words_to_append(document: Document, text: str) -> str:
     refuse_empty(text, "The text to append")
     words = trim_words(text, document.newline)
     refuse_anchor(words)
     refuse_headings(words)
-    above = layout_of(section.body).words
-    joined = join_below(above, words, document.newline)
+    return words
+
+
+def _with_more_words(document: Document, section: Section, above: str, joined: str) -> str:
     refuse_headings(joined)
     if has_open_end(joined) and has_open_end(above):
         raise InvalidInputError(

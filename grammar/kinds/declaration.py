@@ -39,12 +39,16 @@ class _Declared(BaseModel):
 
 
 class SectionKind(_Declared):
-    """One section of a kind: heading, anchor, shape and caps."""
+    """One section of a kind: heading, anchor, shape and caps.
+
+    `entries` says that it takes the entries that are appended to the document.
+    """
 
     heading: str = Field(min_length=1, max_length=120, pattern=r"^[^\s#](?:[^\r\n]*[^\s#])?$")
     anchor: Annotated[Anchor, BeforeValidator(_anchor)]
     shape: Shape
     role: SectionRole | None = None
+    entries: bool = False
     note_words: int | None = Field(default=None, gt=0)
     cap_words: int | None = Field(default=None, gt=0)
     cap_items: int | None = Field(default=None, gt=0)
@@ -76,6 +80,18 @@ class Kind(_Declared):
             if twice:
                 raise ValueError(f"{subject} declared twice: {', '.join(sorted(twice))}")
         return self
+
+    @model_validator(mode="after")
+    def _one_section_takes_entries(self) -> "Kind":
+        taking = [section for section in self.sections if section.entries]
+        if len(taking) > 1 or any(section.is_change_log for section in taking):
+            raise ValueError("one section at most takes entries, and the Change Log does not")
+        return self
+
+    @property
+    def entries_anchor(self) -> Anchor | None:
+        """The anchor of the section that takes appended entries."""
+        return next((section.anchor for section in self.sections if section.entries), None)
 
     def section(self, anchor: Anchor | None) -> SectionKind | None:
         """Return the declared section with this anchor."""
@@ -151,6 +167,10 @@ def _merge_sections(name: str, base: Kind, changes: Any) -> list[Any]:
 
 
 def _place(sections: list[dict[str, Any]]) -> int:
-    """Return the position of a new section: last, but above a Change Log."""
-    logs = [index for index, section in enumerate(sections) if section.get("role") == "change_log"]
-    return logs[0] if logs else len(sections)
+    """Return the position of a new section: last, but above the sections that grow at their end."""
+    growing = (
+        index
+        for index, section in enumerate(sections)
+        if section.get("role") == "change_log" or section.get("entries")
+    )
+    return next(growing, len(sections))

@@ -6,19 +6,25 @@ from garden.grammar.edits import (
     AppendToFile,
     AppendToSection,
     ApplyDiff,
+    CreateDocument,
     CurateList,
     ReplaceSection,
     WriteFile,
 )
+from garden.grammar.kinds.catalogue import load_kinds
 from garden.grammar.parser import parse
 from garden.grammar.refusals import (
     AnchorChangedError,
+    AnchorInTextError,
+    HeadingInSectionError,
     IdentityChangedError,
     InvalidInputError,
     NoDocumentError,
     RefusalError,
 )
 from tests.grammar.strategies import markdown, sound_documents
+
+NOTES, PROFILE = load_kinds()["notes"], load_kinds()["part_profile"]
 
 
 @pytest.mark.parametrize(
@@ -69,6 +75,62 @@ def test_an_entry_may_add_a_section_but_not_repeat_an_anchor() -> None:
     assert apply(before, AppendToFile("## B\n<!-- @anchor: b v1 -->")).after.sections[1].name == "b v1"
     with pytest.raises(AnchorChangedError):
         apply(before, AppendToFile("## B\n<!-- @anchor: a v1 -->"))
+
+
+INBOX = "## Inbox\n<!-- @anchor: inbox v1 -->\n"
+SUMMARIES = "## Summaries\n<!-- @anchor: summaries v1 -->\n\n- all\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "after"),
+    [
+        (f"{INBOX}\n{SUMMARIES}", "- a\n", f"{INBOX}\n- a\n\n{SUMMARIES}"),
+        (f"{INBOX}\n- a\n\n{SUMMARIES}", "- b", f"{INBOX}\n- a\n\n- b\n\n{SUMMARIES}"),
+        (f"{SUMMARIES}\n{INBOX}", "a\n\n  b", f"{SUMMARIES}\n{INBOX}\na\n\n  b\n"),
+        (f"{INBOX}\n{SUMMARIES}", "## Day\n\na", f"{INBOX}\n{SUMMARIES}\n## Day\n\na\n"),
+        (SUMMARIES, "a", f"{SUMMARIES}\na\n"),
+        ("# N\r\n\r\n" + INBOX.replace("\n", "\r\n"), "a\nb", None),
+    ],
+)
+def test_an_entry_lands_in_the_section_that_the_kind_declares(
+    before: str, text: str, after: str | None
+) -> None:
+    applied = apply(parse(before), AppendToFile(text), kind=NOTES)
+    assert applied.text == (after or f"{before}\r\na\r\nb\r\n")
+    if applied.section_after and "## Day" not in text:
+        assert applied.section_after.name == "inbox v1"
+
+
+@given(markdown(4), markdown(4), markdown(3))
+def test_an_entry_changes_nothing_outside_its_section(inbox: str, summaries: str, text: str) -> None:
+    document = parse(f"{INBOX}\n{inbox}\n\n## Summaries\n<!-- @anchor: summaries v1 -->\n\n{summaries}")
+    try:
+        after = apply(document, AppendToFile(text), kind=NOTES).after
+    except RefusalError:
+        assume(False)
+    below = document.text[document.sections[0].span.end :]
+    assert below in after.text
+    assert after.text.startswith(document.text[: document.sections[0].span.end].rstrip())
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [("a\n\n## B", HeadingInSectionError), ("a <!-- @anchor: b v1 -->", AnchorInTextError)],
+)
+def test_an_entry_cannot_split_its_section(text: str, error: type[RefusalError]) -> None:
+    with pytest.raises(error):
+        apply(parse(f"{INBOX}\n{SUMMARIES}"), AppendToFile(text), kind=NOTES)
+
+
+def test_an_entry_never_lands_in_the_change_log() -> None:
+    profile = apply(None, CreateDocument(PROFILE, "P", {"id": "p", "user_id": "u"})).after
+    for kind in (PROFILE, None):
+        with pytest.raises(InvalidInputError, match="Change Log") as caught:
+            apply(profile, AppendToFile("- 2026-11-18 08:25Z · a · b · c (evt:d)"), kind=kind)
+        assert "md.patch_section" in caught.value.hint
+    assert apply(profile, AppendToFile("## More"), kind=PROFILE).text.endswith("\n\n## More\n")
+    below = parse(profile.text + "\n# Below\n")
+    assert apply(below, AppendToFile("words"), kind=PROFILE).text.endswith("# Below\n\nwords\n")
 
 
 def test_writing_creates_a_document_with_exactly_the_given_text() -> None:

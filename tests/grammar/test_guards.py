@@ -312,6 +312,28 @@ def test_a_document_is_created_only_if_there_is_none() -> None:
     assert refusal(TEXT, edit, before=None) is None
 
 
+@pytest.mark.parametrize(
+    ("inbox", "below", "accepted"),
+    [
+        ("- a\n\n- b", "- s", True),
+        ("- b", "- s", False),
+        ("- a\n\n- b", "- t", False),
+        ("- a", "- s\n\n- b", False),
+    ],
+)
+def test_an_entry_changes_only_the_end_of_its_section(inbox: str, below: str, accepted: bool) -> None:
+    text = (
+        "## Inbox\n<!-- @anchor: inbox v1 -->\n\n{}\n\n## Summaries\n<!-- @anchor: summaries v1 -->\n\n{}\n"
+    )
+    before, after = parse(text.format("- a", "- s")), parse(text.format(inbox, below))
+    try:
+        check_edit(before, after, AppendToFile("- b"), load_kinds()["notes"])
+    except PatchConflictError:
+        assert not accepted
+    else:
+        assert accepted
+
+
 def test_an_edit_adds_exactly_its_own_change_log_line() -> None:
     before = parse("## A\n<!-- @anchor: a v1 -->\n\n- a\n\n## L\n<!-- @anchor: change_log v1 -->\n\n- one\n")
     log = before.sections[1]

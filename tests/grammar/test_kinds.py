@@ -29,7 +29,7 @@ TABLE = {
         "Health health list | Work work list | Personal Context personal_context list | "
         "Change Log change_log log"
     ),
-    "notes": "Inbox inbox log | Summaries summaries log",
+    "notes": "Summaries summaries log | Inbox inbox log",
 }
 
 
@@ -48,6 +48,11 @@ def test_the_built_in_kinds_match_the_design(name: str) -> None:
     ]
     assert " | ".join(described) == TABLE[name]
     assert {section.anchor.version for section in load_kinds()[name].sections} == {1}
+
+
+def test_only_notes_take_appended_entries_and_in_their_last_section() -> None:
+    assert load_kinds()["notes"].entries_anchor == load_kinds()["notes"].sections[-1].anchor
+    assert not any(kind.entries_anchor for name, kind in load_kinds().items() if name != "notes")
 
 
 def test_there_are_no_other_built_in_kinds() -> None:
@@ -125,6 +130,14 @@ def test_an_operator_adds_a_kind() -> None:
     assert "pet" not in load_kinds()
 
 
+def test_an_operators_section_of_notes_is_above_the_one_for_entries_which_stays_the_only_one() -> None:
+    text = 'extends = "notes"\n[[sections]]\nheading = "Dreams"\nanchor = "dreams v1"\nshape = "log"\n'
+    sections = load_kinds([("notes.toml", text)])["notes"].sections
+    assert [section.heading for section in sections] == ["Summaries", "Dreams", "Inbox"]
+    with pytest.raises(KindError, match="one section at most takes entries"):
+        load_kinds([("notes.toml", text + "entries = true\n")])
+
+
 def test_an_operator_changes_a_cap_and_adds_a_section_above_the_change_log() -> None:
     text = """extends = "part_profile"
 
@@ -168,7 +181,7 @@ def test_an_operator_derives_a_kind_with_another_name() -> None:
         (OWN.replace('kind = "pet"', 'kind = "notes"'), "kind"),
         ('extends = "nothing"\n', "extends"),
         ('extends = "notes"\nsections = 3\n', "sections"),
-        ('extends = "notes"\n[[sections]]\nanchor = "x v1"\n', "sections.2.heading"),
+        ('extends = "notes"\n[[sections]]\nanchor = "x v1"\n', "sections.1.heading"),
     ],
 )
 def test_an_invalid_declaration_is_reported_with_file_and_key(text: str, key: str) -> None:

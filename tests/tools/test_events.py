@@ -61,9 +61,9 @@ def test_a_log_entry_about_a_recorded_write_becomes_an_annotation(ada: Session, 
 
 def test_without_the_same_ids_or_the_same_file_it_is_an_event_of_its_own(ada: Session) -> None:
     plant(ada, CRITIC, NOTES)
-    ok(ada, "fs.append", path=CRITIC, text="a", toolCallId="id-1")
-    ok(ada, "events.log", **SEEN, filePath=CRITIC, toolCallId="id-2")
-    ok(ada, "events.log", **SEEN, filePath=NOTES, toolCallId="id-1")
+    ok(ada, "fs.append", path=NOTES, text="a", toolCallId="id-1")
+    ok(ada, "events.log", **SEEN, filePath=NOTES, toolCallId="id-2")
+    ok(ada, "events.log", **SEEN, filePath=CRITIC, toolCallId="id-1")
     ok(ada, "events.log", **SEEN, toolCallId="id-1")
     assert [row["op"] for row in rows(ada)] == ["note", "note", "note", "append_file", "plant", "plant"]
 

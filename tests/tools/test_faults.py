@@ -202,7 +202,11 @@ def test_an_old_version_that_can_not_be_taken_away_does_not_undo_the_change_that
     envelope = confined_call(scene.home, *PATCH, before=BEFORE, refusals=refusals)
     assert envelope["ok"], envelope
     assert statuses(scene, DOCUMENT)[0] == ("committed", None)
-    assert_next_write_works(scene, "fs.append", {"path": DOCUMENT, "text": "- and on"})
+    assert_next_write_works(
+        scene,
+        "md.patch_section",
+        {"path": DOCUMENT, "sectionAnchor": "needs", "change": {"append": "- and on"}},
+    )
 
 
 def test_a_failed_wait_for_the_database_is_unavailable(scene: Scene) -> None:

@@ -25,9 +25,9 @@ SECTIONS = {
     OVERVIEW: "Summary summary, Facts facts, Preferences preferences, Life Goals life_goals, "
     "Projects projects, Open Loops open_loops, Relationships relationships, Health health, Work work, "
     "Personal Context personal_context, Change Log change_log",
-    NOTES: "Inbox inbox, Summaries summaries",
-    "users/ada/parts/critic/notes.md": "Inbox inbox, Summaries summaries",
-    "users/ada/relationships/critic-and-child/notes.md": "Inbox inbox, Summaries summaries",
+    NOTES: "Summaries summaries, Inbox inbox",
+    "users/ada/parts/critic/notes.md": "Summaries summaries, Inbox inbox",
+    "users/ada/relationships/critic-and-child/notes.md": "Summaries summaries, Inbox inbox",
 }
 
 

@@ -26,7 +26,7 @@ EDITS: list[tuple[str, dict[str, Any]]] = [
     ("md.curate_list", {**ITEM, "items": ['"late again" (ev:s1-m1)']}),
     ("md.plant", {"path": OVERVIEW, "title": "Ada"}),
     ("fs.append", {"path": NOTES, "text": "slept well"}),
-    ("fs.append", {"path": CRITIC, "text": "slept well"}),
+    ("fs.append", {"path": CRITIC, "text": "## Sleep\n\nslept well"}),
     ("fs.patch", {"path": NOTES, "diffText": "@@ -7,1 +7,1 @@\n-# Notes\n+# Mine\n"}),
 ]
 REFUSED: list[tuple[str, dict[str, Any], str]] = [

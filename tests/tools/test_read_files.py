@@ -189,7 +189,7 @@ def test_a_binary_or_too_large_file_is_refused(
 def test_matches_tell_path_line_and_text(ada: Session) -> None:
     plant(ada, NOTES, CRITIC)
     assert result(ada, "fs.search", root="users/ada", pattern="^## (Inbox|Needs)$") == [
-        {"path": NOTES, "line": 9, "match": "## Inbox"},
+        {"path": NOTES, "line": 12, "match": "## Inbox"},
         {"path": CRITIC, "line": 15, "match": "## Needs"},
     ]
 
@@ -320,11 +320,11 @@ def test_a_missing_section_is_refused_with_the_existing_ones(ada: Session) -> No
 
 def test_sections_are_listed_with_anchor_heading_and_line(garden: Garden, ada: Session) -> None:
     plant(ada, NOTES)
-    edit_outside(garden, NOTES, "## Summaries", "## Loose\n\n```\n## Not one\n```\n\n## Summaries")
+    edit_outside(garden, NOTES, "## Inbox", "## Loose\n\n```\n## Not one\n```\n\n## Inbox")
     assert result(ada, "md.list_sections", path=NOTES) == [
-        {"anchor": "inbox v1", "heading": "Inbox", "startLine": 9},
+        {"anchor": "summaries v1", "heading": "Summaries", "startLine": 9},
         {"anchor": "", "heading": "Loose", "startLine": 12},
-        {"anchor": "summaries v1", "heading": "Summaries", "startLine": 18},
+        {"anchor": "inbox v1", "heading": "Inbox", "startLine": 18},
     ]
     ok(ada, "fs.append", path=NOTES, text="x")
 

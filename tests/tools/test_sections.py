@@ -44,7 +44,7 @@ def test_a_section_is_appended_to(ada: Session) -> None:
     plant(ada, NOTES)
     for words in ("One.", "Two."):
         ok(ada, "md.patch_section", path=NOTES, sectionAnchor="inbox v1", change={"append": words})
-    assert "inbox v1 -->\n\nOne.\n\nTwo.\n\n## Summaries" in result(ada, "fs.read", path=NOTES)
+    assert "inbox v1 -->\n\nOne.\n\nTwo.\n" in result(ada, "fs.read", path=NOTES)
 
 
 def test_the_answer_is_the_sections_hashes_before_and_after(ada: Session) -> None:

@@ -6,6 +6,7 @@ from garden.session import Session
 from tests.support.gardens import (
     CRITIC,
     NOTES,
+    OVERVIEW,
     edit_outside,
     events_of,
     file_of,
@@ -136,33 +137,37 @@ def test_a_section_hash_does_not_match_a_whole_document(ada: Session) -> None:
     refused(ada, "fs.append", "precondition_failed", path=NOTES, text="a", ifMatch=section)
 
 
-def test_entries_are_appended_with_one_blank_line_between(garden: Garden, ada: Session) -> None:
+def test_entries_are_appended_to_the_inbox_with_one_blank_line_between(garden: Garden, ada: Session) -> None:
     ok(ada, "fs.write", path=NOTES, content=WHOLE)
     for text in ("one", "\n\ntwo\n\n", "three"):
         size = result(ada, "fs.append", path=NOTES, text=text)
-    assert file_of(garden, NOTES).read_text() == WHOLE + "\none\n\ntwo\n\nthree\n"
+    text = WHOLE.replace("inbox v1 -->\n", "inbox v1 -->\n\none\n\ntwo\n\nthree\n")
+    assert file_of(garden, NOTES).read_text() == text
     assert size == {"newSize": file_of(garden, NOTES).stat().st_size}
+    assert rows(ada)[0]["sectionAnchor"] == "inbox v1"
 
 
-def test_an_entry_lands_in_the_last_section_and_a_patch_in_the_one_it_names(ada: Session) -> None:
-    plant(ada, NOTES)
-    ok(ada, "fs.append", path=NOTES, text="below")
-    ok(ada, "md.patch_section", path=NOTES, sectionAnchor="inbox", change={"append": "above"})
-    text: str = result(ada, "fs.read", path=NOTES)
-    assert text.index("## Inbox") < text.index("above") < text.index("## Summaries") < text.index("below")
+@pytest.mark.parametrize("path", [CRITIC, OVERVIEW])
+def test_an_entry_for_a_profile_does_not_land_in_its_change_log(ada: Session, path: str) -> None:
+    plant(ada, path)
+    error = refused(ada, "fs.append", "invalid_input", path=path, text="Slept well.")
+    assert "Change Log" in error["message"]
+    assert "md.patch_section" in error["hint"]
+    assert events_of(ada, path) == ["plant committed"]
 
 
 def test_the_new_size_counts_bytes(garden: Garden, ada: Session) -> None:
     put(garden, NOTES, WHOLE.replace("\n", "\r\n").encode())
     size = result(ada, "fs.append", path=NOTES, text="日記")["newSize"]
     assert size == file_of(garden, NOTES).stat().st_size
-    assert file_of(garden, NOTES).read_bytes().endswith("-->\r\n\r\n日記\r\n".encode())
+    assert file_of(garden, NOTES).read_bytes().count("-->\r\n\r\n日記\r\n".encode()) == 1
 
 
 def test_a_file_that_ends_without_a_line_end_goes_on_so(garden: Garden, ada: Session) -> None:
-    put(garden, NOTES, (WHOLE + "\nlast words").encode())
+    whole = WHOLE[: WHOLE.index("## Summaries")]
+    put(garden, NOTES, (whole + "last words").encode())
     ok(ada, "fs.append", path=NOTES, text="more")
-    assert file_of(garden, NOTES).read_text() == WHOLE + "\nlast words\n\nmore"
+    assert file_of(garden, NOTES).read_text() == whole + "last words\n\nmore"
 
 
 def test_an_append_needs_a_document_and_words(ada: Session) -> None:

@@ -109,7 +109,7 @@ def test_an_undo_made_before_a_change_was_sealed_is_a_persons(
             put_back(file, old)
 
     with watch_failpoints(undo):
-        ok(session, "fs.append", path=path, text="regretted at once")
+        ok(session, "fs.append", path=path, text="## Regretted at once")
     [done] = adopt(garden.services, "ada")
     assert done.outcome == "adopted"
     assert file.read_bytes() == old
