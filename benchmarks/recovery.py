@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 from benchmarks.ratios import Ratio
 from garden.application import Garden
@@ -69,7 +70,10 @@ def _path(user: str, number: int) -> str:
 
 
 def _write(garden: Garden, path: str, text: str) -> None:
-    _call(garden, "fs.append", path=path, text=text)
+    if path.endswith("notes.md"):
+        _call(garden, "fs.append", path=path, text=text)
+    else:
+        _call(garden, "md.patch_section", path=path, sectionAnchor="summary v1", change={"append": text})
 
 
 def _leave_open(garden: Garden, path: str, last: Failpoint) -> None:
@@ -85,7 +89,7 @@ def _leave_open(garden: Garden, path: str, last: Failpoint) -> None:
     raise AssertionError(f"{path} was written to its end")
 
 
-def _call(garden: Garden, tool: str, **args: str) -> None:
+def _call(garden: Garden, tool: str, **args: Any) -> None:
     answer = garden.session(args["path"].split("/")[1], "companion").call(tool, args)
     if not answer["ok"]:
         raise AssertionError(answer)

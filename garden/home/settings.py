@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from garden.events.idempotency import RESEND_SECONDS
 from garden.events.keyring import Keyring
 from garden.grammar.errors import GardenError
+from garden.home.local_day import find_zone
 
 PREFIX = "GARDEN_"
 FILE_NAME = "garden.toml"
@@ -47,6 +48,14 @@ def _check_keys(value: SecretStr) -> SecretStr:
         Keyring.parse(value.get_secret_value())
     except GardenError as error:
         raise ValueError(f"{error.message} {error.hint}") from None
+    return value
+
+
+def _check_zone(value: str) -> str:
+    try:
+        find_zone(value)
+    except GardenError as error:
+        raise ValueError(error.hint) from None
     return value
 
 
@@ -156,6 +165,10 @@ class Settings(BaseSettings):
     log_level: LogLevel = Field("info", description="Least severe log entries that are written.")
     log_format: LogFormat = Field(
         "auto", description="Log format; 'auto' is 'console' on a terminal and 'json' elsewhere."
+    )
+    timezone: Annotated[str, AfterValidator(_check_zone)] | None = Field(
+        None,
+        description="Time zone of dates in entries, such as 'Europe/Berlin'; the default is the machine's.",
     )
     limits: Limits = Field(Limits(), description="Limits of single calls and files.")
     serve: Serve = Field(Serve(), description="The HTTP service.")

@@ -38,7 +38,7 @@ class FileWriteRequest(EditRequest):
 class FileAppendRequest(EditRequest):
     """The document and the text to add."""
 
-    text: str = Field(description="The entry to add at the end, after a blank line.")
+    text: str = Field(description="The entry to add, after a blank line.")
 
 
 class FilePatchRequest(EditRequest):
@@ -190,10 +190,12 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "fs.append",
         "Append to a document",
-        "Add an entry at the end of a document, usually of notes.",
-        "A blank line separates entries. The entry goes to the end of the last section; use md.patch_section "
-        "to append to another section. The same text sent twice by one actor within ten minutes is recorded "
-        "once if nothing else changed the document in between, unless the second request has its own "
+        "Add an entry to a document, usually to the Inbox of notes.",
+        "The entry goes, as given, to the end of the section that the kind of the document declares for "
+        "entries: the Inbox of notes. Without such a section it goes to the end of the file, but never "
+        "into a Change Log. A blank line separates entries. Use md.patch_section to append to another "
+        "section. The same text sent twice by one actor within ten minutes is recorded once if nothing else "
+        "changed the document in between, unless the second request has its own "
         "idempotencyKey or toolCallId.",
         FileAppendRequest,
         NewSize,

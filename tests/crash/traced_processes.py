@@ -30,6 +30,7 @@ from garden.upkeep.reconciliation import reconcile
 from tests.crash.fault_breakages import BREAKAGES
 from tests.crash.operations import OPERATIONS, RECONCILE
 from tests.support.crowd import REPOSITORY, Asked
+from tests.support.gardens import addition
 
 _PATIENCE_SECONDS = 0.5
 _ANSWER_SECONDS_MAX = 30
@@ -168,7 +169,8 @@ def _connect(garden: Garden, user_id: str) -> None:
     """Connect beforehand, so that a trial begins with a warm service."""
     session = garden.session(user_id, "companion", role="maintainer")
     session.call("events.query", {"limit": 1})
-    session.call("fs.append", {"path": f"users/{user_id}/overview.md", "text": "warm", "dryRun": True})
+    tool, args = addition(f"users/{user_id}/overview.md", "warm")
+    session.call(tool, {**args, "dryRun": True})
     with garden.pools["recoverers"].connection():
         pass
 

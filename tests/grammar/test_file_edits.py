@@ -2,6 +2,7 @@ import pytest
 from hypothesis import assume, given
 
 from garden.grammar.apply import apply
+from garden.grammar.dated_entry import dated_entry
 from garden.grammar.edits import (
     AppendToFile,
     AppendToSection,
@@ -120,6 +121,26 @@ def test_an_entry_changes_nothing_outside_its_section(inbox: str, summaries: str
 def test_an_entry_cannot_split_its_section(text: str, error: type[RefusalError]) -> None:
     with pytest.raises(error):
         apply(parse(f"{INBOX}\n{SUMMARIES}"), AppendToFile(text), kind=NOTES)
+
+
+@pytest.mark.parametrize(
+    ("text", "dated"),
+    [
+        ("Slept well.", "2026-11-18: Slept well."),
+        ("\n- one\n  more\n- two\n", "- 2026-11-18: one\n  more\n- two\n"),
+        ("2026-11-17: late", "2026-11-17: late"),
+        ("* 2026-11-17 late", "* 2026-11-17 late"),
+        ("2026-11-170", "2026-11-18: 2026-11-170"),
+        (" \n", " \n"),
+        ("*so* well", "2026-11-18: *so* well"),
+        *(
+            (block, f"2026-11-18:\n\n{block}")
+            for block in ("```\na\n```", "### A", "> a", "1. a", "    a", "|a|\n|-|", "- ~~~\n  a\n  ~~~")
+        ),
+    ],
+)
+def test_an_entry_begins_with_its_day(text: str, dated: str) -> None:
+    assert dated_entry(text, "2026-11-18") == dated
 
 
 def test_an_entry_never_lands_in_the_change_log() -> None:

@@ -49,6 +49,7 @@ def test_the_home_may_be_relative_or_begin_with_a_tilde(
     [
         ("GARDEN_LOG_LEVEL", "loud", "'debug', 'info', 'warning' or 'error'"),
         ("GARDEN_LOG_FORMAT", "xml", "'auto', 'console' or 'json'"),
+        ("GARDEN_TIMEZONE", "Mars", "IANA name such as Europe/Berlin"),
         ("GARDEN_LIMITS_DOCUMENT_BYTES", "0", "greater than 0"),
         ("GARDEN_LIMITS_READ_LINES", "many", "a valid integer"),
         ("GARDEN_DATABASE_URL", "mysql://localhost/x", "postgresql:// or postgres://"),

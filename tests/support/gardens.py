@@ -73,6 +73,13 @@ def edit_outside(garden: Garden, path: str, old: str, new: str) -> None:
     file.write_bytes(before.replace(old.encode(), new.encode()))
 
 
+def addition(path: str, text: str) -> tuple[str, dict[str, Any]]:
+    """The call that adds a paragraph to a document of any kind."""
+    if path.endswith("notes.md"):
+        return "fs.append", {"path": path, "text": text}
+    return "md.patch_section", {"path": path, "sectionAnchor": "summary v1", "change": {"append": text}}
+
+
 def put(garden: Garden, path: str, content: bytes) -> None:
     """Write a file at a document's path."""
     file = file_of(garden, path)

@@ -5,6 +5,7 @@ import pytest
 from garden.application import Garden
 from garden.events.stream import LockedStream
 from garden.files.prepared_file import PreparedFile
+from tests.support.gardens import addition
 
 
 class _GoneError(BaseException):
@@ -21,4 +22,4 @@ def leave_open(garden: Garden, path: str, text: str, *, written: bool = False) -
         owner: type = LockedStream if written else PreparedFile
         patched.setattr(owner, "finish" if written else "put", gone)
         with pytest.raises(_GoneError):
-            garden.session("ada").call("fs.append", {"path": path, "text": text})
+            garden.session("ada").call(*addition(path, text))

@@ -29,6 +29,7 @@ from tests.support.waiting import until
 
 AT_ONCE = Upkeep(sweep_seconds=1, stalled_seconds=0, adopt_seconds=1)
 NOT_ALLOWED = "This path is not allowed:"
+PART_NOTES = "users/ada/parts/critic/notes.md"
 ENDED = {"append_file committed", "append_file failed"}
 
 
@@ -47,11 +48,11 @@ def last_of(garden: Garden, path: str = NOTES) -> str:
 
 
 def test_the_timer_settles_sagas_and_adopts_outside_edits(garden: Garden) -> None:
-    plant(ada(garden), NOTES, "users/ada/overview.md")
-    leave_open(garden, "users/ada/overview.md", "more", written=True)
+    plant(ada(garden), NOTES, PART_NOTES)
+    leave_open(garden, PART_NOTES, "more", written=True)
     edit_outside(garden, NOTES, "# Notes", "# Notes, by hand")
     with ticking(garden) as timer:
-        until(lambda: last_of(garden, "users/ada/overview.md") in ENDED)
+        until(lambda: last_of(garden, PART_NOTES) in ENDED)
         until(lambda: last_of(garden) == "external_edit committed")
         until(lambda: {("adopt", "adopted"), ("sweep", "finished")} <= timer.totals.keys())
         assert timer.totals["sweep", "finished"] == 1

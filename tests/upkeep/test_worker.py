@@ -58,7 +58,7 @@ def test_a_message_makes_a_worker_settle_sagas(garden: Garden, broker: RealBroke
         until_settled(garden)
         assert running.stop() == 0
     assert story(garden)[-1] == "append_file failed"
-    assert story(garden, PROFILE)[-1] == "append_file committed"
+    assert story(garden, PROFILE)[-1] == "append_section committed"
     assert not broken_promises(garden)
     assert "job done" in running.log
 
@@ -158,7 +158,7 @@ def test_ten_messages_to_two_workers_have_one_effect(garden: Garden, broker: Rea
         until(lambda: not broker.waiting() and not open_changes(garden) and adopted(garden) >= 20)
         assert (one.stop(), other.stop()) == (0, 0)
     assert story(garden) == [*before[0], "append_file failed"]
-    assert story(garden, PROFILE) == [*before[1], "append_file committed"]
+    assert story(garden, PROFILE) == [*before[1], "append_section committed"]
     assert adopted(garden) == 20
     # Messages that a worker fetched but did not begin are back in the queue.
     assert broker.dead() == 0

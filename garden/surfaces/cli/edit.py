@@ -27,6 +27,16 @@ def append(
     context: typer.Context,
     path: DocumentPath,
     text: Annotated[str, typer.Argument(metavar="TEXT | -", help="The entry, or - to read it from stdin.")],
+    timezone: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ZONE",
+            help="Time zone of the date, such as Europe/Berlin. Default: the setting, else the machine's.",
+        ),
+    ] = None,
+    no_date: Annotated[
+        bool, typer.Option("--no-date", help="Add the entry as it is, without a date.")
+    ] = False,
     rationale: Rationale = None,
     override_rationale: OverrideRationale = None,
     evidence: Evidence = None,
@@ -37,18 +47,26 @@ def append(
     actor: Actor = "operator",
     as_json: AsJson = False,
 ) -> None:
-    """Append an entry to a document, usually to notes.
+    """Append a dated entry to a document, usually to notes.
 
-    The entry goes to the end of the last section; use `garden patch PATH inbox --append` for another one.
+    The entry goes to the end of the Inbox, or of the file if its kind names no section for entries. It begins
+    with today's date unless the text begins with a date itself.
 
     Examples:
     garden append notes.md "Slept well."
 
-    date | garden append notes.md - --rationale "A sign of life."
+    garden append notes.md "- Slept well." --timezone Europe/Berlin
+
+    date | garden append notes.md - --no-date --rationale "A sign of life."
     """
+    from garden.grammar.dated_entry import dated_entry
+    from garden.home.local_day import today_in
+
     fields = edit_fields(rationale, override_rationale, evidence, if_match, key)
     entry = _read_text(context, text)
     with open_desk(context, user, path, actor=actor) as desk:
+        if not no_date:
+            entry = dated_entry(entry, today_in(timezone or desk.garden.settings.timezone))
         args = {"path": desk.path(path), "text": entry, **fields}
         send_edit(desk, "fs.append", args, dry_run=dry_run, as_json=as_json)
 

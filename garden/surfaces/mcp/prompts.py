@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from typing import ClassVar
 
 import mcp_types as types
@@ -11,6 +11,7 @@ from garden.application import Garden
 from garden.files.errors import FileMissingError
 from garden.files.paths import parse_path
 from garden.grammar.errors import GardenError
+from garden.home.local_day import today_in
 from garden.session import Session
 from garden.surfaces.mcp.resources import MARKDOWN, uri_of
 from garden.surfaces.mcp.texts import render_text
@@ -109,31 +110,28 @@ def _update_section(garden: Garden, session: Session, given: Arguments) -> Messa
     yield from _embedded(garden, session, document)
 
 
-def _capture_observation(_garden: Garden, session: Session, given: Arguments) -> Messages:
+def _capture_observation(garden: Garden, session: Session, given: Arguments) -> Messages:
     about = given.get("about")
     notes = _path(session, f"{about.strip()}/notes.md" if about else "notes.md")
     yield _text(
         "capture_observation",
         observation=_quoted(given["observation"]),
         notes=notes,
-        today=_today().isoformat(),
+        today=today_in(garden.settings.timezone),
         begin="" if _exists(session, notes) else "Create the notes with md_plant: they do not exist yet. ",
     )
 
 
 def _weekly_review(garden: Garden, session: Session, given: Arguments) -> Messages:
     user = session.caller.user_id
-    yield _text("weekly_review", user=user, since=_since(given.get("since")).isoformat())
+    yield _text("weekly_review", user=user, since=_since(garden, given.get("since")).isoformat())
     yield from _embedded(garden, session, f"users/{user}/overview.md")
 
 
-def _today() -> date:
-    return datetime.now(UTC).date()
-
-
-def _since(given: str | None) -> date:
+def _since(garden: Garden, given: str | None) -> date:
     if given is None:
-        return _today() - timedelta(days=_REVIEWED_DAYS)
+        today = date.fromisoformat(today_in(garden.settings.timezone))
+        return today - timedelta(days=_REVIEWED_DAYS)
     try:
         return date.fromisoformat(given.strip())
     except ValueError:

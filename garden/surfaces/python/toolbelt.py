@@ -105,12 +105,14 @@ class FsTools(Family):
     """The tools fs.*."""
 
     def append(self, path: str, text: str, **shared: Unpack[WriteFields]) -> Answer[NewSize]:
-        """Add an entry at the end of a document, usually of notes.
+        """Add an entry to a document, usually to the Inbox of notes.
 
-        A blank line separates entries. The entry goes to the end of the last section; use
-        md.patch_section to append to another section. The same text sent twice by one actor within
-        ten minutes is recorded once if nothing else changed the document in between, unless the
-        second request has its own idempotencyKey or toolCallId.
+        The entry goes, as given, to the end of the section that the kind of the document declares
+        for entries: the Inbox of notes. Without such a section it goes to the end of the file, but
+        never into a Change Log. A blank line separates entries. Use md.patch_section to append to
+        another section. The same text sent twice by one actor within ten minutes is recorded once
+        if nothing else changed the document in between, unless the second request has its own
+        idempotencyKey or toolCallId.
         """
         return self._run("fs.append", {"path": path, "text": text, **shared})
 

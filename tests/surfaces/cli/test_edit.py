@@ -1,5 +1,6 @@
 """`append`, `patch` and `plant`."""
 
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,27 @@ def test_append_adds_an_entry_and_records_who_and_why(run: Command, garden: Gard
     shown = run.well(
         "append", "notes.md", "It rained.", "-m", "She said so.", "--evidence", "ev:1", "--actor", "ben"
     )
-    assert file_of(garden, NOTES).read_text().endswith("\n\nIt rained.\n")
+    today = datetime.now().astimezone().date()
+    assert file_of(garden, NOTES).read_text().endswith(f"\n\n{today}: It rained.\n")
     event = rows(ada)[0]
     assert shown == f"Changed: notes.md (event {event['eventId']})\n"
     assert (event["rationale"], event["evidenceRefs"], event["actor"], event["role"]) == (
         "She said so.", ["ev:1"], "ben", "maintainer",
     )  # fmt: skip
+
+
+def test_an_entry_is_dated_where_the_person_is(
+    run: Command, ada: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    days = {hours: datetime.now(timezone(timedelta(hours=hours))).date() for hours in (14, -12)}
+    assert days[14] != days[-12]
+    monkeypatch.setenv("GARDEN_TIMEZONE", "Etc/GMT-14")
+    run.well("append", "notes.md", "- Here.")
+    run.well("append", "notes.md", "There.", "--timezone", "Etc/GMT+12")
+    run.well("append", "notes.md", "As it is.", "--no-date")
+    text = result(ada, "fs.read", path=NOTES)
+    assert f"\n\n- {days[14]}: Here.\n\n{days[-12]}: There.\n\nAs it is.\n" in text
+    assert "IANA name" in run("append", "notes.md", "x", "--timezone", "Mars").err
 
 
 def test_the_same_words_twice_are_two_entries_unless_they_have_a_key(run: Command, ada: Session) -> None:
@@ -67,14 +83,14 @@ def test_a_dry_run_shows_the_diff_and_changes_nothing(run: Command, garden: Gard
         shown = run.well("patch", PROFILE, "needs", "--replace", "- Rest", "--dry-run")
         assert "\n+- Rest\n" in shown
         assert shown.endswith("Allowed: no hard block applies.\n")
-        assert "+Hello." in run.well("append", "notes.md", "Hello.", "--dry-run")
+        assert "+Hello." in run.well("append", "notes.md", "Hello.", "--no-date", "--dry-run")
         envelope = run("append", "notes.md", "Hello.", "--dry-run", "--json").json
         assert set(envelope["result"]) == {"diff", "safetyReport", "requiresApproval"}
 
 
 @pytest.mark.usefixtures("ada")
 def test_a_diff_is_coloured_on_a_terminal(run: Command) -> None:
-    shown = run.well("append", "notes.md", "Hello.", "--dry-run", tty=True)
+    shown = run.well("append", "notes.md", "Hello.", "--no-date", "--dry-run", tty=True)
     assert "\x1b[32m+Hello.\x1b[0m" in shown
 
 
@@ -170,11 +186,11 @@ def test_plant_refuses_an_invalid_id(run: Command, garden: Garden) -> None:
 
 def test_an_entry_may_begin_with_a_dash_and_a_blank(run: Command, ada: Session) -> None:
     run.well("append", "notes.md", "- twice", "-m", "- She said so.")
-    assert result(ada, "fs.read", path=NOTES).endswith("\n- twice\n")
+    assert result(ada, "fs.read", path=NOTES).endswith(": twice\n")
     assert rows(ada)[0]["rationale"] == "- She said so."
     run.well("patch", PROFILE, "needs", "--append", "- Sun", "--evidence", "- ev")
     assert "- Sun\n" in result(ada, "fs.read", path=CRITIC)
-    assert "notes.md" in run.well("search", "- twice")
+    assert "profile.md" in run.well("search", "- Sun")
 
 
 @pytest.mark.usefixtures("ada")

@@ -1,15 +1,18 @@
 """Prompts: their list, their texts and their refusals."""
 
 import re
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from mcp import Client, MCPError
 from mcp_types import EmbeddedResource, PromptReference, TextContent, TextResourceContents
 
+from garden.application import Garden
 from garden.session import Session
 from garden.surfaces.mcp.tool_list import wire_name
 from garden.tools.registry import REGISTRY
-from tests.support.gardens import CRITIC, NOTES, OVERVIEW, plant, result
+from tests.support.gardens import CRITIC, NOTES, OVERVIEW, plant
 from tests.surfaces.mcp.conftest import Converse
 
 SECTION = {"document": "parts/critic/profile.md", "section": "concerns v1", "learnt": "She fears Mondays."}
@@ -96,16 +99,18 @@ def test_prompts_name_only_existing_tools(converse: Converse, ada: Session) -> N
     converse(scene)
 
 
-def test_an_observation_goes_to_a_section_of_planted_notes(converse: Converse, ada: Session) -> None:
-    plant(ada, NOTES)
-    anchors = [each["anchor"] for each in result(ada, "md.list_sections", path=NOTES)]
-
+def test_an_observation_is_dated_where_the_person_is(
+    converse: Converse, garden: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def scene(client: Client) -> None:
         words = (await rendered(client, "capture_observation", {"observation": "She laughed."}))[0]
-        assert re.findall(r'section "([^"]+)"', words) == ["inbox v1"]
+        today = datetime.now(ZoneInfo(garden.settings.timezone or "")).date()
+        assert f'"- {today}: ..."' in words
 
-    converse(scene)
-    assert "inbox v1" in anchors
+    # Their days always differ.
+    for zone in ("Etc/GMT-14", "Etc/GMT+12"):
+        monkeypatch.setattr(garden, "settings", garden.settings.model_copy(update={"timezone": zone}))
+        converse(scene)
 
 
 REFUSED: list[tuple[str, dict[str, str]]] = [
