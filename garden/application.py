@@ -145,5 +145,6 @@ def _build_services(
         snapshots=Snapshots(store, reader, files, write_path, disk_space),
         disk_space=disk_space,
         limits=settings.limits,
+        secrets=settings.secrets,
         upkeep=settings.upkeep,
     )

@@ -13,6 +13,7 @@ from garden.grammar.errors import GardenError
 from garden.tools.declaration import Call, Reply, Tool
 from garden.tools.progress import CallProgress
 from garden.tools.requests import check_role, find_tool, parse_request
+from garden.tools.secrets import check_for_secrets
 from garden.tools.wire import with_correlation
 from garden.writing.services import Services
 
@@ -76,9 +77,10 @@ class Dispatcher:
         # A call that was cancelled while it waited for a thread stops here, before it has any effect.
         progress.step()
         call = Call(self._services, with_correlation(caller, request), self._tools, progress)
+        warnings = check_for_secrets(call.services, call.caller, request) if tool.traits.writes else ()
         reply = tool.handler(call, request)
         took = milliseconds_since(started)
-        return reply, {**reply.meta, "warnings": list(reply.warnings), "tookMs": took}
+        return reply, {**reply.meta, "warnings": [*reply.warnings, *warnings], "tookMs": took}
 
 
 class InternalError(GardenError):

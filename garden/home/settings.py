@@ -23,6 +23,7 @@ _HIDDEN = "********"
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["auto", "console", "json"]
+Secrets = Literal["refuse", "warn"]
 
 
 class SettingsError(GardenError):
@@ -169,6 +170,10 @@ class Settings(BaseSettings):
     timezone: Annotated[str, AfterValidator(_check_zone)] | None = Field(
         None,
         description="Time zone of dates in entries, such as 'Europe/Berlin'; the default is the machine's.",
+    )
+    secrets: Secrets = Field(
+        "refuse",
+        description="What is done with a request that brings a private key or a well-known token.",
     )
     limits: Limits = Field(Limits(), description="Limits of single calls and files.")
     serve: Serve = Field(Serve(), description="The HTTP service.")

@@ -11,6 +11,7 @@ from garden.tools.declaration import WRITERS, Call, Reply, Tool, Traits
 from garden.tools.edits import preview_edit, write_reply
 from garden.tools.request_paths import document_path
 from garden.tools.requests import check_role, find_tool, parse_request
+from garden.tools.secrets import check_for_secrets
 from garden.tools.wire import Request, with_correlation
 from garden.writing.outcomes import WriteOutcome
 from garden.writing.write_path import Preview
@@ -48,6 +49,7 @@ def propose(call: Call, request: ProposeRequest) -> Reply:
         )
     wanted = parse_request(tool, request.args)
     caller = with_correlation(call.caller, wanted)
+    warnings = check_for_secrets(call.services, caller, wanted)
     path = document_path(caller, wanted.path)
     preview = preview_edit(replace(call, caller=caller), tool.edits, path, wanted, may_exceed=True)
     if isinstance(preview, WriteOutcome):
@@ -57,7 +59,7 @@ def propose(call: Call, request: ProposeRequest) -> Reply:
     plan = preview.plan
     diff = plan.applied.diff(path.text)
     meta = {"documentHash": plan.after.document.hash, "linesAdded": diff.added, "linesRemoved": diff.removed}
-    return Reply(Proposal(diff=diff.text, safety_report=_safety(preview)), meta)
+    return Reply(Proposal(diff=diff.text, safety_report=_safety(preview)), meta, warnings)
 
 
 def _safety(preview: Preview) -> str:

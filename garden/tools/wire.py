@@ -62,6 +62,8 @@ class Request(Wire):
     """The arguments of a tool; `other_names` of fields are accepted as well, on the wire."""
 
     other_names: ClassVar[Mapping[str, str]] = {}
+    # Fields with words that the tool takes away; only they may hold a secret.
+    words_to_remove: ClassVar[frozenset[str]] = frozenset()
 
 
 class RecordedRequest(Request):

@@ -10,7 +10,7 @@ from garden.events.store import EventStore
 from garden.events.verifier import Verifier
 from garden.files.garden_files import GardenFiles
 from garden.home.disk_space import DiskSpace
-from garden.home.settings import Limits, Upkeep
+from garden.home.settings import Limits, Secrets, Upkeep
 from garden.writing.documents import Documents
 from garden.writing.moves import Mover
 from garden.writing.snapshots import Snapshots
@@ -35,4 +35,5 @@ class Services:
     snapshots: Snapshots
     disk_space: DiskSpace
     limits: Limits
+    secrets: Secrets
     upkeep: Upkeep

@@ -3,6 +3,9 @@
 Private keys, keys and tokens of well-known services, signed web tokens, passwords in addresses, and long
 values named password, key or token. Code and frontmatter are searched too.
 
+A request that brings a private key or a well-known token is refused before anything is stored, unless the
+setting `secrets` is `warn`. The finding is for text from elsewhere, and for values that may be secrets.
+
 ## Why it matters
 
 Agents read the garden, and its text is kept in history and in the event log. A secret in it is exposed for
@@ -26,89 +29,21 @@ Remove it, and change the secret where it is used, because this copy has been re
 repeats the secret.
 """
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.keywords import Keywords
 from garden.lint.rule import Rule
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """The pattern of one kind of secret; searched only if one of the keywords (lower case) occurs."""
-
-    what: str
-    keywords: tuple[str, ...]
-    pattern: re.Pattern[str]
-
-
-def _shape(what: str, keywords: str, pattern: str) -> _Shape:
-    return _Shape(what, tuple(keywords.split(" ")), re.compile(pattern))
-
-
-# Long random values mix letters and digits; words, even joined by hyphens, rarely do. The lookahead is
-# bounded, and a value begins at a word boundary, so that no text makes the search slow.
-_MIXED = r"(?=[\w+/.~-]{0,100}[0-9])(?=[\w+/.~-]{0,100}[A-Za-z])"
-_BEGIN = r"(?<![\w-])"
-
-_SHAPES = (
-    _shape("a private key", "private", r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"),
-    _shape(
-        "a garden's access token", "mgt.", rf"{_BEGIN}mgt\.[a-z0-9_-]{{1,64}}\.[0-9a-f]{{12}}\.[\w-]{{43}}"
-    ),
-    _shape("an AWS access key", "akia asia", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    _shape(
-        "a GitHub token",
-        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
-        r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b|\bgithub_pat_[A-Za-z0-9_]{22,255}\b",
-    ),
-    _shape("a GitLab token", "glpat-", rf"{_BEGIN}glpat-[\w-]{{20,}}"),
-    _shape("a Slack token", "xox", rf"{_BEGIN}xox[abeoprs]-[0-9A-Za-z-]{{10,}}"),
-    _shape("an API key", "sk-", rf"{_BEGIN}sk-{_MIXED}[A-Za-z0-9_-]{{20,}}"),
-    _shape("a Google API key", "aiza", r"\bAIza[\w-]{35}"),
-    _shape("a Stripe key", "k_live k_test", r"\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),
-    _shape(
-        "a package registry token",
-        "npm_ pypi-",
-        rf"{_BEGIN}npm_[A-Za-z0-9]{{36}}\b|{_BEGIN}pypi-[\w-]{{50,}}",
-    ),
-    _shape("a SendGrid key", "sg.", rf"{_BEGIN}SG\.[\w-]{{16,}}\.[\w-]{{16,}}"),
-    _shape("a Hugging Face token", "hf_", r"\bhf_[A-Za-z0-9]{30,}\b"),
-    _shape("a signed web token", "eyj", rf"{_BEGIN}eyJ[\w-]{{10,}}\.eyJ[\w-]{{10,}}\.[\w-]{{10,}}"),
-    _shape("a bearer token", "bearer", rf"\b[Bb]earer[ \t]{{1,4}}{_MIXED}[\w+/.~-]{{20,}}"),
-    _shape(
-        "a password in an address", "://", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,64}:[^\s:/@]{3,128}@\w"
-    ),
-    _shape(
-        "a password or key",
-        "passwor passwd passphrase api key api_key api-key apikey secret token",
-        r"(?i:\b(?:password|passwd|passphrase|passwort|api[ _-]?key|secret(?:[ _-]?key)?"
-        r"|(?:access|auth)[ _-]?token|token)\b)"
-        rf"""["'`]?[ \t]{{0,4}}[:=][ \t]{{0,4}}["'`]?{_MIXED}[^\s"'`()<>]{{12,}}""",
-    ),
-)
-
-_KEYWORDS = Keywords(keyword for shape in _SHAPES for keyword in shape.keywords)
+from garden.lint.secrets import secrets_in
 
 
 def check(context: LintContext) -> Iterator[Hit]:
     """Find text that looks like a secret; overlapping matches count once."""
     end = 0
-    for start, stop, what in sorted(_found(context)):
-        if start >= end:
-            yield Hit(start, f"This looks like {what}.", what)
-            end = stop
-
-
-def _found(context: LintContext) -> Iterator[tuple[int, int, str]]:
-    found = _KEYWORDS.found_in(context.text)
-    for shape in _SHAPES if found else ():
-        if not found.isdisjoint(shape.keywords):
-            for match in shape.pattern.finditer(context.text):
-                yield *match.span(), shape.what
+    for secret in sorted(secrets_in(context.text)):
+        if secret.start >= end:
+            yield Hit(secret.start, f"This looks like {secret.what}.", secret.what)
+            end = secret.end
 
 
 RULE = Rule("MG701", "secret", Severity.STYLE, __doc__, check)

@@ -1,0 +1,101 @@
+"""Secrets in requests: a private key or a well-known token is refused before anything is stored anywhere."""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+
+from garden.events.records import Caller
+from garden.grammar.errors import GardenError
+from garden.lint.secrets import PRIVATE_KEY, Secret, secrets_in
+from garden.tools.request_paths import document_path
+from garden.tools.wire import EditRequest, RecordedRequest, Request
+from garden.writing.services import Services
+
+# Words of the caller's own. All other fields of an edit hold the text of the document or name parts of it.
+_OWN_WORDS = {*map(to_camel, RecordedRequest.model_fields), "reason"}
+_CALLER_FIELDS = ("actor", "tool_call_id", "transaction_id", "agent_action_id")
+# A private key is found by its first line, which all keys share; what follows it tells keys apart.
+_KEY_DIGITS = re.compile(r"[A-Za-z0-9+/=\s]{0,80}")
+
+
+class SecretRefusedError(GardenError):
+    """The request holds a secret."""
+
+    code = "invalid_input"
+
+
+def check_for_secrets(services: Services, caller: Caller, request: Request) -> tuple[str, ...]:
+    """Refuse a request that brings a secret; by setting, return warnings instead.
+
+    Text that stands in the document already is not the request's, so it may be written again.
+    """
+    found = dict.fromkeys(_secrets_brought(services, caller, request))
+    if not found:
+        return ()
+    if services.secrets == "warn":
+        return tuple(f"{field} holds {what}." for field, what in found)
+    problems = [{"field": field, "problem": f"it holds {what}"} for field, what in found]
+    shown = "; ".join(f"{each['field']}: {each['problem']}" for each in problems)
+    raise SecretRefusedError(
+        f"The request holds a secret, and nothing was stored: {shown}.",
+        hint="Leave it out, and write where it is kept instead.",
+        details={"problems": problems},
+    )
+
+
+def _secrets_brought(services: Services, caller: Caller, request: Request) -> Iterator[tuple[str, str]]:
+    """The fields with a secret, and its form; never the secret itself."""
+    known: str | None = None
+    for field, text in _texts(caller, request):
+        for secret in secrets_in(text):
+            if secret.certain and isinstance(request, EditRequest) and field not in _OWN_WORDS:
+                known = _text_before(services, caller, request) if known is None else known
+                if _without_space(_identity(text, secret)) in known:
+                    continue
+            if secret.certain:
+                yield field, secret.what
+
+
+def _texts(caller: Caller, request: Request) -> Iterator[tuple[str, str]]:
+    """Every text of a request, with the name of its field."""
+    by_caller = {to_camel(name): getattr(caller, name) for name in _CALLER_FIELDS}
+    given = request.model_dump(by_alias=True, exclude=set(request.words_to_remove))
+    for name, value in {**by_caller, **given}.items():
+        for text in _strings(value):
+            # A diff also shows lines that stay and lines that go.
+            yield name, _added_lines(text) if name == "diffText" else text
+
+
+def _strings(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case Mapping():
+            for key, inner in value.items():
+                yield str(key)
+                yield from _strings(inner)
+        case list() | tuple():
+            for inner in value:
+                yield from _strings(inner)
+
+
+def _added_lines(diff: str) -> str:
+    return "\n".join(line[1:] for line in diff.splitlines() if line.startswith("+"))
+
+
+def _text_before(services: Services, caller: Caller, request: EditRequest) -> str:
+    with suppress(GardenError):
+        return _without_space(services.files.read(document_path(caller, request.path)).text)
+    return ""
+
+
+def _identity(text: str, secret: Secret) -> str:
+    digits = _KEY_DIGITS.match(text, secret.end) if secret.what == PRIVATE_KEY else None
+    return text[secret.start : digits.end() if digits else secret.end]
+
+
+def _without_space(text: str) -> str:
+    return "".join(text.split())
