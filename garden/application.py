@@ -146,5 +146,6 @@ def _build_services(
         disk_space=disk_space,
         limits=settings.limits,
         secrets=settings.secrets,
+        timezone=settings.timezone,
         upkeep=settings.upkeep,
     )

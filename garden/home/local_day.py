@@ -1,6 +1,6 @@
-"""Today, where the person is."""
+"""Today and now, where the person is."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from garden.grammar.errors import GardenError
@@ -25,3 +25,8 @@ def find_zone(name: str) -> ZoneInfo:
 def today_in(zone: str | None) -> str:
     """Today's date in a time zone, or in the machine's."""
     return datetime.now(find_zone(zone) if zone else None).date().isoformat()
+
+
+def now_in(zone: str | None) -> datetime:
+    """The time now, in a time zone or in UTC."""
+    return datetime.now(find_zone(zone) if zone else UTC)

@@ -169,7 +169,8 @@ class Settings(BaseSettings):
     )
     timezone: Annotated[str, AfterValidator(_check_zone)] | None = Field(
         None,
-        description="Time zone of dates in entries, such as 'Europe/Berlin'; the default is the machine's.",
+        description="Time zone of dates, such as 'Europe/Berlin'; without it entries have the machine's "
+        "date, and times in requests are in UTC.",
     )
     secrets: Secrets = Field(
         "refuse",

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
 
@@ -17,6 +16,7 @@ from garden.events.wire import Wire
 from garden.files.paths import GardenPath, parse_path
 from garden.grammar.errors import GardenError
 from garden.grammar.lookup import anchor_names, find_section
+from garden.home.local_day import now_in
 from garden.home.times import parse_time
 from garden.tools.declaration import WRITERS, Call, Reply, Tool, Traits
 from garden.tools.documents import read_document
@@ -183,7 +183,7 @@ def _lint(call: Call, path: GardenPath) -> dict[str, Any]:
 def query(call: Call, request: QueryRequest) -> Reply:
     """Find events, newest first."""
     path = parse_path(request.path, owner=call.caller.user_id) if request.path is not None else None
-    now, filters = datetime.now(UTC), request.model_dump(exclude={"section_anchor"})
+    now, filters = now_in(call.services.timezone), request.model_dump(exclude={"section_anchor"})
     section = request.section_anchor
     asked = Query(
         **{

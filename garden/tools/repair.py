@@ -1,7 +1,6 @@
 """`md.repair` and `md.restore`, for maintainers: bring back what an outside edit damaged."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import Field, model_validator
@@ -9,6 +8,7 @@ from pydantic import Field, model_validator
 from garden.events.wire import Wire
 from garden.files.paths import GardenPath
 from garden.grammar.edits import RepairDocument, RestoreText
+from garden.home.local_day import now_in
 from garden.home.times import parse_time
 from garden.tools.declaration import MAINTAINERS, Call, Edits, Tool, Traits
 from garden.tools.edits import edit_handler, intent_of
@@ -84,7 +84,7 @@ def _repair_result(plan: Plan) -> dict[str, Any]:
 
 def _restore_intent(call: Call, path: GardenPath, request: RestoreRequest) -> Intent:
     reader = call.services.reader
-    at = parse_time(request.at, datetime.now(UTC)) if request.at is not None else None
+    at = parse_time(request.at, now_in(call.services.timezone)) if request.at is not None else None
     version = resolve_version(reader, path, version=request.version, at=at, event=request.event)
     check_version_is_whole(reader, path, version)
     edit = RestoreText(version, reader.text_at(path.user_id, path.text, version))

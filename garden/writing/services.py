@@ -36,4 +36,5 @@ class Services:
     disk_space: DiskSpace
     limits: Limits
     secrets: Secrets
+    timezone: str | None
     upkeep: Upkeep

@@ -1,9 +1,11 @@
 from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from garden.application import Garden
+from garden.application import Garden, open_garden
+from garden.home.folder import Home
 from garden.session import Session
 from tests.support.gardens import CRITIC, NOTES, edit_outside, ok, plant, refused, result, rows
 
@@ -232,6 +234,18 @@ def test_filters_that_make_no_sense_are_refused(ada: Session) -> None:
     ]
     for filters, code in wrong:
         refused(ada, "events.query", code, **filters)
+
+
+def test_a_time_without_offset_is_in_the_zone_of_the_settings(
+    ada: Session, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(ada, NOTES)
+    in_tokyo = datetime.fromisoformat(rows(ada)[0]["createdAt"]).astimezone(ZoneInfo("Asia/Tokyo"))
+    local = in_tokyo.replace(tzinfo=None).isoformat()
+    assert rows(ada, since=local) == []
+    monkeypatch.setenv("GARDEN_TIMEZONE", "Asia/Tokyo")
+    with open_garden(home.path) as abroad:
+        assert len(rows(abroad.session("ada"), since=local)) == 1
 
 
 def test_times_at_the_ends_of_the_calendar_are_answered(ada: Session) -> None:

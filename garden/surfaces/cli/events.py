@@ -56,7 +56,7 @@ def events(
     """List events, newest first.
 
     The first column is the end of an event's id, which `garden event` accepts. Times without an offset are in
-    UTC; 90m, 12h, 3d, 2w and '3 weeks ago' are ages.
+    the time zone of the settings, else in UTC; 90m, 12h, 3d, 2w and '3 weeks ago' are ages.
 
     Examples:
     garden events

@@ -1,21 +1,22 @@
 """Options and arguments that several commands share, and their completion in the shell."""
 
 import os
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from garden.grammar.errors import GardenError
+from garden.home.local_day import now_in
 from garden.home.times import parse_time
-from garden.surfaces.cli.desk import USER_VARIABLE, fail_usage, invocation, users_in_home
+from garden.surfaces.cli.desk import USER_VARIABLE, fail_usage, invocation, read_settings, users_in_home
 
 
 def read_time(context: typer.Context, text: str) -> datetime:
-    """Parse a time that an option gives; one without an offset is in UTC."""
+    """Parse a time that an option gives; one without an offset is in the setting's time zone, else in UTC."""
     try:
-        return parse_time(text, datetime.now(UTC))
+        return parse_time(text, now_in(read_settings(context).settings.timezone))
     except ValueError as error:
         fail_usage(context, f"{text!r}: {error}.")
 
