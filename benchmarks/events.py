@@ -22,6 +22,7 @@ from garden.events.database import connection
 from garden.events.idempotency import RequestIdentity
 from garden.events.keyring import Keyring
 from garden.events.migrations import migrate
+from garden.events.payloads import EditPayload, NotePayload
 from garden.events.pool import Pool, PooledConnection
 from garden.events.reader import EventReader, Query
 from garden.events.records import Caller, DocumentChange, Event, Statement
@@ -55,7 +56,7 @@ _EDIT = Statement(
     section_anchor="inbox v1",
     rationale="She asked to have it written down.",
     evidence_refs=("s12-m40",),
-    edit={"append": _LINE},
+    edit=EditPayload(asked={"append": _LINE}),
     lint={"warnings": []},
 )
 _NOTE = Statement(
@@ -64,7 +65,7 @@ _NOTE = Statement(
     tool="events.log",
     rationale=_LINE,
     evidence_refs=("s12-m40",),
-    edit={"mood": "calm"},
+    edit=NotePayload(details={"mood": "calm"}),
 )
 
 Result = TypeVar("Result")
@@ -132,7 +133,7 @@ def _edit(store: EventStore, bare: "_BareTable", not_waiting: "_BareTable", watc
 
 def _whole_edit(store: EventStore, request: RequestIdentity, watch: Stopwatch) -> Event:
     with store.document(_CALLER, _PATH, request) as stream:
-        change = _change(stream.head.version, stream.head.raw_hash)
+        change = _change(stream.head.version)
         event = watch.take("begin", partial(stream.begin, _EDIT, change))
         return stream.finish(event, {"path": _PATH, "eventId": str(event.event_id)})
 
@@ -141,12 +142,10 @@ def _request() -> RequestIdentity:
     return RequestIdentity(f"caller:{secrets.token_hex(16)}", secrets.token_bytes(32))
 
 
-def _change(version: int, before: str | None) -> DocumentChange:
+def _change(version: int) -> DocumentChange:
     after = f"sha256:{sha256(str(version).encode()).hexdigest()}"
     return DocumentChange(
-        splice=Splice(version * len(_LINE), "", _LINE),
-        before_hash=before,
-        before_raw_hash=before,
+        splices=(Splice(version * len(_LINE), "", _LINE),),
         intended_hash=after,
         intended_raw_hash=after,
         sealed_text=_LINE,

@@ -69,6 +69,7 @@ def head_of_tail(tail: Tail) -> Head:
         version=tail.version,
         content_hash=row.get("intended_hash"),
         raw_hash=row.get("intended_raw_hash"),
+        has_file=bool(row.get("leaves_file")),
         head_event_id=row.get("event_id"),
         open_event_id=tail.open_event_id,
         tail_sequence=tail.sequence,

@@ -1,4 +1,8 @@
-"""The integrity keys: numbered secrets of which the highest signs and the older ones still verify."""
+"""The integrity keys: numbered secrets of which the highest signs and the older ones still verify.
+
+No key signs by itself. Each purpose has a key of its own, derived with HKDF, so that a text sealed for one
+purpose is never the message of another.
+"""
 
 import base64
 import binascii
@@ -9,6 +13,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from cryptography.hazmat.primitives import constant_time, hashes, hmac
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from garden.events.encoding import encode
 from garden.grammar.errors import GardenError
@@ -38,6 +43,7 @@ class Keyring:
         if not keys:
             raise KeyringError("There is no integrity key.", hint=_ACCEPTED)
         self._keys = MappingProxyType(dict(sorted(keys.items())))
+        self._derived: dict[tuple[int, str], bytes] = {}
 
     @classmethod
     def generate(cls) -> "Keyring":
@@ -72,8 +78,12 @@ class Keyring:
 
     def seal(self, purpose: str, *values: object) -> Seal:
         """Sign values with the newest key; the seal is valid for this purpose only."""
+        return self.seal_bytes(purpose, encode(values))
+
+    def seal_bytes(self, purpose: str, data: bytes) -> Seal:
+        """Sign bytes as they are with the newest key."""
         version = self.versions[-1]
-        return Seal(self._mac(version, purpose, values), version)
+        return Seal(self._mac(version, purpose, data), version)
 
     def has(self, version: int) -> bool:
         """Whether the keyring has the key of that version."""
@@ -81,14 +91,26 @@ class Keyring:
 
     def holds(self, seal: Seal, purpose: str, *values: object) -> bool:
         """Whether the seal covers these values for this purpose, compared in constant time."""
+        return self.holds_bytes(seal, purpose, encode(values))
+
+    def holds_bytes(self, seal: Seal, purpose: str, data: bytes) -> bool:
+        """Whether the seal covers these bytes for this purpose, compared in constant time."""
         if seal.version not in self._keys:
             return False
-        return constant_time.bytes_eq(self._mac(seal.version, purpose, values), bytes(seal.mac or b""))
+        return constant_time.bytes_eq(self._mac(seal.version, purpose, data), bytes(seal.mac or b""))
 
-    def _mac(self, version: int, purpose: str, values: tuple[object, ...]) -> bytes:
-        signer = hmac.HMAC(self._keys[version], hashes.SHA256())
-        signer.update(encode([purpose, version, *values]))
+    def _mac(self, version: int, purpose: str, data: bytes) -> bytes:
+        signer = hmac.HMAC(self._key_for(version, purpose), hashes.SHA256())
+        signer.update(data)
         return signer.finalize()
+
+    def _key_for(self, version: int, purpose: str) -> bytes:
+        key = self._derived.get((version, purpose))
+        if key is None:
+            info = f"memory-garden {purpose}".encode()
+            derivation = HKDF(algorithm=hashes.SHA256(), length=KEY_BYTES, salt=None, info=info)
+            key = self._derived[version, purpose] = derivation.derive(self._keys[version])
+        return key
 
     def __repr__(self) -> str:
         return f"Keyring(versions={self.versions})"

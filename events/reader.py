@@ -10,11 +10,11 @@ from uuid import UUID
 from garden.events.identifiers import earliest_uuid7
 from garden.events.pool import Pool, PooledConnection
 from garden.events.records import Annotation, Event, Head
-from garden.events.rows import Row, annotation_of, event_of, head_of, splice_of
+from garden.events.rows import Row, annotation_of, event_of, head_of, splices_of
 from garden.events.saga import Status
 from garden.events.statements import statements
 from garden.grammar.errors import GardenError
-from garden.grammar.splice import apply_splice
+from garden.grammar.splice import apply_to_bytes
 
 PAGE_EVENTS_DEFAULT = 50
 PAGE_EVENTS_MAX = 500
@@ -118,18 +118,17 @@ class EventReader:
     def text_at(self, user_id: str, path: str, version: int) -> str:
         """Rebuild a document's text at one version from its events."""
         with self.snapshot(user_id) as snapshot:
-            text, reached = "", 0
+            data, reached = b"", 0
             for row in snapshot.rows("splices", {"path": path, "version": version}):
-                splice = splice_of(row)
-                if splice is not None:
-                    text, reached = apply_splice(text, splice), row["document_version"]
+                data = apply_to_bytes(data, splices_of(row) or ())
+                reached = row["document_version"]
         if reached == 0 and version > 0:
             raise DocumentUnknownError(path)
         if reached != version or version < 1:
             raise VersionNotFoundError(
                 f"{path} has no version {version}.", hint=f"The newest version up to there is {reached}."
             )
-        return text
+        return data.decode("utf-8", "surrogatepass")
 
     @contextmanager
     def snapshot(self, user_id: str) -> Iterator["ReaderSnapshot"]:
@@ -162,13 +161,24 @@ class ReaderSnapshot:
 
     def rows(self, name: str, values: Mapping[str, Any]) -> Iterator[Row]:
         """Read a long result in the order of its sequence, in batches."""
-        after = 0
+        return self._batches(name, values, "sequence", 0)
+
+    def rows_by(self, name: str, key: str) -> Iterator[Row]:
+        """Read a long result in the order of a text, in batches."""
+        return self._batches(name, {}, key, "")
+
+    def act_as_service(self) -> None:
+        """Read on with the service's rights, which include stored requests and tokens."""
+        self._connection.execute(statements("identities")["service_again"])
+
+    def _batches(self, name: str, values: Mapping[str, Any], key: str, first: object) -> Iterator[Row]:
+        after = first
         while True:
             batch = self.fetch(name, {**values, "after": after, "limit": _BATCH_ROWS})
             yield from batch
             if len(batch) < _BATCH_ROWS:
                 return
-            after = batch[-1]["sequence"]
+            after = batch[-1][key]
 
 
 def _statement_for(query: Query) -> tuple[str, dict[str, Any]]:

@@ -7,8 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from garden.events.keyring import Seal
+from garden.events.payloads import Payload
 from garden.events.saga import Status
-from garden.grammar.splice import Splice
+from garden.grammar.splice import Splices
 
 # The stream of a user's notes that change no document.
 JOURNAL = ""
@@ -41,39 +42,48 @@ class Statement:
     rationale: str | None = None
     override_rationale: str | None = None
     evidence_refs: tuple[str, ...] = ()
-    edit: Mapping[str, Any] | None = None
+    edit: Payload | None = None
     lint: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentChange:
-    """One exact, reversible splice, and the hashes of the texts before and after it.
+    """Exact, reversible splices, and the hashes of the text after them.
 
     `raw` hashes cover the file's bytes, the others its canonical form. `sealed_text` is the canonical content
-    that the line hash covers: the edited section's, or the whole document's.
+    that the line hash covers: the edited section's, or the whole document's. `leaves_file` is false if the
+    document has no file afterwards.
     """
 
-    splice: Splice
-    before_hash: str | None
-    before_raw_hash: str | None
+    splices: Splices
     intended_hash: str
     intended_raw_hash: str
     sealed_text: str
+    leaves_file: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The version and hashes that the event log believes a document to have, and the end of its chain."""
+    """The version and hashes that the event log believes a document to have, and the end of its chain.
+
+    `has_file` is false before the first version, and after a move away or an erasure.
+    """
 
     version: int = 0
     content_hash: str | None = None
     raw_hash: str | None = None
+    has_file: bool = False
     head_event_id: UUID | None = None
     open_event_id: UUID | None = None
     tail_sequence: int = 0
     tail_chain_hash: bytes = NO_CHAIN
     updated_at: datetime | None = None
     seal: Seal = UNSEALED
+
+    @property
+    def file_hash(self) -> str | None:
+        """The hash that the file's bytes should have; None if there should be no file."""
+        return self.raw_hash if self.has_file else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,13 +99,16 @@ class Event:
     idempotency_key: str | None
     created_at: datetime
     status: Status
-    splice: Splice | None = None
+    splices: Splices | None = None
     document_version: int | None = None
+    leaves_file: bool = False
     before_hash: str | None = None
     before_raw_hash: str | None = None
     intended_hash: str | None = None
     intended_raw_hash: str | None = None
     line_hash: bytes | None = None
+    salts: bytes = b""
+    commitments: bytes = b""
     after_hash: str | None = None
     error: Mapping[str, Any] | None = None
     written_at: datetime | None = None
@@ -103,6 +116,11 @@ class Event:
     failed_at: datetime | None = None
     chain: Seal = UNSEALED
     state: Seal = UNSEALED
+
+    @property
+    def file_hash(self) -> str | None:
+        """The hash of the file's bytes after this change; None if it leaves no file."""
+        return self.intended_raw_hash if self.leaves_file else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,4 +137,6 @@ class Annotation:
     details: Mapping[str, Any] | None
     caller: Caller
     created_at: datetime
+    salts: bytes = b""
+    commitments: bytes = b""
     chain: Seal = UNSEALED

@@ -1,6 +1,6 @@
 """Events, heads and annotations as rows, and back.
 
-The columns are the fields of the records, in their order; a splice and a seal take several columns each. The
+The columns are the fields of the records, in their order; splices and a seal take several columns each. The
 input types of the database (`garden.event_v1` and the others) have the same columns in the same order.
 """
 
@@ -9,11 +9,13 @@ from dataclasses import fields
 from typing import Any
 
 from psycopg.types.json import Jsonb
+from psycopg.types.numeric import Int4
 
 from garden.events.keyring import Seal
+from garden.events.payloads import payload_json, payload_of
 from garden.events.records import Annotation, Caller, Event, Head, Statement
 from garden.events.saga import Status
-from garden.grammar.splice import Splice
+from garden.grammar.splice import Splice, Splices
 
 Row = Mapping[str, Any]
 
@@ -23,28 +25,28 @@ def _names(record: type[Any], *composites: str) -> tuple[str, ...]:
 
 
 _CALLER, _STATEMENT = _names(Caller), _names(Statement)
-_EVENT = _names(Event, "statement", "caller", "splice", "chain", "state")
+_EVENT = _names(Event, "statement", "caller", "splices", "chain", "state")
 _ANNOTATION = _names(Annotation, "caller", "chain")
 _HEAD = _names(Head, "seal")
-_SPLICE = ("splice_offset", "splice_removed", "splice_inserted")
+_SPLICES = ("splice_offsets", "splices_removed", "splices_inserted")
 _JSON = ("edit", "lint", "error", "details")
 
 CHAIN_SEAL = ("chain_hash", "integrity_salt_version")
 STATE_SEAL = ("state_seal", "state_salt_version")
 HEAD_SEAL = ("seal", "seal_salt_version")
-# All of an event that ever changes.
+REQUEST_SEAL = ("request_seal", "request_salt_version")
+ANSWER_SEAL = ("answer_seal", "answer_salt_version")
+# All of an event that ever changes, but for an erasure.
 STATE = ("status", "after_hash", "error", "written_at", "committed_at", "failed_at")
 
-EVENT_COLUMNS = tuple(dict.fromkeys((*_EVENT, *_STATEMENT, *_CALLER, *_SPLICE, *CHAIN_SEAL, *STATE_SEAL)))
+EVENT_COLUMNS = tuple(dict.fromkeys((*_EVENT, *_STATEMENT, *_CALLER, *_SPLICES, *CHAIN_SEAL, *STATE_SEAL)))
 ANNOTATION_COLUMNS = (*_ANNOTATION, *_CALLER, *CHAIN_SEAL)
 HEAD_COLUMNS = ("user_id", "path", *_HEAD, *HEAD_SEAL)
 
-# The columns sent with a new record: none that is still empty, none that another one tells. With more than 50
+# The columns sent with a new event: none that is still empty, none that another one tells. With more than 50
 # values psycopg would parse the statement anew each time, which costs a tenth of a write.
-NEW_EVENT = tuple(name for name in EVENT_COLUMNS if name not in ("error", "written_at", "failed_at"))
-NEW_HEAD = tuple(
-    name for name in (*_HEAD, *HEAD_SEAL) if name not in ("tail_sequence", "tail_chain_hash", "updated_at")
-)
+_TOLD = ("after_hash", "error", "written_at", "committed_at", "failed_at", "state_salt_version")
+NEW_EVENT = tuple(name for name in EVENT_COLUMNS if name not in _TOLD)
 NEW_STATE = (*STATE, *STATE_SEAL)
 
 
@@ -54,7 +56,7 @@ def event_row(event: Event) -> dict[str, Any]:
         **_fields(event.caller, _CALLER),
         **_fields(event.statement, _STATEMENT),
         **_fields(event, _EVENT),
-        **_splice_row(event.splice),
+        **_splices_row(event.splices),
         **seal_row(event.chain, CHAIN_SEAL),
         **seal_row(event.state, STATE_SEAL),
     }
@@ -64,18 +66,29 @@ def event_of(row: Row) -> Event:
     """The event of a row."""
     return Event(
         **{**_pick(row, _EVENT), "status": Status(row["status"])},
-        statement=Statement(**{**_pick(row, _STATEMENT), "evidence_refs": tuple(row["evidence_refs"])}),
+        statement=Statement(
+            **{
+                **_pick(row, _STATEMENT),
+                "evidence_refs": tuple(row["evidence_refs"]),
+                "edit": payload_of(row["edit"]),
+            }
+        ),
         caller=Caller(**_pick(row, _CALLER)),
-        splice=splice_of(row),
+        splices=splices_of(row),
         chain=seal_of(row, CHAIN_SEAL),
         state=seal_of(row, STATE_SEAL),
     )
 
 
-def splice_of(row: Row) -> Splice | None:
-    """The splice of an event's row, if it has one."""
-    offset, removed, inserted = (row[name] for name in _SPLICE)
-    return None if offset is None else Splice(offset, _text(removed), _text(inserted))
+def splices_of(row: Row) -> Splices | None:
+    """The splices of an event's row, if it has any."""
+    if row["splice_offsets"] is None:
+        return None
+    columns = (row[name] for name in _SPLICES)
+    return tuple(
+        Splice(offset, _text(removed), _text(inserted))
+        for offset, removed, inserted in zip(*columns, strict=True)
+    )
 
 
 def state_row(event: Event) -> dict[str, Any]:
@@ -122,16 +135,24 @@ def seal_row(seal: Seal, names: tuple[str, str]) -> dict[str, Any]:
 
 
 def parameters(row: Row) -> dict[str, Any]:
-    """A row's values as psycopg takes them: objects as JSON."""
-    return {
-        name: Jsonb(value) if name in _JSON and value is not None else value for name, value in row.items()
-    }
+    """A row's values as psycopg takes them: objects as JSON, offsets in one size of integer."""
+    return {name: _parameter(name, value) for name, value in row.items()}
+
+
+def _parameter(name: str, value: Any) -> Any:
+    if value is None:
+        return None
+    if name in _JSON:
+        return Jsonb(value)
+    return list(map(Int4, value)) if name == "splice_offsets" else value
 
 
 def _fields(record: object, names: tuple[str, ...]) -> dict[str, Any]:
     values = {name: getattr(record, name) for name in names}
     if "evidence_refs" in values:
         values["evidence_refs"] = list(values["evidence_refs"])
+    if "edit" in values:
+        values["edit"] = payload_json(values["edit"])
     return values
 
 
@@ -139,11 +160,13 @@ def _pick(row: Row, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: row[name] for name in names}
 
 
-def _splice_row(splice: Splice | None) -> dict[str, Any]:
-    if splice is None:
-        return dict.fromkeys(_SPLICE)
-    values = (splice.offset, _bytes(splice.removed), _bytes(splice.inserted))
-    return dict(zip(_SPLICE, values, strict=True))
+def _splices_row(splices: Splices | None) -> dict[str, Any]:
+    if splices is None:
+        return dict.fromkeys(_SPLICES)
+    offsets = [splice.offset for splice in splices]
+    removed = [_bytes(splice.removed) for splice in splices]
+    inserted = [_bytes(splice.inserted) for splice in splices]
+    return dict(zip(_SPLICES, (offsets, removed, inserted), strict=True))
 
 
 def _bytes(text: str) -> bytes:

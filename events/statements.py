@@ -19,7 +19,6 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "annotation": rows.ANNOTATION_COLUMNS,
     "head": rows.HEAD_COLUMNS,
     "new_event": rows.NEW_EVENT,
-    "new_head": rows.NEW_HEAD,
     "new_state": rows.NEW_STATE,
     "written_state": tuple(f"written_{name}" for name in rows.NEW_STATE),
 }

@@ -19,11 +19,11 @@ from garden.events.idempotency import (
 )
 from garden.events.identifiers import uuid7
 from garden.events.keyring import Keyring
+from garden.events.payloads import payload_json
 from garden.events.pool import PooledConnection, translate_errors
 from garden.events.records import Annotation, Caller, DocumentChange, Event, Head, Statement
 from garden.events.rows import (
     NEW_EVENT,
-    NEW_HEAD,
     NEW_STATE,
     Row,
     annotation_row,
@@ -33,8 +33,18 @@ from garden.events.rows import (
     state_row,
 )
 from garden.events.saga import StaleStateError, Status, check_transition
-from garden.events.seals import line_seal, seal_annotation, seal_event, seal_state, sealed_head_row
+from garden.events.seals import (
+    line_seal,
+    request_holds,
+    seal_annotation,
+    seal_answer,
+    seal_event,
+    seal_request,
+    seal_state,
+    sealed_head_row,
+)
 from garden.events.statements import statements
+from garden.grammar.errors import GardenError
 
 _TICK = timedelta(microseconds=1)
 
@@ -45,6 +55,12 @@ Work = Callable[[], None]
 
 class AnswerLostError(DatabaseUnavailableError):
     """The connection was lost before the database said whether a statement was recorded."""
+
+
+class StoredAnswerChangedError(GardenError):
+    """A stored request or its answer is not as it was sealed."""
+
+    code = "unavailable"
 
 
 class EventName(NamedTuple):
@@ -171,7 +187,7 @@ class LockedStream:
             op=statement.op,
             rationale=statement.rationale,
             evidence_refs=statement.evidence_refs,
-            details=statement.edit,
+            details=payload_json(statement.edit),
             caller=self.caller,
             created_at=at,
         )
@@ -181,8 +197,8 @@ class LockedStream:
         )
         values = {
             **parameters(annotation_row(annotation)),
-            **self._head_values(tail),
-            **self._request_values(at, {"eventId": str(event_id)}),
+            **self._request_values(event_id, at, {"eventId": str(event_id)}),
+            "head_seal": self._head_seal(tail),
             "lock": self._lock,
         }
         with _report_lost_answer():
@@ -241,7 +257,7 @@ class LockedStream:
         """Compare the request with the earlier one of its key; release the lock on leaving."""
         try:
             with translate_errors():
-                self.earlier = earlier_request(self.request, self._row) if self.request else None
+                self.earlier = self._find_earlier_request()
                 yield self
         finally:
             try:
@@ -252,6 +268,17 @@ class LockedStream:
                 # A lock that could not be given back must not stay on a connection that others will use.
                 if self.holds_lock:
                     self.connection.close()
+
+    def _find_earlier_request(self) -> EarlierRequest | None:
+        if self.request is None or self._row["fingerprint"] is None:
+            return None
+        if not request_holds(self.caller.user_id, self.request.key, self._row, self._keys):
+            raise StoredAnswerChangedError(
+                "The stored answer of this request is not as it was recorded.",
+                hint="Nothing was done. Use a different idempotencyKey, and have the operator run "
+                "'garden keys verify'.",
+            )
+        return earlier_request(self.request, self._row)
 
     @property
     def holds_lock(self) -> bool:
@@ -275,9 +302,9 @@ class LockedStream:
     ) -> None:
         row = event_row(event)
         values = {
-            **self._request_values(event.created_at, response),
+            **self._request_values(event.event_id, event.created_at, response),
             **parameters({name: row[name] for name in NEW_EVENT}),
-            **self._head_values(head),
+            "head_seal": self._head_seal(head),
             "lock": lock,
         }
         self._send(
@@ -306,10 +333,8 @@ class LockedStream:
         values = {
             **_transition(ended, event.status),
             **_written_state(written),
-            **self._head_values(head),
-            "stream": event.stream,
-            "idempotency_key": event.idempotency_key,
-            "answer": None if response is None else Jsonb(dict(response)),
+            **self._answer_values(event.idempotency_key, event.event_id, response),
+            "head_seal": self._head_seal(head),
             "lock": None if keep else self._lock,
         }
         self._send("end_event", values, f"Event {event.event_id}", meanwhile=meanwhile, settles=True)
@@ -349,10 +374,11 @@ class LockedStream:
 
     def _of_change(self, change: DocumentChange) -> dict[str, Any]:
         return {
-            "splice": change.splice,
+            "splices": change.splices,
+            "leaves_file": change.leaves_file,
             "document_version": self.head.version + 1,
-            "before_hash": change.before_hash,
-            "before_raw_hash": change.before_raw_hash,
+            "before_hash": self.head.content_hash if self.head.has_file else None,
+            "before_raw_hash": self.head.file_hash,
             "intended_hash": change.intended_hash,
             "intended_raw_hash": change.intended_raw_hash,
             "line_hash": line_seal(change.sealed_text, self._keys),
@@ -384,21 +410,37 @@ class LockedStream:
             updated_at=event.created_at,
         )
 
-    def _head_values(self, head: Head) -> dict[str, Any]:
-        """The columns of a new head that the event or annotation beside it does not hold."""
-        row = self._sealed_row(head)
-        return {name: row[name] for name in NEW_HEAD}
+    def _head_seal(self, head: Head) -> bytes:
+        """The seal of a new head; the database takes its columns from the event beside it."""
+        seal: bytes = self._sealed_row(head)["seal"]
+        return seal
 
     def _sealed_row(self, head: Head) -> dict[str, Any]:
         return sealed_head_row(self.caller.user_id, self.path, head, self._keys)
 
-    def _request_values(self, at: datetime, response: Mapping[str, Any] | None) -> dict[str, Any]:
+    def _request_values(
+        self, event_id: UUID, at: datetime, response: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        request = self.request
+        if request is None:
+            names = "idempotency_key", "fingerprint", "expires_at", "request_seal", "response", "answer_seal"
+            return dict.fromkeys(names)
+        expires_at = at + request.lifetime
+        seal = seal_request(self.caller.user_id, request, event_id, at, expires_at, self._keys)
         return {
-            "idempotency_key": self.request.key if self.request else None,
-            "fingerprint": self.request.fingerprint if self.request else None,
-            "response": None if response is None else Jsonb(dict(response)),
-            "expires_at": at + self.request.lifetime if self.request else None,
+            "fingerprint": request.fingerprint,
+            "expires_at": expires_at,
+            "request_seal": seal.mac,
+            **self._answer_values(request.key, event_id, response),
         }
+
+    def _answer_values(
+        self, key: str | None, event_id: UUID, response: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        if key is None or response is None:
+            return {"idempotency_key": key, "response": None, "answer_seal": None}
+        seal = seal_answer(self.caller.user_id, key, event_id, response, self._keys)
+        return {"idempotency_key": key, "response": Jsonb(dict(response)), "answer_seal": seal.mac}
 
     def _require_nothing_open(self) -> None:
         if self.head.open_event_id is not None:
@@ -456,6 +498,7 @@ def head_after(head: Head, event: Event) -> Head:
         version=event.document_version,
         content_hash=event.intended_hash,
         raw_hash=event.intended_raw_hash,
+        has_file=event.leaves_file,
         head_event_id=event.event_id,
         updated_at=event.committed_at,
     )

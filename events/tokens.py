@@ -1,13 +1,20 @@
 """Access tokens in the database: the hash of each secret, never the secret."""
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from garden.events.keyring import Keyring, Seal
 from garden.events.pool import Pool
+from garden.events.rows import Row, seal_of, seal_row
 from garden.events.statements import statements
+
+TOKEN_SEAL = ("seal", "seal_salt_version")
+REVOKED_SEAL = ("revoked_seal", "revoked_salt_version")
+_SEALED = ("user_id", "token_id", "role", "actor", "secret_hash", "created_at", "expires_at")
 
 
 class TokenStatus(StrEnum):
@@ -27,7 +34,7 @@ class Token:
     role: str
     actor: str
     created_at: datetime
-    expires_at: datetime | None
+    expires_at: datetime | None = None
     revoked_at: datetime | None = None
 
     def status(self, now: datetime) -> TokenStatus:
@@ -49,13 +56,20 @@ class StoredToken:
 class TokenStore:
     """The table of tokens: the service looks them up, the maintainer makes and revokes them."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, keys: Callable[[], Keyring]) -> None:
         self._pool = pool
+        self._keys = keys
 
     def find(self, user_id: str, token_id: str) -> StoredToken | None:
-        """Look a token up with the rights of the user it names; one round trip."""
+        """Look a token up with the rights of the user it names; one round trip.
+
+        A token that is not as it was sealed counts as unknown, and is logged.
+        """
         values = {"user_id": user_id, "token_id": token_id}
         rows = self._pool.fetch("service", "tokens", "find", values)
+        if rows and not token_holds(rows[0], self._keys()):
+            _log_refusal(token_id)
+            return None
         return StoredToken(_token(rows[0]), rows[0]["secret_hash"]) if rows else None
 
     def add(self, token: Token, secret_hash: bytes) -> None:
@@ -69,6 +83,8 @@ class TokenStore:
             "created_at": token.created_at,
             "expires_at": token.expires_at,
         }
+        seal, revoked = seal_token(values, self._keys()), seal_revocation(values, None, self._keys())
+        values |= seal_row(seal, TOKEN_SEAL) | seal_row(revoked, REVOKED_SEAL)
         # Not retried after a lost connection: the token may have been stored already.
         with self._pool.connection() as connection, connection.pipeline():
             connection.execute(statements("identities")["maintainer_for_user"], values)
@@ -76,7 +92,8 @@ class TokenStore:
 
     def revoke(self, user_id: str, token_id: str, now: datetime) -> None:
         """Revoke a token for good; an earlier revocation keeps its time."""
-        values = {"user_id": user_id, "token_id": token_id, "now": now}
+        values: dict[str, Any] = {"user_id": user_id, "token_id": token_id, "now": now}
+        values |= seal_row(seal_revocation(values, now, self._keys()), REVOKED_SEAL)
         self._pool.fetch("maintainer_for_user", "tokens", "revoke", values)
 
     def all(self) -> list[Token]:
@@ -97,3 +114,25 @@ class TokenStore:
 def _token(row: Mapping[str, Any]) -> Token:
     names = ("token_id", "user_id", "role", "actor", "created_at", "expires_at", "revoked_at")
     return Token(**{name: row[name] for name in names})
+
+
+def seal_token(row: Row, keys: Keyring) -> Seal:
+    """Seal all of a token that never changes, the hash of its secret included."""
+    return keys.seal("token", [row[name] for name in _SEALED])
+
+
+def seal_revocation(row: Row, at: datetime | None, keys: Keyring) -> Seal:
+    """Seal when a token was revoked, or that it was not."""
+    return keys.seal("revocation", row["user_id"], row["token_id"], at)
+
+
+def token_holds(row: Row, keys: Keyring) -> bool:
+    """Whether a token is as it was made, and as it was revoked."""
+    revocation = row["user_id"], row["token_id"], row["revoked_at"]
+    return keys.holds(seal_of(row, TOKEN_SEAL), "token", [row[name] for name in _SEALED]) and keys.holds(
+        seal_of(row, REVOKED_SEAL), "revocation", *revocation
+    )
+
+
+def _log_refusal(token_id: str) -> None:
+    logging.getLogger("garden.tokens").error("token %s is not as it was made; it is refused", token_id)

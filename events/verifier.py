@@ -7,21 +7,29 @@ from heapq import merge
 from typing import Any
 from uuid import UUID
 
+from garden.events.cross_checks import faults_of_stored_requests, faults_of_tokens
 from garden.events.keyring import Keyring
+from garden.events.parts import ANNOTATION_PARTS, EVENT_PARTS, broken_parts, erased_parts
 from garden.events.pool import NotRecordableError
 from garden.events.reader import EventReader, ReaderSnapshot
 from garden.events.records import JOURNAL, NO_CHAIN
-from garden.events.rows import Row, splice_of
+from garden.events.rows import Row, splices_of
 from garden.events.saga import Status
 from garden.events.seals import annotation_holds, chain_holds, head_holds, line_holds, state_holds
 from garden.grammar.canonical import canonical
 from garden.grammar.errors import GardenError
-from garden.grammar.splice import apply_splice
+from garden.grammar.splice import apply_splices
+
+STORED_REQUESTS = "stored requests"
+TOKENS = "access tokens"
 
 
 @dataclass(frozen=True, slots=True)
 class ChainFault:
-    """The first fault of a stream; `of_head` if its events verify and only the head does not."""
+    """A fault of a stream; `of_head` if its events verify and only the head does not.
+
+    Faults outside the chains have `STORED_REQUESTS` or `TOKENS` in place of a stream.
+    """
 
     stream: str
     event_id: UUID | None
@@ -98,6 +106,7 @@ class Verifier:
                 count, fault = _check_stream(snapshot, stream, heads.get(stream), keys)
                 checked += count
                 faults += [fault] if fault else []
+            faults += _cross_faults(snapshot, keys)
         return Verdict(checked, tuple(faults))
 
     def follow_stream(self, user_id: str, stream: str) -> Tail | ChainFault:
@@ -110,6 +119,14 @@ class Verifier:
             except _FaultFoundError as found:
                 return _fault(stream, found)
         return tail
+
+
+def _cross_faults(snapshot: ReaderSnapshot, keys: Keyring) -> Iterator[ChainFault]:
+    snapshot.act_as_service()
+    checks = {STORED_REQUESTS: faults_of_stored_requests, TOKENS: faults_of_tokens}
+    for name, check in checks.items():
+        for event_id, message in check(snapshot, keys):
+            yield ChainFault(name, event_id, None, message)
 
 
 def _check_stream(
@@ -151,13 +168,19 @@ def _check_row(row: Row, tail: Tail, keys: Keyring) -> None:
     holds = annotation_holds if is_annotation else chain_holds
     if not holds(row, tail.chain, keys):
         raise _FaultFoundError("it was changed, or does not follow on the one before it", row)
+    parts = ANNOTATION_PARTS if is_annotation else EVENT_PARTS
+    if broken_parts(row, parts):
+        raise _FaultFoundError("its words were changed", row)
+    if erased_parts(row, parts):
+        raise _FaultFoundError("its words are gone, and no erasure says so", row)
     if not is_annotation:
         _check_state(row, tail, keys)
     tail.sequence, tail.chain, tail.last = row["sequence"], bytes(row["chain_hash"]), row
 
 
 def _check_state(row: Row, tail: Tail, keys: Keyring) -> None:
-    if not state_holds(row, keys):
+    was_written = row["status"] in (Status.WRITTEN, Status.COMMITTED)
+    if not state_holds(row, keys) or row["after_hash"] != (row["intended_hash"] if was_written else None):
         raise _FaultFoundError("its state was changed", row)
     if tail.open_event_id is not None:
         raise _FaultFoundError("the event before it has not come to its end", tail.last)
@@ -168,11 +191,11 @@ def _check_state(row: Row, tail: Tail, keys: Keyring) -> None:
 
 
 def _check_change(row: Row, tail: Tail, keys: Keyring) -> None:
-    splice = splice_of(row)
-    if row["document_version"] != tail.version + 1 or splice is None:
+    splices = splices_of(row)
+    if row["document_version"] != tail.version + 1 or splices is None:
         raise _FaultFoundError(f"it is not version {tail.version + 1} of its document", row)
     try:
-        tail.text = apply_splice(tail.text, splice)
+        tail.text = apply_splices(tail.text, splices)
     except (GardenError, UnicodeDecodeError):
         raise _FaultFoundError("its change does not fit the text before it", row) from None
     if raw_hash(tail.text) != row["intended_raw_hash"]:

@@ -14,7 +14,7 @@ View = TypeVar("View", bound=Wire)
 
 
 class SpliceView(Wire):
-    """A change: the offset in bytes, the text removed and the text inserted."""
+    """One place of a change: its offset in bytes of the old text, the text removed and the text inserted."""
 
     offset: int
     removed: str
@@ -48,7 +48,7 @@ class EventView(Wire):
     override_rationale: str | None
     evidence_refs: tuple[str, ...]
     edit: dict[str, Any] | None
-    splice: SpliceView | None
+    splices: tuple[SpliceView, ...] | None
     document_version: int | None
     before_hash: str | None
     intended_hash: str | None
@@ -83,12 +83,16 @@ def event_views(reader: EventReader, user_id: str, events: Sequence[Event]) -> t
 
 def event_view(event: Event, annotations: tuple[AnnotationView, ...]) -> EventView:
     """An event on the wire."""
-    splice = event.splice
+    splices = event.splices
     return _view(
         EventView,
         event_row(event),
         status=event.status.value,
-        splice=splice and SpliceView(offset=splice.offset, removed=splice.removed, inserted=splice.inserted),
+        splices=None
+        if splices is None
+        else tuple(
+            SpliceView(offset=each.offset, removed=each.removed, inserted=each.inserted) for each in splices
+        ),
         line_hash=event.line_hash.hex() if event.line_hash else None,
         chain_hash=event.chain.mac.hex(),
         annotations=annotations,

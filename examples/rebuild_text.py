@@ -18,25 +18,29 @@ from garden.session import Session
 EVENTS_PER_PAGE = 100
 
 
-def changes_of(session: Session, path: str) -> Iterator[tuple[EventView, SpliceView]]:
+def changes_of(session: Session, path: str) -> Iterator[tuple[EventView, tuple[SpliceView, ...]]]:
     """Page through the changes of a document, newest first."""
     cursor = None
     while True:
         page = session.events.query(path=path, status="committed", limit=EVENTS_PER_PAGE, cursor=cursor)
-        # Events that change no text are among the rows too; they have no splice.
-        yield from ((event, event.splice) for event in page.result.rows if event.splice is not None)
+        # Events that change no text are among the rows too; they have no splices.
+        yield from ((event, event.splices) for event in page.result.rows if event.splices is not None)
         cursor = page.meta.get("cursor")
         if cursor is None:
             return
 
 
-def apply_splice(text: bytes, splice: SpliceView) -> bytes:
-    """Apply one splice; its offset counts bytes."""
-    removed = splice.removed.encode()
-    end = splice.offset + len(removed)
-    if text[splice.offset : end] != removed:
-        sys.exit(f"The removed text is not at byte {splice.offset}.")
-    return text[: splice.offset] + splice.inserted.encode() + text[end:]
+def apply_splices(text: bytes, splices: tuple[SpliceView, ...]) -> bytes:
+    """Apply splices; their offsets count bytes of the old text."""
+    pieces, reached = [], 0
+    for splice in splices:
+        removed = splice.removed.encode()
+        end = splice.offset + len(removed)
+        if text[splice.offset : end] != removed:
+            sys.exit(f"The removed text is not at byte {splice.offset}.")
+        pieces += text[reached : splice.offset], splice.inserted.encode()
+        reached = end
+    return b"".join((*pieces, text[reached:]))
 
 
 def main(user: str, path: str) -> None:
@@ -49,8 +53,8 @@ def main(user: str, path: str) -> None:
         file = opened.home.path / path
         live = file.read_bytes() if file.exists() else None
     text = b""
-    for event, splice in reversed(changes):
-        text = apply_splice(text, splice)
+    for event, splices in reversed(changes):
+        text = apply_splices(text, splices)
         line = f"{event.created_at:%Y-%m-%d %H:%M} v{event.document_version} {event.actor}: {event.op}"
         print(line, file=sys.stderr if live is None else sys.stdout)
     if live is None:

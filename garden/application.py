@@ -48,6 +48,7 @@ class Garden:
     def __init__(self, settings: Settings, prepared: PreparedHome) -> None:
         self.settings = settings
         self.home = prepared.home
+        self.keys = KeySource(settings, prepared.home)
         with ExitStack() as stack:
             # Readers have their own connections: a lock holder may have to read while every writer connection
             # waits for its lock.
@@ -65,8 +66,10 @@ class Garden:
                 )
             )
             self.pools = {"writers": writers, "readers": readers, "recoverers": recoverers}
-            self.services = _build_services(settings, prepared, stack, writers, readers, recoverers)
-            self.tokens = Tokens(TokenStore(readers))
+            self.services = _build_services(
+                settings, prepared, self.keys, stack, writers, readers, recoverers
+            )
+            self.tokens = Tokens(TokenStore(readers, self.keys))
             self.feed = Feed(prepared.database_url, readers)
             stack.callback(self.feed.close)
             self._open = stack.pop_all()
@@ -114,12 +117,12 @@ def open_garden(home: str | Path | None = None, *, report: Progress = ignore_pro
 def _build_services(
     settings: Settings,
     prepared: PreparedHome,
+    keys: KeySource,
     stack: ExitStack,
     writers: Pool,
     readers: Pool,
     recoverers: Pool,
 ) -> Services:
-    keys = KeySource(settings, prepared.home)
     store, reader = EventStore(writers, keys), EventReader(readers)
     verifier = Verifier(reader, keys)
     files = stack.enter_context(GardenFiles(prepared.home.path))

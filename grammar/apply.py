@@ -37,7 +37,7 @@ from garden.grammar.patch import apply_diff
 from garden.grammar.recovery import recover
 from garden.grammar.refusals import AlreadyExistsError, NoDocumentError
 from garden.grammar.section_edits import append_entry, append_to_section, replace_section
-from garden.grammar.splice import Splice, splice_between
+from garden.grammar.splice import Splices, splices_between
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,9 @@ class AppliedEdit:
         return self.before is not None and self.before.text == self.after.text
 
     @cached_property
-    def splice(self) -> Splice:
-        """The change as one reversible splice."""
-        return splice_between(self.before.text if self.before else "", self.after.text)
+    def splices(self) -> Splices:
+        """The change as reversible splices."""
+        return splices_between(self.before.text if self.before else "", self.after.text)
 
     def diff(self, path: str = "document.md") -> Diff:
         """Return the change as a unified diff."""

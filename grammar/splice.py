@@ -1,44 +1,88 @@
-"""A change as one splice: an offset, the removed text and the inserted text. Exact, small, reversible."""
+"""A change as a short list of splices: exact, small, reversible.
 
-from collections.abc import Sequence
+Each splice has an offset in bytes of the old UTF-8 text, the removed text and the inserted text. The offsets
+ascend and the removed texts do not overlap.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from garden.grammar.refusals import PatchConflictError
+
+# Splices with less text between them become one.
+_GAP_CHARACTERS_MIN = 16
+# A change in more places than this is stored as one splice over all of them.
+_SPLICES_MAX = 100
+
+Splices = tuple["Splice", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Splice:
-    """One replacement; `offset` counts bytes of the UTF-8 text."""
+    """One replacement; `offset` counts bytes of the old UTF-8 text."""
 
     offset: int
     removed: str
     inserted: str
 
-    @property
-    def reverse(self) -> "Splice":
-        """The splice that undoes this one."""
-        return Splice(self.offset, self.inserted, self.removed)
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """The characters of the old text, from `start` to `end`, that became those of the new text."""
+
+    start: int
+    end: int
+    new_start: int
+    new_end: int
 
 
-def splice_between(before: str, after: str) -> Splice:
-    """Return the smallest splice that turns `before` into `after`."""
+def splices_between(before: str, after: str) -> Splices:
+    """Return the places where `after` differs; lines that both texts hold once separate them."""
     top = common_prefix(before, after)
     bottom = common_suffix(before, after, min(len(before), len(after)) - top)
-    offset = len(_encoded(before[:top]))
-    return Splice(offset, before[top : len(before) - bottom], after[top : len(after) - bottom])
+    whole = _Change(top, len(before) - bottom, top, len(after) - bottom)
+    changes = _merge(_changes_within(before, after, whole))
+    if len(changes) > _SPLICES_MAX:
+        changes = [whole]
+    splices, offset, counted = [], 0, 0
+    for each in changes:
+        offset += len(_encoded(before[counted : each.start]))
+        counted = each.start
+        splices.append(Splice(offset, before[each.start : each.end], after[each.new_start : each.new_end]))
+    return tuple(splices)
 
 
-def apply_splice(text: str, splice: Splice) -> str:
-    """Apply a splice; refuse if the removed text is not at its offset."""
-    data = _encoded(text)
-    removed = _encoded(splice.removed)
-    end = splice.offset + len(removed)
-    if splice.offset > len(data) or data[splice.offset : end] != removed:
-        raise PatchConflictError(
-            f"The text that the splice removes is not at byte {splice.offset}.",
-            hint="It belongs to another version of this text.",
-        )
-    return (data[: splice.offset] + _encoded(splice.inserted) + data[end:]).decode("utf-8", "surrogatepass")
+def apply_splices(text: str, splices: Iterable[Splice]) -> str:
+    """Apply splices; refuse if a removed text is not at its offset."""
+    return apply_to_bytes(_encoded(text), splices).decode("utf-8", "surrogatepass")
+
+
+def apply_to_bytes(data: bytes, splices: Iterable[Splice]) -> bytes:
+    """Apply splices to an encoded text."""
+    pieces: list[bytes] = []
+    reached = 0
+    for splice in splices:
+        removed = _encoded(splice.removed)
+        end = splice.offset + len(removed)
+        if splice.offset < reached or splice.offset > len(data) or data[splice.offset : end] != removed:
+            raise PatchConflictError(
+                f"The text that the splice removes is not at byte {splice.offset}.",
+                hint="It belongs to another version of this text.",
+            )
+        pieces += data[reached : splice.offset], _encoded(splice.inserted)
+        reached = end
+    return b"".join((*pieces, data[reached:]))
+
+
+def reverse_splices(splices: Iterable[Splice]) -> Splices:
+    """Return the splices that undo these."""
+    reversed_splices, moved = [], 0
+    for splice in splices:
+        reversed_splices.append(Splice(splice.offset + moved, splice.inserted, splice.removed))
+        moved += len(_encoded(splice.inserted)) - len(_encoded(splice.removed))
+    return tuple(reversed_splices)
 
 
 def common_prefix(before: Sequence[str], after: Sequence[str]) -> int:
@@ -64,6 +108,76 @@ def common_suffix(before: Sequence[str], after: Sequence[str], limit: int) -> in
         else:
             high = middle - 1
     return low
+
+
+def _changes_within(before: str, after: str, whole: _Change) -> list[_Change]:
+    """Split a change at the lines that both of its texts hold once."""
+    old = before[whole.start : whole.end].splitlines(keepends=True)
+    new = after[whole.new_start : whole.new_end].splitlines(keepends=True)
+    kept = [(-1, -1), *_common_lines(old, new), (len(old), len(new))]
+    changes = []
+    start, new_start = whole.start, whole.new_start
+    for (above, new_above), (below, new_below) in pairwise(kept):
+        end = start + sum(map(len, old[above + 1 : below]))
+        new_end = new_start + sum(map(len, new[new_above + 1 : new_below]))
+        changes += _trimmed(before, after, _Change(start, end, new_start, new_end))
+        if below < len(old):
+            start, new_start = end + len(old[below]), new_end + len(old[below])
+    return changes
+
+
+def _trimmed(before: str, after: str, change: _Change) -> list[_Change]:
+    old, new = before[change.start : change.end], after[change.new_start : change.new_end]
+    if old == new:
+        return []
+    top = common_prefix(old, new)
+    bottom = common_suffix(old, new, min(len(old), len(new)) - top)
+    return [_Change(change.start + top, change.end - bottom, change.new_start + top, change.new_end - bottom)]
+
+
+def _common_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Pair the lines that both texts hold once, as many as stay in order in both."""
+    places = _places_of_single_lines(new)
+    pairs = [(place, places[line]) for line, place in _places_of_single_lines(old).items() if line in places]
+    # The longest run that ascends in the new text. For each length, `ends` holds the lowest place where a run
+    # of it ends and `last` the pair there; `before` links each pair to the one before it.
+    ends: list[int] = []
+    last: list[int] = []
+    before: list[int] = []
+    for index, (_, place) in enumerate(pairs):
+        length = bisect_left(ends, place)
+        if length == len(ends):
+            ends.append(place)
+            last.append(index)
+        else:
+            ends[length], last[length] = place, index
+        before.append(last[length - 1] if length else -1)
+    run, index = [], last[-1] if last else -1
+    while index >= 0:
+        run.append(pairs[index])
+        index = before[index]
+    return run[::-1]
+
+
+def _places_of_single_lines(lines: Sequence[str]) -> dict[str, int]:
+    places: dict[str, int] = {}
+    repeated = set()
+    for place, line in enumerate(lines):
+        if line in places:
+            repeated.add(line)
+        places[line] = place
+    return {line: place for line, place in places.items() if line not in repeated}
+
+
+def _merge(changes: Sequence[_Change]) -> list[_Change]:
+    merged: list[_Change] = []
+    for change in changes:
+        if merged and change.start - merged[-1].end < _GAP_CHARACTERS_MIN:
+            first = merged[-1]
+            merged[-1] = _Change(first.start, change.end, first.new_start, change.new_end)
+        else:
+            merged.append(change)
+    return merged
 
 
 def _end(members: Sequence[str], outer: int, inner: int) -> Sequence[str]:

@@ -36,12 +36,14 @@ create table garden.events (
     override_rationale     garden.one_line,
     evidence_refs          text[]             not null default '{}',
 
-    -- The edit as it was asked for, and the change it makes: so many bytes into the old text, take out, put in.
+    -- The edit as it was asked for, and the change it makes: at so many bytes of the old text, take out, put in.
     edit                   jsonb,
-    splice_offset          integer            check (splice_offset >= 0),
-    splice_removed         bytea,
-    splice_inserted        bytea,
+    splice_offsets         integer[]          check (0 <= all (splice_offsets)),
+    splices_removed        bytea[],
+    splices_inserted       bytea[],
     document_version       integer            check (document_version > 0),
+    -- Whether the document has a file after this change; none after it was moved away or erased.
+    leaves_file            boolean            not null default false,
     before_hash            garden.content_hash,
     before_raw_hash        garden.content_hash,
     intended_hash          garden.content_hash,
@@ -57,6 +59,10 @@ create table garden.events (
     created_at             timestamptz        not null,
 
     line_hash              garden.seal,
+    -- For each part that may be erased a salt of 16 bytes and a commitment of 32: the chain covers the commitments, so
+    -- that it holds when the words and their salt are gone. The parts and their order stand in events/parts.py.
+    salts                  bytea              not null check (octet_length(salts) % 16 = 0),
+    commitments            bytea              not null check (octet_length(commitments) = 2 * octet_length(salts)),
     chain_hash             garden.seal        not null,
     integrity_salt_version integer            not null check (integrity_salt_version > 0),
 
@@ -73,13 +79,13 @@ create table garden.events (
     primary key (user_id, event_id),
     unique (user_id, stream, sequence),
     check (stream in ('', path)),
-    check ((splice_offset is null) = (splice_removed is null) and (splice_offset is null) = (splice_inserted is null)),
-    -- An event of a document is a whole change; an event of the journal is none.
+    -- An event of a document is a whole change; an event of the journal is none. Only the hashes may be erased.
     check (case when stream = ''
-           then document_version is null and splice_offset is null and intended_raw_hash is null
-           else document_version is not null and splice_offset is not null and line_hash is not null
-                and intended_hash is not null and intended_raw_hash is not null
-                and (document_version = 1) = (before_raw_hash is null) end),
+           then num_nonnulls(document_version, splice_offsets, splices_removed, splices_inserted, intended_raw_hash) = 0
+           else num_nulls(document_version, splice_offsets, splices_removed, splices_inserted) = 0
+                and cardinality(splices_removed) = cardinality(splice_offsets)
+                and cardinality(splices_inserted) = cardinality(splice_offsets)
+                and (num_nulls(intended_hash, intended_raw_hash, line_hash) in (0, 3)) end),
     check ((status = 'committed') = (committed_at is not null)),
     check ((status = 'failed') = (failed_at is not null)),
     check ((status = 'failed') = (error is not null)),
@@ -106,6 +112,8 @@ create table garden.documents (
     version           integer        not null check (version >= 0),
     content_hash      garden.content_hash,
     raw_hash          garden.content_hash,
+    -- Whether a file is expected; none before the first version, and none after a move away or an erasure.
+    has_file          boolean        not null,
     head_event_id     uuid,
     -- The event that was begun and not yet ended, if any: at most one, for its writer holds the document's lock.
     open_event_id     uuid,
@@ -132,7 +140,13 @@ create table garden.idempotency_records (
     response    jsonb,
     created_at  timestamptz    not null,
     expires_at  timestamptz    not null,
-    primary key (user_id, key)
+    -- The first covers the request, the second its answer, once there is one.
+    seal                garden.seal not null,
+    seal_salt_version   integer     not null check (seal_salt_version > 0),
+    answer_seal         garden.seal,
+    answer_salt_version integer     check (answer_salt_version > 0),
+    primary key (user_id, key),
+    check (num_nulls(response, answer_seal, answer_salt_version) in (0, 3))
 );
 
 comment on table garden.idempotency_records is 'Requests of the last 48 hours, with their answers once there are any';
@@ -156,6 +170,8 @@ create table garden.event_annotations (
     transaction_id         text,
     agent_action_id        text,
     created_at             timestamptz    not null,
+    salts                  bytea          not null check (octet_length(salts) % 16 = 0),
+    commitments            bytea          not null check (octet_length(commitments) = 2 * octet_length(salts)),
     chain_hash             garden.seal    not null,
     integrity_salt_version integer        not null check (integrity_salt_version > 0),
     primary key (user_id, annotation_id),
@@ -166,6 +182,30 @@ create table garden.event_annotations (
 comment on table garden.event_annotations is 'What was said later about an event that stands';
 
 create index annotations_of_event on garden.event_annotations (user_id, event_id, annotation_id);
+
+-- Statistics keep samples of a column's values, and would keep erased words.
+do $$
+declare
+    kept record;
+begin
+    for kept in
+        select * from (values
+            ('events', array['section_anchor', 'rationale', 'override_rationale', 'evidence_refs', 'edit', 'splices_removed',
+                             'splices_inserted', 'lint', 'tool_call_id', 'transaction_id', 'agent_action_id',
+                             'idempotency_key', 'before_hash', 'before_raw_hash', 'intended_hash', 'intended_raw_hash',
+                             'after_hash', 'line_hash', 'salts', 'error']),
+            ('documents', array['content_hash', 'raw_hash']),
+            ('idempotency_records', array['key', 'response']),
+            ('event_annotations', array['rationale', 'evidence_refs', 'details', 'tool_call_id', 'transaction_id',
+                                        'agent_action_id', 'salts'])
+        ) as words (name, columns)
+    loop
+        execute (select format('alter table garden.%I %s', kept.name,
+                               string_agg(format('alter column %I set statistics 0', word), ', '))
+                 from unnest(kept.columns) as word);
+    end loop;
+end
+$$;
 
 -- The roles. Where this login may not create them, an operator has: see garden migrate --print-roles.
 
@@ -204,11 +244,13 @@ grant select, insert on garden.events to garden_service;
 grant update (status, after_hash, error, written_at, committed_at, failed_at, state_seal, state_salt_version)
     on garden.events to garden_service;
 grant select, insert on garden.documents to garden_service;
-grant update (version, content_hash, raw_hash, head_event_id, open_event_id, tail_sequence, tail_chain_hash,
+grant update (version, content_hash, raw_hash, has_file, head_event_id, open_event_id, tail_sequence, tail_chain_hash,
               updated_at, seal, seal_salt_version)
     on garden.documents to garden_service;
 grant select, insert, delete on garden.idempotency_records to garden_service;
-grant update (fingerprint, event_id, response, created_at, expires_at) on garden.idempotency_records to garden_service;
+grant update (fingerprint, event_id, response, created_at, expires_at, seal, seal_salt_version, answer_seal,
+              answer_salt_version)
+    on garden.idempotency_records to garden_service;
 grant select, insert on garden.event_annotations to garden_service;
 
 grant select on garden.events, garden.documents, garden.event_annotations, garden.idempotency_records
@@ -301,9 +343,10 @@ create trigger events_are_not_emptied before truncate on garden.events
     for each statement execute function garden.refuse_removal();
 create trigger events_keep_their_words before update of
         user_id, event_id, stream, sequence, type, op, tool, path, entity, section_anchor, rationale,
-        override_rationale, evidence_refs, edit, splice_offset, splice_removed, splice_inserted, document_version,
-        before_hash, before_raw_hash, intended_hash, intended_raw_hash, lint, actor, role, tool_call_id,
-        transaction_id, agent_action_id, idempotency_key, created_at, line_hash, chain_hash, integrity_salt_version
+        override_rationale, evidence_refs, edit, splice_offsets, splices_removed, splices_inserted, document_version,
+        leaves_file, before_hash, before_raw_hash, intended_hash, intended_raw_hash, lint, actor, role, tool_call_id,
+        transaction_id, agent_action_id, idempotency_key, created_at, line_hash, salts, commitments, chain_hash,
+        integrity_salt_version
     on garden.events for each row execute function garden.refuse_rewriting();
 create trigger events_go_forward before update on garden.events
     for each row execute function garden.refuse_wrong_way();
@@ -350,13 +393,14 @@ create type garden.event_v1 as (
     created_at             timestamptz,
     status                 garden.saga_status,
     document_version       integer,
+    leaves_file            boolean,
     before_hash            garden.content_hash,
     before_raw_hash        garden.content_hash,
     intended_hash          garden.content_hash,
     intended_raw_hash      garden.content_hash,
     line_hash              garden.seal,
-    after_hash             garden.content_hash,
-    committed_at           timestamptz,
+    salts                  bytea,
+    commitments            bytea,
     type                   garden.label,
     op                     garden.label,
     tool                   garden.label,
@@ -373,13 +417,12 @@ create type garden.event_v1 as (
     tool_call_id           text,
     transaction_id         text,
     agent_action_id        text,
-    splice_offset          integer,
-    splice_removed         bytea,
-    splice_inserted        bytea,
+    splice_offsets         integer[],
+    splices_removed        bytea[],
+    splices_inserted       bytea[],
     chain_hash             garden.seal,
     integrity_salt_version integer,
-    state_seal             garden.seal,
-    state_salt_version     integer
+    state_seal             garden.seal
 );
 
 create type garden.annotation_v1 as (
@@ -392,6 +435,8 @@ create type garden.annotation_v1 as (
     evidence_refs          text[],
     details                jsonb,
     created_at             timestamptz,
+    salts                  bytea,
+    commitments            bytea,
     user_id                garden.user_id,
     actor                  text,
     role                   garden.label,
@@ -402,45 +447,43 @@ create type garden.annotation_v1 as (
     integrity_salt_version integer
 );
 
--- A head without its name and its tail, which are those of the event or annotation that comes with it.
-create type garden.head_v1 as (
-    version           integer,
-    content_hash      garden.content_hash,
-    raw_hash          garden.content_hash,
-    head_event_id     uuid,
-    open_event_id     uuid,
-    seal              garden.seal,
-    seal_salt_version integer
-);
-
+-- A request, and its answer where that is known at once. Its seals are of the same key as those of its event.
 create type garden.request_v1 as (
     key         text,
     fingerprint bytea,
     response    jsonb,
-    expires_at  timestamptz
+    expires_at  timestamptz,
+    seal        garden.seal,
+    answer_seal garden.seal
 );
 
 create function garden.open_stream(
     whose text, stream text, lock bigint, request_key text, at timestamptz,
-    out version integer, out content_hash text, out raw_hash text, out head_event_id uuid, out open_event_id uuid,
+    out version integer, out content_hash text, out raw_hash text, out has_file boolean, out head_event_id uuid,
+    out open_event_id uuid,
     out tail_sequence bigint, out tail_chain_hash bytea, out updated_at timestamptz, out seal bytea,
-    out seal_salt_version integer, out damage jsonb, out fingerprint bytea, out event_id uuid, out response jsonb
+    out seal_salt_version integer, out damage jsonb, out fingerprint bytea, out event_id uuid, out response jsonb,
+    out created_at timestamptz, out expires_at timestamptz, out request_seal bytea, out request_salt_version integer,
+    out answer_seal bytea, out answer_salt_version integer
 ) language plpgsql as $$
 begin
     perform garden.act_for(whose, 'on');
     perform pg_advisory_lock(lock);
     -- Statements of their own, and so with snapshots of their own: they see what the lock's last holder did.
-    select d.version, d.content_hash, d.raw_hash, d.head_event_id, d.open_event_id, d.tail_sequence,
+    select d.version, d.content_hash, d.raw_hash, d.has_file, d.head_event_id, d.open_event_id, d.tail_sequence,
            d.tail_chain_hash, d.updated_at, d.seal, d.seal_salt_version
-    into version, content_hash, raw_hash, head_event_id, open_event_id, tail_sequence, tail_chain_hash, updated_at,
-         seal, seal_salt_version
+    into version, content_hash, raw_hash, has_file, head_event_id, open_event_id, tail_sequence, tail_chain_hash,
+         updated_at, seal, seal_salt_version
     from garden.documents as d
     where d.user_id = whose and d.path = stream;
     select e.lint -> 'damage' into damage
     from garden.events as e
     where e.user_id = whose and e.event_id = open_stream.head_event_id and e.type = 'external_edit';
     if request_key is not null then
-        select r.fingerprint, r.event_id, r.response into fingerprint, event_id, response
+        select r.fingerprint, r.event_id, r.response, r.created_at, r.expires_at, r.seal, r.seal_salt_version,
+               r.answer_seal, r.answer_salt_version
+        into fingerprint, event_id, response, created_at, expires_at, request_seal, request_salt_version, answer_seal,
+             answer_salt_version
         from garden.idempotency_records as r
         where r.user_id = whose and r.key = request_key and r.expires_at > at;
     end if;
@@ -458,18 +501,23 @@ create type garden.event_state as (
     state_salt_version integer
 );
 
+-- Moves an event on by one step, and returns it as it is then.
 create function garden.move_event(
     whose garden.user_id, moving uuid, expected text, step garden.event_state
-) returns void language plpgsql as $$
+) returns garden.events language plpgsql as $$
+declare
+    moved garden.events;
 begin
     update garden.events
     set status = step.status, after_hash = step.after_hash, error = step.error, written_at = step.written_at,
         committed_at = step.committed_at, failed_at = step.failed_at, state_seal = step.state_seal,
         state_salt_version = step.state_salt_version
-    where user_id = whose and event_id = moving and status = expected;
-    if not found then
+    where user_id = whose and event_id = moving and status = expected
+    returning * into moved;
+    if moved is null then
         raise exception 'event % is no longer %', moving, expected using errcode = 'serialization_failure';
     end if;
+    return moved;
 end
 $$;
 
@@ -481,34 +529,49 @@ begin
 end
 $$;
 
-create function garden.put_head(
-    whose garden.user_id, stream text, tail_sequence bigint, tail_chain_hash bytea, at timestamptz, head garden.head_v1
+-- The head that a new event or annotation leaves: its tail, and its version where a change is committed at once.
+create function garden.put_tail(
+    whose garden.user_id, stream text, tail_sequence bigint, tail_chain_hash bytea, at timestamptz, opened uuid,
+    seal bytea, salt_version integer
 ) returns void language plpgsql as $$
 begin
-    insert into garden.documents (
-        user_id, path, version, content_hash, raw_hash, head_event_id, open_event_id, tail_sequence, tail_chain_hash,
-        updated_at, seal, seal_salt_version)
-    values (
-        whose, stream, head.version, head.content_hash, head.raw_hash, head.head_event_id, head.open_event_id,
-        tail_sequence, tail_chain_hash, at, head.seal, head.seal_salt_version)
+    insert into garden.documents as head (
+        user_id, path, version, has_file, open_event_id, tail_sequence, tail_chain_hash, updated_at, seal,
+        seal_salt_version)
+    values (whose, stream, 0, false, opened, tail_sequence, tail_chain_hash, at, seal, salt_version)
     on conflict (user_id, path) do update
-    set version = excluded.version, content_hash = excluded.content_hash, raw_hash = excluded.raw_hash,
-        head_event_id = excluded.head_event_id, open_event_id = excluded.open_event_id,
-        tail_sequence = excluded.tail_sequence, tail_chain_hash = excluded.tail_chain_hash,
-        updated_at = excluded.updated_at, seal = excluded.seal, seal_salt_version = excluded.seal_salt_version;
+    set open_event_id = excluded.open_event_id, tail_sequence = excluded.tail_sequence,
+        tail_chain_hash = excluded.tail_chain_hash, updated_at = excluded.updated_at, seal = excluded.seal,
+        seal_salt_version = excluded.seal_salt_version;
+end
+$$;
+
+-- The committed event becomes its document's version.
+create function garden.put_version(event garden.events, at timestamptz, seal bytea, salt_version integer)
+returns void language plpgsql as $$
+begin
+    update garden.documents as head
+    set version = event.document_version, content_hash = event.intended_hash, raw_hash = event.intended_raw_hash,
+        has_file = event.leaves_file, head_event_id = event.event_id, open_event_id = null, updated_at = at,
+        seal = put_version.seal, seal_salt_version = salt_version
+    where head.user_id = event.user_id and head.path = event.stream;
 end
 $$;
 
 create function garden.remember(
-    whose garden.user_id, event uuid, at timestamptz, request garden.request_v1
+    whose garden.user_id, event uuid, at timestamptz, salt_version integer, request garden.request_v1
 ) returns void language plpgsql as $$
 begin
     insert into garden.idempotency_records as record (
-        user_id, key, fingerprint, event_id, response, created_at, expires_at)
-    values (whose, request.key, request.fingerprint, event, request.response, at, request.expires_at)
+        user_id, key, fingerprint, event_id, response, created_at, expires_at, seal, seal_salt_version, answer_seal,
+        answer_salt_version)
+    values (whose, request.key, request.fingerprint, event, request.response, at, request.expires_at, request.seal,
+            salt_version, request.answer_seal, case when request.answer_seal is not null then salt_version end)
     on conflict (user_id, key) do update
     set fingerprint = excluded.fingerprint, event_id = excluded.event_id, response = excluded.response,
-        created_at = excluded.created_at, expires_at = excluded.expires_at
+        created_at = excluded.created_at, expires_at = excluded.expires_at, seal = excluded.seal,
+        seal_salt_version = excluded.seal_salt_version, answer_seal = excluded.answer_seal,
+        answer_salt_version = excluded.answer_salt_version
     where record.expires_at <= excluded.created_at;
     if not found then
         raise exception 'this key is in use' using errcode = 'unique_violation',
@@ -521,22 +584,32 @@ $$;
 -- waits for the disk, and then sends what numbers the event in the feed, all in one round trip.
 
 create procedure garden.record_event(
-    event garden.event_v1, head garden.head_v1, request garden.request_v1, lock bigint
+    event garden.event_v1, head_seal bytea, request garden.request_v1, lock bigint
 ) language plpgsql as $$
+declare
+    stored garden.events;
 begin
     perform garden.act_for(event.user_id, 'on');
     if request.key is not null then
-        perform garden.remember(event.user_id, event.event_id, event.created_at, request);
+        perform garden.remember(
+            event.user_id, event.event_id, event.created_at, event.integrity_salt_version, request);
     end if;
     insert into garden.events (
-        user_id, event_id, stream, sequence, idempotency_key, created_at, status, document_version, before_hash,
-        before_raw_hash, intended_hash, intended_raw_hash, line_hash, after_hash, committed_at, type, op, tool, path,
-        entity, section_anchor, rationale, override_rationale, evidence_refs, edit, lint, actor, role, tool_call_id,
-        transaction_id, agent_action_id, splice_offset, splice_removed, splice_inserted, chain_hash,
-        integrity_salt_version, state_seal, state_salt_version)
-    values (event.*);
-    perform garden.put_head(
-        event.user_id, event.stream, event.sequence, event.chain_hash, event.created_at, head);
+        user_id, event_id, stream, sequence, idempotency_key, created_at, status, document_version, leaves_file,
+        before_hash, before_raw_hash, intended_hash, intended_raw_hash, line_hash, salts, commitments, type, op, tool,
+        path, entity, section_anchor, rationale, override_rationale, evidence_refs, edit, lint, actor, role,
+        tool_call_id, transaction_id, agent_action_id, splice_offsets, splices_removed, splices_inserted, chain_hash,
+        integrity_salt_version, state_seal, state_salt_version, after_hash, committed_at)
+    select event.*, event.integrity_salt_version,
+           case when event.status = 'committed' then event.intended_hash end,
+           case when event.status = 'committed' then event.created_at end
+    returning * into stored;
+    perform garden.put_tail(
+        event.user_id, event.stream, event.sequence, event.chain_hash, event.created_at,
+        case when event.status = 'pending' then event.event_id end, head_seal, event.integrity_salt_version);
+    if event.status = 'committed' and event.document_version is not null then
+        perform garden.put_version(stored, event.created_at, head_seal, event.integrity_salt_version);
+    end if;
     if lock is not null then
         perform garden.release_at_commit(lock);
     end if;
@@ -545,19 +618,21 @@ end
 $$;
 
 create procedure garden.record_annotation(
-    annotation garden.annotation_v1, head garden.head_v1, request garden.request_v1, lock bigint
+    annotation garden.annotation_v1, head_seal bytea, request garden.request_v1, lock bigint
 ) language plpgsql as $$
 begin
     perform garden.act_for(annotation.user_id, 'on');
     if request.key is not null then
-        perform garden.remember(annotation.user_id, annotation.event_id, annotation.created_at, request);
+        perform garden.remember(
+            annotation.user_id, annotation.event_id, annotation.created_at, annotation.integrity_salt_version, request);
     end if;
     insert into garden.event_annotations (
-        annotation_id, event_id, sequence, type, op, rationale, evidence_refs, details, created_at, user_id, actor,
-        role, tool_call_id, transaction_id, agent_action_id, chain_hash, integrity_salt_version)
+        annotation_id, event_id, sequence, type, op, rationale, evidence_refs, details, created_at, salts, commitments,
+        user_id, actor, role, tool_call_id, transaction_id, agent_action_id, chain_hash, integrity_salt_version)
     values (annotation.*);
-    perform garden.put_head(
-        annotation.user_id, '', annotation.sequence, annotation.chain_hash, annotation.created_at, head);
+    perform garden.put_tail(
+        annotation.user_id, '', annotation.sequence, annotation.chain_hash, annotation.created_at, null, head_seal,
+        annotation.integrity_salt_version);
     perform garden.release_at_commit(lock);
     commit;
 end
@@ -567,27 +642,29 @@ $$;
 -- this is durable: otherwise the server could lose the seal of an answered change, and a file that a person has changed
 -- since would no longer show that it happened.
 create procedure garden.end_event(
-    whose garden.user_id, moving uuid, stream text, expected text, written garden.event_state,
-    ended garden.event_state, head garden.head_v1, request_key text, answer jsonb, lock bigint
+    whose garden.user_id, moving uuid, expected text, written garden.event_state, ended garden.event_state,
+    head_seal bytea, request_key text, answer jsonb, answered bytea, lock bigint
 ) language plpgsql as $$
+declare
+    moved garden.events;
 begin
     perform garden.act_for(whose, 'on');
     if written.status is not null then
         perform garden.move_event(whose, moving, expected, written);
         expected := written.status;
     end if;
-    perform garden.move_event(whose, moving, expected, ended);
-    update garden.documents
-    set version = head.version, content_hash = head.content_hash, raw_hash = head.raw_hash,
-        head_event_id = head.head_event_id, open_event_id = null,
-        updated_at = coalesce(ended.committed_at, ended.failed_at), seal = head.seal,
-        seal_salt_version = head.seal_salt_version
-    where user_id = whose and path = stream and open_event_id = moving;
-    if ended.status = 'failed' then
-        delete from garden.idempotency_records
+    moved := garden.move_event(whose, moving, expected, ended);
+    if ended.status = 'committed' then
+        perform garden.put_version(moved, ended.committed_at, head_seal, ended.state_salt_version);
+        update garden.idempotency_records
+        set response = answer, answer_seal = answered, answer_salt_version = ended.state_salt_version
         where user_id = whose and key = request_key and event_id = moving;
     else
-        update garden.idempotency_records set response = answer
+        update garden.documents
+        set open_event_id = null, updated_at = ended.failed_at, seal = head_seal,
+            seal_salt_version = ended.state_salt_version
+        where user_id = whose and path = moved.stream and open_event_id = moving;
+        delete from garden.idempotency_records
         where user_id = whose and key = request_key and event_id = moving;
     end if;
     perform garden.release_at_commit(lock);

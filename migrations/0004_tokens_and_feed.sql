@@ -17,6 +17,11 @@ create table garden.tokens (
     -- Nothing for a token that stays until it is revoked.
     expires_at  timestamptz     check (expires_at > created_at),
     revoked_at  timestamptz,
+    -- The first covers all that never changes, the second the time of the revocation, or that there is none.
+    seal                 garden.seal not null,
+    seal_salt_version    integer     not null check (seal_salt_version > 0),
+    revoked_seal         garden.seal not null,
+    revoked_salt_version integer     not null check (revoked_salt_version > 0),
     primary key (user_id, token_id)
 );
 
@@ -25,11 +30,13 @@ comment on table garden.tokens is 'Who may call from elsewhere: for which user, 
 -- The service checks tokens and makes none; the maintainer makes and revokes them, for a user it has named, and
 -- never sees the hash again. Nobody removes one: that it was there belongs to the account.
 grant select on garden.tokens to garden_service;
-grant select (user_id, token_id, role, actor, created_at, expires_at, revoked_at) on garden.tokens
-    to garden_maintainer;
-grant insert (user_id, token_id, role, actor, secret_hash, created_at, expires_at) on garden.tokens
-    to garden_maintainer;
-grant update (revoked_at) on garden.tokens to garden_maintainer;
+grant select (user_id, token_id, role, actor, created_at, expires_at, revoked_at, seal, seal_salt_version, revoked_seal,
+              revoked_salt_version)
+    on garden.tokens to garden_maintainer;
+grant insert (user_id, token_id, role, actor, secret_hash, created_at, expires_at, seal, seal_salt_version, revoked_seal,
+              revoked_salt_version)
+    on garden.tokens to garden_maintainer;
+grant update (revoked_at, revoked_seal, revoked_salt_version) on garden.tokens to garden_maintainer;
 
 alter table garden.tokens enable row level security, force row level security;
 
@@ -53,7 +60,7 @@ create trigger tokens_stay before delete on garden.tokens
 create trigger tokens_are_not_emptied before truncate on garden.tokens
     for each statement execute function garden.refuse_removal();
 create trigger tokens_keep_their_words before update of
-        user_id, token_id, role, actor, secret_hash, created_at, expires_at
+        user_id, token_id, role, actor, secret_hash, created_at, expires_at, seal, seal_salt_version
     on garden.tokens for each row execute function garden.refuse_another_token();
 create trigger tokens_stay_revoked before update on garden.tokens
     for each row when (old.revoked_at is not null) execute function garden.refuse_another_token();

@@ -20,16 +20,21 @@ the name of each field. The [reviewer's first steps](start/reviewer.md) show how
 
 ## How an event records a change
 
-An event of a document holds the change as one **splice**: an offset in bytes into the old text, the bytes
-removed and the bytes inserted. Applied to an empty text in the order of `sequence`, the splices of a
-document's `committed` events give the document byte for byte; the first one inserts the whole text. The event
-also holds the edit that the caller asked for.
+An event of a document holds the change as a short list of **splices**: each an offset in bytes into the old
+text, the bytes removed and the bytes inserted. The offsets ascend. Applied to an empty text in the order of
+`sequence`, the splices of a document's `committed` events give the document byte for byte; those of the first
+event insert the whole text. The event also holds the edit that the caller asked for.
 
 A statement without a change (`events.log`) is recorded in the user's **journal**, a chain of its own: such an
-event may name a `path` too, but has no `documentVersion` and no splice.
+event may name a `path` too, but has no `documentVersion` and no splices.
 
 Only the state of an event ever changes, and no row can be removed: triggers of the database refuse both, and
 the chain of seals shows it if someone got past them.
+
+The chain does not cover an event's words themselves, but **commitments** to them: a salted hash for each
+part. The parts are the reasons and evidence, the edit, the texts of the splices, the findings, the content
+hashes, and the names (section, correlation ids and key). A part is checked against its commitment while its
+salt is there.
 
 | `status` | meaning |
 |---|---|
@@ -58,7 +63,9 @@ _COMMON = {
     "transaction_id": "The agent's own id of a group of calls.",
     "agent_action_id": "The agent's own id of the action.",
     "created_at": "When it was recorded.",
-    "chain_hash": "A seal over the columns that never change and over the chain hash before it.",
+    "salts": "The salts of its parts, 16 bytes each.",
+    "commitments": "The salted hashes of its parts, 32 bytes each; the chain covers them.",
+    "chain_hash": "A seal over the columns that never change, the commitments, and the chain hash before it.",
     "integrity_salt_version": "The version of the key that sealed it.",
 }
 MEANINGS: Mapping[str, Mapping[str, str]] = {
@@ -73,11 +80,12 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "section_anchor": "The section that was edited: `concerns v1`.",
         "override_rationale": "The reason for exceeding a cap; one line.",
         "edit": "The edit that the caller asked for. For `events.log`: its details and hashes.",
-        "splice_offset": "The offset of the change in the old text, in bytes.",
-        "splice_removed": "The bytes removed there.",
-        "splice_inserted": "The bytes inserted there.",
+        "splice_offsets": "The offsets of the changes in the old text, in bytes, ascending.",
+        "splices_removed": "The bytes removed there.",
+        "splices_inserted": "The bytes inserted there.",
+        "leaves_file": "Whether the document has a file afterwards; not if it was moved away.",
         "document_version": "The version of the document that the change makes, from 1.",
-        "before_hash": "The hash of the canonical text before; empty for the first version.",
+        "before_hash": "The hash of the canonical text before; empty if there was no file.",
         "before_raw_hash": "The same over the file's bytes.",
         "intended_hash": "The hash that the canonical text is to have afterwards.",
         "intended_raw_hash": "The same over the file's bytes.",
@@ -108,6 +116,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "version": "The number of versions.",
         "content_hash": "The hash of the canonical text.",
         "raw_hash": "The hash of the file's bytes; a file with another one has been edited outside.",
+        "has_file": "Whether there should be a file; false before the first version and after a move away.",
         "head_event_id": "The event that made this version.",
         "open_event_id": "The event that is not finished, if there is one.",
         "tail_sequence": "The last sequence number of the chain.",

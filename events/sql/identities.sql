@@ -11,3 +11,6 @@ select set_config('role', 'garden_maintainer', true);
 
 -- name: maintainer_for_user
 select set_config('role', 'garden_maintainer', true), set_config('garden.user_id', %(user_id)s, true);
+
+-- name: service_again
+select set_config('role', 'garden_service', true);

@@ -107,9 +107,26 @@ left join garden.events as e
 where d.user_id = %(user_id)s and (%(path)s::text is null or d.path = %(path)s);
 
 -- name: splices
-select sequence, document_version, splice_offset, splice_removed, splice_inserted
+select sequence, document_version, splice_offsets, splices_removed, splices_inserted
 from garden.events
 where user_id = %(user_id)s and stream = %(path)s and sequence > %(after)s and status = 'committed'
   and document_version <= %(version)s
 order by sequence
 limit %(limit)s;
+
+-- Only the service may read the last two; the readers' role has no right to these tables.
+-- name: stored_requests
+select r.key, r.fingerprint, r.event_id, r.response, r.created_at, r.expires_at, r.seal as request_seal,
+       r.seal_salt_version as request_salt_version, r.answer_seal, r.answer_salt_version, e.status
+from garden.idempotency_records as r
+left join garden.events as e on e.user_id = r.user_id and e.event_id = r.event_id
+where r.user_id = %(user_id)s and r.key > %(after)s
+order by r.key
+limit %(limit)s;
+
+-- name: sealed_tokens
+select user_id, token_id, role, actor, created_at, expires_at, revoked_at, secret_hash, seal, seal_salt_version,
+       revoked_seal, revoked_salt_version
+from garden.tokens
+where user_id = %(user_id)s
+order by token_id;

@@ -10,8 +10,9 @@ select pg_advisory_unlock(%(lock)s);
 -- name: add_event
 call garden.record_event(
     row({:new_event})::garden.event_v1,
-    row({:new_head})::garden.head_v1,
-    row(%(idempotency_key)s, %(fingerprint)s, %(response)s, %(expires_at)s)::garden.request_v1,
+    %(head_seal)s,
+    row(%(idempotency_key)s, %(fingerprint)s, %(response)s, %(expires_at)s, %(request_seal)s,
+        %(answer_seal)s)::garden.request_v1,
     %(lock)s
 );
 
@@ -20,11 +21,10 @@ select garden.mark_written(%(user_id)s, %(event_id)s, row({:new_state})::garden.
 
 -- name: end_event
 call garden.end_event(
-    %(user_id)s, %(event_id)s, %(stream)s, %(expected)s,
+    %(user_id)s, %(event_id)s, %(expected)s,
     row({:written_state})::garden.event_state,
     row({:new_state})::garden.event_state,
-    row({:new_head})::garden.head_v1,
-    %(idempotency_key)s, %(answer)s, %(lock)s
+    %(head_seal)s, %(idempotency_key)s, %(response)s, %(answer_seal)s, %(lock)s
 );
 
 -- name: number_stream
@@ -36,8 +36,9 @@ select garden.number_rest(%(user_id)s) as streams;
 -- name: add_annotation
 call garden.record_annotation(
     row({:annotation})::garden.annotation_v1,
-    row({:new_head})::garden.head_v1,
-    row(%(idempotency_key)s, %(fingerprint)s, %(response)s, %(expires_at)s)::garden.request_v1,
+    %(head_seal)s,
+    row(%(idempotency_key)s, %(fingerprint)s, %(response)s, %(expires_at)s, %(request_seal)s,
+        %(answer_seal)s)::garden.request_v1,
     %(lock)s
 );
 
@@ -45,10 +46,12 @@ call garden.record_annotation(
 select garden.act_for(%(user_id)s, 'on');
 
 -- name: put_head
-select garden.put_head(
-    %(user_id)s, %(path)s, %(tail_sequence)s, %(tail_chain_hash)s, %(updated_at)s,
-    row({:new_head})::garden.head_v1
-);
+insert into garden.documents ({head}) values ({:head})
+on conflict (user_id, path) do update
+set version = excluded.version, content_hash = excluded.content_hash, raw_hash = excluded.raw_hash,
+    has_file = excluded.has_file, head_event_id = excluded.head_event_id, open_event_id = excluded.open_event_id,
+    tail_sequence = excluded.tail_sequence, tail_chain_hash = excluded.tail_chain_hash,
+    updated_at = excluded.updated_at, seal = excluded.seal, seal_salt_version = excluded.seal_salt_version;
 
 -- The correlation ids first: they name a few events, and a path may name all that a user has.
 -- name: find_write_by_caller

@@ -10,7 +10,6 @@ from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
 from garden.writing.documents import GardenDocument
 from garden.writing.services import Services
-from garden.writing.settlement import EMPTY_HASH
 
 
 class FileGoneError(GardenError):
@@ -42,6 +41,6 @@ def _recorded_version(services: Services, path: GardenPath) -> int | None:
     """Number of the recorded version; None if the events hold no text or the database is unavailable."""
     with suppress(DatabaseUnavailableError, PoolBusyError):
         head = services.reader.head(path.user_id, path.text)
-        if head is not None and head.raw_hash not in {None, EMPTY_HASH}:
+        if head is not None and head.has_file:
             return head.version
     return None

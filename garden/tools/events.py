@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field, StrictInt
 
 from garden.events.idempotency import identify_request
+from garden.events.payloads import NotePayload, payload_json
 from garden.events.reader import PAGE_EVENTS_DEFAULT, PAGE_EVENTS_MAX, Page, Query
 from garden.events.records import Statement
 from garden.events.views import EventView, event_views
@@ -155,11 +156,9 @@ def log(call: Call, request: LogRequest) -> Reply:
 
 
 def _statement(call: Call, request: LogRequest, path: GardenPath | None) -> Statement:
-    fields = {
-        "beforeHash": request.before_hash,
-        "afterHash": request.after_hash,
-        "details": request.details,
-    }
+    note = NotePayload(
+        before_hash=request.before_hash, after_hash=request.after_hash, details=request.details
+    )
     return Statement(
         type=request.type,
         op=request.op,
@@ -170,7 +169,7 @@ def _statement(call: Call, request: LogRequest, path: GardenPath | None) -> Stat
         rationale=request.rationale,
         override_rationale=request.override_rationale,
         evidence_refs=request.evidence_refs,
-        edit={key: value for key, value in fields.items() if value is not None} or None,
+        edit=note,
         lint=_lint(call, path) if path else None,
     )
 
@@ -215,9 +214,8 @@ def _page_within_limit(page: Page) -> Page:
     """Cut a page after so much text; its cursor leads to the rest."""
     characters = 0
     for number, event in enumerate(page.events):
-        splice = event.splice
-        characters += len(splice.removed) + len(splice.inserted) if splice else 0
-        characters += len(json.dumps(event.statement.edit)) if event.statement.edit else 0
+        characters += sum(len(each.removed) + len(each.inserted) for each in event.splices or ())
+        characters += len(json.dumps(payload_json(event.statement.edit)))
         if characters > PAGE_CHARACTERS_MAX and number > 0:
             return Page(page.events[:number], str(page.events[number - 1].event_id))
     return page

@@ -22,9 +22,16 @@ from garden.grammar.errors import GardenError
 from garden.upkeep.seen import Seen
 from garden.writing.adoption import find_damage
 from garden.writing.services import Services
-from garden.writing.settlement import EMPTY_HASH
 
 _TRIES = 5
+_NO_HEAD: Mapping[str, Any] = {
+    "version": 0,
+    "raw_hash": None,
+    "has_file": False,
+    "open_event_id": None,
+    "damage": None,
+    "updated_at": None,
+}
 # Errors that concern no single document; the next one would meet them as well.
 _NOT_OF_A_DOCUMENT = (DatabaseUnavailableError, PoolBusyError, InProgressError)
 
@@ -188,9 +195,9 @@ def _head(services: Services, path: GardenPath) -> Mapping[str, Any] | None:
 
 
 def _look(services: Services, path: GardenPath, head: Mapping[str, Any] | None) -> DocumentStatus | None:
-    head = head or {"version": 0, "raw_hash": None, "open_event_id": None, "damage": None, "updated_at": None}
+    head = head or _NO_HEAD
     file, problem = _read(services, path)
-    is_nothing = file is None and problem is None and head["raw_hash"] in {None, EMPTY_HASH}
+    is_nothing = file is None and problem is None and not head["has_file"]
     if is_nothing and head["open_event_id"] is None:
         return None
     try:

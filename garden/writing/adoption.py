@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from garden.events.payloads import AdoptedPayload, MovePayload
 from garden.events.reader import EventReader, Query
 from garden.events.records import Caller, DocumentChange, Event, Statement
 from garden.events.saga import Status
@@ -19,7 +20,7 @@ from garden.files.paths import GardenPath
 from garden.grammar.canonical import canonical, content_hash
 from garden.grammar.frontmatter_block import IDENTITY_KEYS
 from garden.grammar.parser import parse
-from garden.grammar.splice import Splice, splice_between
+from garden.grammar.splice import Splice, splices_between
 from garden.writing.callers import EXTERNAL
 from garden.writing.documents import Documents, GardenDocument, identity_by_path
 from garden.writing.planner import MOVE_OP, entity_of
@@ -40,8 +41,7 @@ class DriftAdopter:
 
     def adopt(self, stream: LockedStream, path: GardenPath, file: FileText) -> Event | None:
         """Record the outside edit of a document, if its file differs from the head."""
-        head = stream.head
-        if file.hash == head.raw_hash:
+        if file.hash == stream.head.file_hash:
             return None
         old = self.known_text(stream, path)
         document = self.documents.parse_file(path, file)
@@ -53,9 +53,7 @@ class DriftAdopter:
             "damage": stream.damage,
         }
         change = DocumentChange(
-            splice=splice_between(old or "", file.text),
-            before_hash=head.content_hash,
-            before_raw_hash=head.raw_hash,
+            splices=splices_between(old or "", file.text),
             intended_hash=document.document.hash,
             intended_raw_hash=file.hash,
             sealed_text=canonical(file.text),
@@ -72,21 +70,20 @@ class DriftAdopter:
     def adopt_departure(self, stream: LockedStream, path: GardenPath, failed: Event) -> Event:
         """Record that a failed move took a document away."""
         change = DocumentChange(
-            splice=Splice(0, self.known_text(stream, path) or "", ""),
-            before_hash=stream.head.content_hash,
-            before_raw_hash=stream.head.raw_hash,
+            splices=(Splice(0, self.known_text(stream, path) or "", ""),),
             intended_hash=content_hash(""),
             intended_raw_hash=EMPTY_HASH,
             sealed_text=canonical(""),
+            leaves_file=False,
         )
         stream.damage = None
         return _record(stream, path, change, _rationale(None, failed.event_id), failed.event_id)
 
     def _has_taken_away(self, event: Event, raw_hash: str | None) -> bool:
-        asked = (event.statement.edit or {}).get("asked", {})
-        if event.status is not Status.FAILED or "to" not in asked:
+        move = event.statement.edit
+        if event.status is not Status.FAILED or not isinstance(move, MovePayload) or move.to_path is None:
             return False
-        there = GardenPath(asked["to"])
+        there = GardenPath(move.to_path)
         try:
             if self.files.read(there).hash == raw_hash:
                 return True
@@ -94,13 +91,15 @@ class DriftAdopter:
             return False
         page = self.reader.query(there.user_id, Query(path=there.text, limit=_RECENT_EVENTS))
         return any(
-            each.intended_raw_hash == raw_hash and "failedEvent" in (each.statement.edit or {})
+            each.intended_raw_hash == raw_hash
+            and isinstance(each.statement.edit, AdoptedPayload)
+            and each.statement.edit.failed_event is not None
             for each in page.events
         )
 
     def damage(self, stream: LockedStream, path: GardenPath, file: FileText) -> Mapping[str, Any] | None:
         """Find the damage in a file, and record nothing."""
-        if file.hash == stream.head.raw_hash:
+        if file.hash == stream.head.file_hash:
             return stream.damage
         return find_damage(
             self.known_text(stream, path), self.documents.parse_file(path, file), stream.damage
@@ -139,7 +138,7 @@ def _record(
         path=path.text,
         entity=entity_of(path),
         rationale=rationale,
-        edit={"failedEvent": str(failed)} if failed else None,
+        edit=AdoptedPayload(failed_event=str(failed) if failed else None),
         lint=lint,
     )
     return stream.record(statement, change, by=Caller(path.user_id, EXTERNAL, role="person"))

@@ -17,7 +17,6 @@ from garden.events.stream import LockedStream
 from garden.files.errors import FileMissingError
 from garden.files.garden_files import FileText, GardenFiles
 from garden.files.paths import GardenPath
-from garden.writing.settlement import EMPTY_HASH
 
 _RECENT_EVENTS = 200
 # The clock of the file system may lag behind the one of events.
@@ -33,9 +32,9 @@ class LostWrites:
 
     def rebuild(self, stream: LockedStream, path: GardenPath, file: FileText) -> FileText | None:
         """Put the newest version in the file's place if the disk set the file back; returns the new file."""
-        if stream.head.version < 2 or file.hash == stream.head.raw_hash:
+        if stream.head.version < 2 or file.hash == stream.head.file_hash:
             return None
-        if stream.head.raw_hash == EMPTY_HASH:
+        if not stream.head.has_file:
             # A move took the document away; this file may be the only copy, if the new path was lost.
             return None
         lost = self._next_after(path, file.hash)

@@ -5,9 +5,10 @@ step, so after a crash each event can be settled by itself from the files.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from garden.events.idempotency import RequestIdentity
+from garden.events.payloads import MovePayload
 from garden.events.records import Caller, DocumentChange, Statement
 from garden.events.store import EventStore
 from garden.events.stream import LockedStream
@@ -98,12 +99,13 @@ class Mover:
             return outcome
         response = stored_response(outcome)
         arrival = target.begin(
-            _statement(move, move.new_path, {"from": move.path.text}), _arrival(arriving, target)
+            _statement(move, move.new_path, MovePayload(from_path=move.path.text)), _arrival(arriving)
         )
         with record_failure(target, arrival):
             reach(Failpoint.HALF_BEGUN)
             departure = source.begin(
-                _statement(move, move.path, {"to": move.new_path.text}, answer=response), _departure(leaving)
+                _statement(move, move.path, MovePayload(to_path=move.new_path.text, answer=response)),
+                _departure(leaving),
             )
             with record_failure(source, departure):
                 reach(Failpoint.BEGUN)
@@ -133,9 +135,7 @@ class Mover:
         return leaving
 
 
-def _statement(
-    move: Move, path: GardenPath, edit: dict[str, Any], answer: dict[str, Any] | None = None
-) -> Statement:
+def _statement(move: Move, path: GardenPath, payload: MovePayload) -> Statement:
     return Statement(
         type=event_type(path),
         op=MOVE_OP,
@@ -144,15 +144,13 @@ def _statement(
         entity=entity_of(path),
         rationale=move.rationale,
         evidence_refs=move.evidence_refs,
-        edit={"asked": edit, **({"answer": answer} if answer else {})},
+        edit=payload,
     )
 
 
-def _arrival(document: GardenDocument, target: LockedStream) -> DocumentChange:
+def _arrival(document: GardenDocument) -> DocumentChange:
     return DocumentChange(
-        splice=Splice(0, "", document.text),
-        before_hash=target.head.content_hash,
-        before_raw_hash=target.head.raw_hash,
+        splices=(Splice(0, "", document.text),),
         intended_hash=document.document.hash,
         intended_raw_hash=document.raw_hash,
         sealed_text=canonical(document.text),
@@ -161,10 +159,9 @@ def _arrival(document: GardenDocument, target: LockedStream) -> DocumentChange:
 
 def _departure(document: GardenDocument) -> DocumentChange:
     return DocumentChange(
-        splice=Splice(0, document.text, ""),
-        before_hash=document.document.hash,
-        before_raw_hash=document.raw_hash,
+        splices=(Splice(0, document.text, ""),),
         intended_hash=_NOTHING,
         intended_raw_hash=EMPTY_HASH,
         sealed_text=canonical(""),
+        leaves_file=False,
     )

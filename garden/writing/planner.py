@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC
 from typing import Any, ClassVar
 
-from garden.events.records import DocumentChange, Head, Statement
+from garden.events.payloads import EditPayload
+from garden.events.records import DocumentChange, Statement
 from garden.events.stream import EventName
 from garden.files.errors import FileExistsAlreadyError, FileTooLargeError
 from garden.files.paths import GardenPath
@@ -36,7 +37,6 @@ from garden.lint.report import Report
 from garden.writing.documents import Documents, GardenDocument
 
 MOVE_OP = "move"
-FILE_WAS_MISSING = "fileWasMissing"
 _WHOLE = "document"
 _HASH = re.compile("sha256:[0-9a-f]{64}")
 _NO_RATIONALE = "no rationale given"
@@ -171,13 +171,13 @@ class Plan:
             rationale=intent.rationale,
             override_rationale=intent.override_rationale,
             evidence_refs=intent.evidence_refs,
-            edit={
-                "asked": dict(intent.asked),
-                **({"sealed": list(section.span)} if section else {}),
-                **({"fromVersion": intent.edit.version} if isinstance(intent.edit, RecoveryEdit) else {}),
-                **({FILE_WAS_MISSING: True} if self.missing else {}),
-                "answer": answer,
-            },
+            edit=EditPayload(
+                asked=dict(intent.asked),
+                answer=answer,
+                sealed=(section.span.start, section.span.end) if section else None,
+                from_version=intent.edit.version if isinstance(intent.edit, RecoveryEdit) else None,
+                file_was_missing=self.missing or None,
+            ),
             lint={
                 "counts": self.after.report.counts,
                 "exceeded": [finding.key for finding in self.comparison.exceeded],
@@ -185,13 +185,11 @@ class Plan:
             },
         )
 
-    def change(self, head: Head) -> DocumentChange:
-        """The change that the event records, against this head."""
+    def change(self) -> DocumentChange:
+        """The change that the event records."""
         section = self.applied.section_after
         return DocumentChange(
-            splice=self.applied.splice,
-            before_hash=head.content_hash,
-            before_raw_hash=head.raw_hash,
+            splices=self.applied.splices,
             intended_hash=self.after.document.hash,
             intended_raw_hash=self.after.raw_hash,
             sealed_text=canonical(section.text if section else self.after.text),

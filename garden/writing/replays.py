@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from garden.events.idempotency import EarlierRequest, InProgressError
+from garden.events.payloads import MovePayload
 from garden.events.reader import EventReader, Query
 from garden.events.saga import Status
 from garden.events.stream import LockedStream
@@ -67,8 +68,8 @@ class Replays:
         newest = next(
             (event for event in self.reader.query(path.user_id, moves).events if event.document_version), None
         )
-        asked = (newest.statement.edit or {}).get("asked") if newest else None
-        return asked == {"from": path.text} and self.files.exists(new_path)
+        came = newest.statement.edit if newest else None
+        return came == MovePayload(from_path=path.text) and self.files.exists(new_path)
 
 
 def answered_request(stream: LockedStream) -> EarlierRequest | None:

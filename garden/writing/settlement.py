@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from garden.events.idempotency import EarlierRequest
+from garden.events.payloads import EditPayload, MovePayload
 from garden.events.reader import EventReader, Query
 from garden.events.records import Event
 from garden.events.saga import StaleStateError, Status
@@ -20,8 +21,8 @@ from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import FileText, GardenFiles
 from garden.files.paths import GardenPath
 from garden.files.plain_files import raw_hash
-from garden.grammar.splice import apply_splice
-from garden.writing.planner import FILE_WAS_MISSING, MOVE_OP, keeps_copy
+from garden.grammar.splice import apply_splices, reverse_splices
+from garden.writing.planner import MOVE_OP, keeps_copy
 
 EMPTY_HASH = raw_hash(b"")
 
@@ -72,7 +73,7 @@ class SagaSettler:
         file = self.read(path)
         is_written = self._written_text(path, event, file) is not None
         ended = replace(event, status=Status.COMMITTED if is_written else Status.FAILED)
-        if is_written and (file.hash if file else None) in _equal_hashes(event.intended_raw_hash):
+        if is_written and (file.hash if file else None) == event.file_hash:
             stream.head = head_after(replace(stream.head, open_event_id=None), ended)
         _update_earlier(stream, ended)
 
@@ -92,7 +93,7 @@ class SagaSettler:
         # Also if the file was edited in place since: that edit has reached the link as well.
         self._drop_link(path, event)
         current = file.hash if file else None
-        stalled = current in _equal_hashes(event.before_raw_hash) or (current is None and _was_missing(event))
+        stalled = current == event.before_raw_hash or (current is None and _was_missing(event))
         return stream.fail(event, STALLED if stalled else CONFLICT, keep=True)
 
     def _undo_half_move(self, stream: LockedStream, path: GardenPath, event: Event) -> None:
@@ -100,10 +101,10 @@ class SagaSettler:
 
         This needs the lock of the new path too. Two processes that each removed one name would lose the file.
         """
-        asked = (event.statement.edit or {}).get("asked", {}) if event.statement.op == MOVE_OP else {}
-        if not asked:
+        move = event.statement.edit
+        if not isinstance(move, MovePayload):
             return
-        old, new = GardenPath(asked.get("from", path.text)), GardenPath(asked.get("to", path.text))
+        old, new = GardenPath(move.from_path or path.text), GardenPath(move.to_path or path.text)
         # Before the loss of the old name is confirmed, or a power failure could leave neither.
         self.files.confirm_name(new)
         with suppress(FileMissingError):
@@ -117,10 +118,10 @@ class SagaSettler:
         Such an edit must not undo the change. A caller may have got an answer for it; a caller without an
         answer asks again, and the same words would be there twice.
         """
-        if (file.hash if file else None) in _equal_hashes(event.intended_raw_hash):
+        if (file.hash if file else None) == event.file_hash:
             is_lost = file is None and not self._has_arrived(event)
             return None if is_lost else file.text if file else ""
-        if file is None or event.splice is None or file.hash in _equal_hashes(event.before_raw_hash):
+        if file is None or event.splices is None or file.hash == event.before_raw_hash:
             return None
         before, after = self._texts_of(path, event)
         return after if _holds(file.text, before, after) else None
@@ -137,25 +138,23 @@ class SagaSettler:
         """The text before the change of an event, and the text after it."""
         version = (event.document_version or 1) - 1
         before = self.reader.text_at(path.user_id, path.text, version) if version else ""
-        return before, apply_splice(before, event.splice) if event.splice else before
+        return before, apply_splices(before, event.splices or ())
 
     def _has_arrived(self, departure: Event) -> bool:
         """Whether a document that has left its old path is at the new one.
 
         If a person deleted it, or the disk lost both names, it is reported as missing.
         """
-        asked = (departure.statement.edit or {}).get("asked", {})
-        if departure.statement.op != MOVE_OP or "to" not in asked:
+        move = departure.statement.edit
+        if not isinstance(move, MovePayload) or move.to_path is None:
             return True
-        new = GardenPath(asked["to"])
+        new = GardenPath(move.to_path)
         there = self.read(new)
         if there is not None and there.hash == departure.before_raw_hash:
             return True
         page = self.reader.query(new.user_id, Query(path=new.text, op=MOVE_OP, limit=_RECENT_EVENTS))
-        origin = {"from": departure.statement.path}
-        arrival = next(
-            (each for each in page.events if (each.statement.edit or {}).get("asked") == origin), None
-        )
+        origin = MovePayload(from_path=departure.statement.path)
+        arrival = next((each for each in page.events if each.statement.edit == origin), None)
         if arrival is None or arrival.status is Status.FAILED:
             return False
         # A file was edited since; without a file the arrival's event shows what happened.
@@ -169,13 +168,13 @@ class SagaSettler:
             return None
 
     def _complete_history(self, path: GardenPath, event: Event, text: str) -> None:
-        if event.before_raw_hash in _equal_hashes(None) or not keeps_copy(path, event.statement.op):
+        if event.before_raw_hash in {None, EMPTY_HASH} or not keeps_copy(path, event.statement.op):
             return
         copy = path.copy_of(event.created_at, event.event_id)
         # An editor that had the old file open may have written into the copy. Those words are a person's, and
         # stay; the version replaced is in the event log.
-        if not self.files.history.confirm(copy) and event.splice is not None:
-            self.files.history.write(copy, apply_splice(text, event.splice.reverse).encode())
+        if not self.files.history.confirm(copy) and event.splices is not None:
+            self.files.history.write(copy, apply_splices(text, reverse_splices(event.splices)).encode())
 
     def _drop_link(self, path: GardenPath, event: Event) -> None:
         with suppress(FileMissingError):
@@ -184,13 +183,14 @@ class SagaSettler:
 
 def intended_response(event: Event) -> Mapping[str, Any]:
     """The answer that was planned for the request of an event."""
-    response: Mapping[str, Any] = (event.statement.edit or {}).get("answer", {})
-    return {**response, "eventId": str(event.event_id)}
+    payload = event.statement.edit
+    answer = payload.answer if isinstance(payload, EditPayload | MovePayload) else None
+    return {**(answer or {}), "eventId": str(event.event_id)}
 
 
 def _was_missing(event: Event) -> bool:
     """Whether the file was missing when an event began."""
-    return bool((event.statement.edit or {}).get(FILE_WAS_MISSING))
+    return isinstance(event.statement.edit, EditPayload) and bool(event.statement.edit.file_was_missing)
 
 
 def _holds(text: str, before: str, after: str) -> bool:
@@ -206,11 +206,6 @@ def _holds(text: str, before: str, after: str) -> bool:
 
 def _without_lines_of(event_id: str, text: str) -> str:
     return "\n".join(line for line in text.splitlines() if event_id not in line)
-
-
-def _equal_hashes(raw: str | None) -> set[str | None]:
-    """The hashes that count as this one: no file counts as an empty one, since a move leaves none."""
-    return {raw, None, EMPTY_HASH} if raw in {None, EMPTY_HASH} else {raw}
 
 
 def _update_earlier(stream: LockedStream, ended: Event) -> None:

@@ -1,9 +1,9 @@
 """Snapshots: copies of the current version in the history, at most one per version."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from garden.events.idempotency import EarlierRequest, RequestIdentity
+from garden.events.payloads import SnapshotPayload
 from garden.events.reader import EventReader, Query
 from garden.events.records import JOURNAL, Caller, Statement
 from garden.events.store import EventStore
@@ -88,19 +88,20 @@ class Snapshots:
         newest = [event for event in found if event.statement.tool == tool]
         if not newest:
             return None
-        details = _details(newest[0].statement)
-        if details.get("rawHash") != document.raw_hash or not self.files.exists(
-            GardenPath(details["historyPath"])
-        ):
+        copy = newest[0].statement.edit
+        if not isinstance(copy, SnapshotPayload) or copy.raw_hash != document.raw_hash:
             return None
-        return replace(_outcome(details["historyPath"]), event_id=newest[0].event_id, unchanged=True)
+        if not self.files.exists(GardenPath(copy.history_path)):
+            return None
+        return replace(_outcome(copy.history_path), event_id=newest[0].event_id, unchanged=True)
 
     def _replay(self, caller: Caller, earlier: EarlierRequest) -> WriteOutcome:
         event = self.reader.event(caller.user_id, earlier.event_id)
-        copy = _details(event.statement).get("historyPath") if event else None
-        stands = copy is not None and self.files.exists(GardenPath(copy))
+        copy = event.statement.edit if event else None
+        path = copy.history_path if isinstance(copy, SnapshotPayload) else ""
+        stands = bool(path) and self.files.exists(GardenPath(path))
         since = "The copy is still there." if stands else "The copy has gone since."
-        return replace(replay_outcome(earlier, since, stands=stands), result=_outcome(copy or "").result)
+        return replace(replay_outcome(earlier, since, stands=stands), result=_outcome(path).result)
 
 
 def _outcome(history_path: str) -> WriteOutcome:
@@ -116,9 +117,5 @@ def _statement(intent: SnapshotIntent, copy: GardenPath, document: GardenDocumen
         entity=entity_of(intent.path),
         rationale=intent.rationale,
         evidence_refs=intent.evidence_refs,
-        edit={"historyPath": copy.text, "rawHash": document.raw_hash},
+        edit=SnapshotPayload(history_path=copy.text, raw_hash=document.raw_hash),
     )
-
-
-def _details(statement: Statement) -> dict[str, Any]:
-    return dict(statement.edit or {})

@@ -18,10 +18,9 @@ from garden.events.saga import Status
 from garden.files.paths import GardenPath
 from garden.grammar.diffs import Diff, unified_diff
 from garden.grammar.errors import GardenError
-from garden.grammar.splice import apply_splice
+from garden.grammar.splice import apply_splices
 from garden.writing.adoption import ADOPTED_TYPE
 from garden.writing.planner import DocumentDamagedError
-from garden.writing.settlement import EMPTY_HASH
 
 _TICK = timedelta(microseconds=1)
 _LAST = datetime.max.replace(tzinfo=UTC) - timedelta(days=2)
@@ -75,10 +74,10 @@ def find_event(reader: EventReader, user_id: str, name: str) -> Event:
 def change_of(reader: EventReader, event: Event) -> Diff:
     """The diff of an event, whether it was carried out or not."""
     path, version = event.statement.path, event.document_version
-    if event.splice is None or path is None or version is None:
+    if event.splices is None or path is None or version is None:
         return Diff("", 0, 0)
     before = reader.text_at(event.user_id, path, version - 1) if version > 1 else ""
-    return unified_diff(before, apply_splice(before, event.splice), path)
+    return unified_diff(before, apply_splices(before, event.splices), path)
 
 
 def last_whole_version(reader: EventReader, path: GardenPath, newest: int) -> int:
@@ -129,7 +128,7 @@ def _is_whole(event: Event) -> bool:
     """Whether an event left the document undamaged; only an outside edit can damage one."""
     lint = event.statement.lint or {}
     is_damaged = event.statement.type == ADOPTED_TYPE and bool(lint.get("damage") or lint.get("blocked"))
-    return not is_damaged and event.intended_raw_hash != EMPTY_HASH
+    return not is_damaged and event.leaves_file
 
 
 def _newest_first(reader: EventReader, user_id: str, query: Query) -> Iterator[Event]:

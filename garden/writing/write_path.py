@@ -32,7 +32,7 @@ from garden.writing.lost_writes import LostWrites
 from garden.writing.outcomes import WriteOutcome, stored_response
 from garden.writing.planner import DocumentDamagedError, Intent, Plan, Planner
 from garden.writing.replays import Replays
-from garden.writing.settlement import EMPTY_HASH, SagaSettler
+from garden.writing.settlement import SagaSettler
 
 BuildResult = Callable[[Plan], Any]
 """Makes a tool's result of the plan that is carried out."""
@@ -129,7 +129,7 @@ class WritePath:
                 keep_previous=copy if replaces_file else None,
             ) as prepared:
                 reach(Failpoint.PREPARED)
-                event = stream.begin(plan.statement(response), plan.change(stream.head), name)
+                event = stream.begin(plan.statement(response), plan.change(), name)
                 with record_failure(stream, event):
                     reach(Failpoint.BEGUN)
                     prepared.put()
@@ -212,7 +212,7 @@ class WritePath:
     def _open_missing(
         self, stream: LockedStream, path: GardenPath, *, recreates: bool, records: bool
     ) -> LockedDocument:
-        if stream.head.raw_hash in {None, EMPTY_HASH}:
+        if not stream.head.has_file:
             return LockedDocument(None, None)
         if recreates:
             text = self.adopter.known_text(stream, path) or ""

@@ -22,6 +22,7 @@ from garden.access.tokens import (
 )
 from garden.application import Garden
 from garden.events.database import connection
+from garden.events.keyring import Keyring
 from garden.events.pool import Pool
 from garden.events.tokens import Token, TokenStore
 from garden.home.folder import Home
@@ -36,6 +37,9 @@ NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
 def run(*words: str, home: Path) -> Ran:
     with pytest.MonkeyPatch.context() as patch:
         return Command(home, patch)(*words)
+
+
+KEYS = Keyring({1: b"k" * 32})
 
 
 @pytest.fixture
@@ -69,7 +73,7 @@ def tokens(pool: Pool, clocks: Clocks) -> Tokens:
 
 def process_of(pool: Pool, clocks: Clocks) -> Tokens:
     """Tokens as another process has them, with a memory of its own."""
-    return Tokens(TokenStore(pool), now=lambda: clocks.day, clock=lambda: clocks.passed)
+    return Tokens(TokenStore(pool, lambda: KEYS), now=lambda: clocks.day, clock=lambda: clocks.passed)
 
 
 def issue(tokens: Tokens, user_id: str = "ada", role: str = "agent", **other: datetime | None) -> IssuedToken:
@@ -181,7 +185,7 @@ def test_a_token_can_not_be_turned_into_another_users(tokens: Tokens) -> None:
 )
 def test_a_malformed_token_is_refused_without_a_query(secret: str) -> None:
     with Pool("postgresql:///x?host=/nonexistent") as nowhere:
-        assert "not an access token" in refusal(Tokens(TokenStore(nowhere)), secret).message
+        assert "not an access token" in refusal(Tokens(TokenStore(nowhere, lambda: KEYS)), secret).message
 
 
 def test_a_token_expires_by_the_clock_even_while_its_last_check_is_remembered(
@@ -277,7 +281,7 @@ def test_a_token_is_revoked_by_id_and_by_user_if_ambiguous(tokens: Tokens, pool:
     twin = Token(
         token_id=first.token_id, user_id="ben", role="agent", actor="x", created_at=NOW, expires_at=None
     )
-    TokenStore(pool).add(twin, bytes(32))
+    TokenStore(pool, lambda: KEYS).add(twin, bytes(32))
     with pytest.raises(InvalidTokenRequestError, match="Several users"):
         tokens.revoke(first.token_id)
     assert tokens.revoke(first.token_id, "ben").user_id == "ben"

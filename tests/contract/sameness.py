@@ -40,12 +40,12 @@ class Likeness:
 
 
 def _without_splices(value: Any) -> Any:
-    """Keep only the field names of splices: their offsets depend on the ids in the texts."""
+    """Keep only the number of splices: their offsets depend on the ids in the texts."""
     if isinstance(value, list):
         return [_without_splices(each) for each in value]
     if isinstance(value, dict):
         return {
-            name: sorted(each) if name == "splice" and each else _without_splices(each)
+            name: len(each) if name == "splices" and each else _without_splices(each)
             for name, each in value.items()
         }
     return value

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from unittest import mock
 
 from garden.application import Garden
+from garden.events.payloads import payload_json
 from garden.events.records import JOURNAL, Event
 from garden.events.rows import event_of
 from garden.events.saga import Status
@@ -14,6 +15,7 @@ from garden.session import Session
 from garden.writing.planner import MOVE_OP
 from tests.support.crowd import Asked
 from tests.support.planted import notes_text, ok, patching, profile_text
+from tests.support.promises import inserted_by, removed_by
 
 RECONCILE = "reconcile"
 SAID = "said once;"
@@ -171,8 +173,7 @@ def saying(words: str, path: str) -> Found:
             event
             for event in events_of(garden, user_id, where)
             if event.status is Status.COMMITTED
-            and event.splice
-            and event.splice.inserted.count(words) > event.splice.removed.count(words)
+            and inserted_by(event).count(words) > removed_by(event).count(words)
         ]
         return Effects(len(recorded), file.read_text().count(words) if file.exists() else 0)
 
@@ -193,7 +194,9 @@ def moved(garden: Garden, user_id: str) -> Effects:
 def taken(garden: Garden, user_id: str) -> Effects:
     text = (garden.home.path / PROFILE.format(user=user_id)).read_bytes()
     events = [each for each in events_of(garden, user_id, JOURNAL) if each.statement.type == "snapshot"]
-    copies = [garden.home.path / str((each.statement.edit or {})["historyPath"]) for each in events]
+    copies = [
+        garden.home.path / str((payload_json(each.statement.edit) or {})["historyPath"]) for each in events
+    ]
     return Effects(len(events), sum(copy.exists() and copy.read_bytes() == text for copy in copies))
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from garden.events.payloads import payload_json
 from garden.events.records import Event
 from garden.events.saga import Status
 from tests.crash.ledger import ByHand, Version, hash_of
@@ -37,7 +38,7 @@ class OutsideEdits:
 
     def wrong_with(self, event: Event, document: Told, gone: Iterable[str]) -> Iterator[str]:
         """Report an adopted edit that was not made by hand; `gone` are the words it removed."""
-        named = (event.statement.edit or {}).get("failedEvent")
+        named = (payload_json(event.statement.edit) or {}).get("failedEvent")
         if named is not None:
             # The late write of a failed change; its bytes are known too.
             if not any(str(each.event_id) == named and _meant(each, event) for each in document.events):

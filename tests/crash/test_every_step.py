@@ -9,7 +9,7 @@ from garden.application import Garden
 from tests.crash.sampling import FULL, chosen_steps
 from tests.support.crowd import Asked, Crowd, crowd_in
 from tests.support.planted import NOTES, PROFILE, ada, ok, patching, plant
-from tests.support.promises import broken_promises, text_of, told
+from tests.support.promises import broken_promises, inserted_by, text_of, told
 
 OTHER = "users/ada/parts/critic/notes.md"
 Asking = Callable[[int], Asked]
@@ -67,9 +67,7 @@ def test_a_request_killed_at_any_step_has_one_effect_when_sent_again(
         again = ok(ada(garden).call(tool, args))
         assert text_of(garden, args["path"]).count(f"said {number};") == 1
         effects = [
-            event
-            for event in told(garden, args["path"]).committed
-            if event.splice is not None and f"said {number};" in event.splice.inserted
+            event for event in told(garden, args["path"]).committed if f"said {number};" in inserted_by(event)
         ]
         assert [str(event.event_id) for event in effects] == [again["meta"]["eventId"]]
         assert ok(ada(garden).call(tool, args))["result"] == again["result"]

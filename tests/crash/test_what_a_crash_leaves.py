@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from garden.application import Garden
+from garden.events.payloads import payload_json
 from garden.events.records import Event
 from garden.events.saga import Status
 from garden.events.stream import LockedStream
@@ -72,7 +73,7 @@ class Abandoned:
             name = stream.next_name()
             plan = services.write_path.planner.plan(intent, standing, name)
             answer = stored_response(_outcome(plan, edits.result(plan), None))
-            self.event = stream.begin(plan.statement(answer), plan.change(stream.head), name)
+            self.event = stream.begin(plan.statement(answer), plan.change(), name)
             self.text = plan.after.text
             yield stream
 
@@ -249,7 +250,7 @@ def test_a_late_write_is_adopted_and_names_its_failed_event(garden: Garden, aske
     answer = ok(ada(garden).call(tool, args))
     assert status_of(garden, write) == (Status.FAILED, "stalled_before_write")
     adopted = told(garden, write.path.text).committed[-2]
-    assert (adopted.statement.edit or {})["failedEvent"] == str(write.event.event_id)
+    assert (payload_json(adopted.statement.edit) or {})["failedEvent"] == str(write.event.event_id)
     assert str(adopted.event_id) == answer["meta"]["adoptedEventId"]
     assert broken_promises(garden) == []
 

@@ -52,7 +52,7 @@ def test_the_events_page_lists_every_field_on_the_wire() -> None:
     for table, view in event_docs.VIEWS.items():
         listed = {event_docs.wire_name(table, column) for column in event_docs.columns(table)}
         fields = {to_camel(name) for name in view.model_fields}
-        assert fields - {"splice", "annotations"} <= listed
+        assert fields - {"splices", "annotations"} <= listed
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

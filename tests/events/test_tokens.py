@@ -9,17 +9,19 @@ import psycopg
 import pytest
 
 from garden.events.database import connection
+from garden.events.keyring import Keyring
 from garden.events.pool import NotRecordableError, Pool
 from garden.events.tokens import Token, TokenStatus, TokenStore
 
 NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
+KEYS = Keyring({1: b"k" * 32})
 HASH = sha256(b"the whole text of a token").digest()
 
 
 @pytest.fixture
 def store(database: str) -> Iterator[TokenStore]:
     with Pool(database) as pool:
-        yield TokenStore(pool)
+        yield TokenStore(pool, lambda: KEYS)
 
 
 def token(user_id: str = "ada", **other: Any) -> Token:

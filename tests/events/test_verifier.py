@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 from garden.events.database import Connection, connection
 from garden.events.encoding import encode
 from garden.events.keyring import Keyring
+from garden.events.payloads import EditPayload
+from garden.events.tokens import Token, TokenStore
 from garden.grammar.canonical import canonical
 from garden.grammar.parser import parse
 from tests.support.accounts import ADA, BEN, NOTES, Account, asking, statement
 
 OVERVIEW = "users/ada/overview.md"
+NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
 SAID: dict[str, Any] = {
     "entity": "notes",
     "section_anchor": "inbox v1",
@@ -28,7 +31,13 @@ SAID: dict[str, Any] = {
 }
 # One example is one recorded edit; `make soak` asks for more.
 EXAMPLES = int(os.environ.get("GARDEN_TEST_EDITS", "40"))
-TABLES = ("events", "event_annotations", "documents")
+KEYS = {
+    "events": "event_id",
+    "event_annotations": "annotation_id",
+    "documents": "path",
+    "idempotency_records": "key",
+    "tokens": "token_id",
+}
 
 
 @pytest.fixture
@@ -45,6 +54,8 @@ def written(account: Account) -> Account:
     with account.store.document(ADA, NOTES) as stream:
         stream.fail(account.begin(stream, "lost\n", **SAID), {"code": "no_space"})
     account.edit("one\n5\n", caller=caller, **SAID)
+    tokens = TokenStore(account.pool, lambda: account.keyring)
+    tokens.add(Token(token_id="0" * 12, user_id="ada", role="agent", actor="a", created_at=NOW), bytes(32))
     assert account.faults() == account.faults("ben") == []
     return account
 
@@ -66,7 +77,9 @@ def columns(opened: Connection, table: str) -> list[tuple[str, str]]:
 
 
 def other_value(name: str, type_: str) -> str:
-    special = {"status": "'written'", "user_id": "'eve'"}
+    special = {"status": "'written'", "user_id": "'eve'", "splice_offsets": "splice_offsets || 7"}
+    if name == "token_id":
+        return "repeat('1', 12)"
     if name.endswith("hash") and type_ == "text":
         return "'sha256:' || repeat('0', 64)"
     by_type = {
@@ -76,6 +89,7 @@ def other_value(name: str, type_: str) -> str:
         "jsonb": f"coalesce({name}, '{{}}') || '{{\"more\": 1}}'",
         "integer": f"coalesce({name}, 0) + 1",
         "bigint": f"coalesce({name}, 0) + 1",
+        "boolean": f"not {name}",
         "bytea": "decode(repeat('ab', 32), 'hex')",
         "timestamp with time zone": f"coalesce({name}, now()) + interval '1 microsecond'",
     }
@@ -88,7 +102,7 @@ def test_a_change_to_any_column_of_any_row_is_found(written: Account, database: 
         owner.execute(_DROP_ALL_CHECKS)
         missed = [
             f"{table}.{name} = {value}"
-            for table in TABLES
+            for table in KEYS
             for name, type_ in columns(owner, table)
             for value in (other_value(name, type_), "null")
             if not noticed(written, owner, table, name, value)
@@ -98,7 +112,7 @@ def test_a_change_to_any_column_of_any_row_is_found(written: Account, database: 
 
 def noticed(account: Account, owner: Connection, table: str, name: str, value: str) -> bool:
     """Whether a change to one of ada's rows is found; the change is undone afterwards."""
-    key = {"events": "event_id", "event_annotations": "annotation_id", "documents": "path"}[table]
+    key = KEYS[table]
     rows = f"from garden.{table} where user_id = 'ada' order by {key} limit 1"
     picked = owner.execute(f"select {key}, {name} is null {rows}".encode()).fetchone()
     assert picked is not None
@@ -205,7 +219,8 @@ def test_an_older_state_is_found(account: Account, database: str) -> None:
 
 def test_without_the_right_key_nothing_holds(written: Account) -> None:
     written.keyring = Keyring.generate()
-    assert len(written.faults()) == 3
+    # Three streams, five stored requests and a token.
+    assert len(written.faults()) == 9
 
 
 plain_text = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=40)
@@ -281,5 +296,8 @@ def test_a_line_hash_covers_the_section_where_one_was_edited(account: Account) -
     span = parse(text).sections[0].span
     with account.store.document(ADA, NOTES) as stream:
         change = replace(account.change(stream, text), sealed_text=canonical(span.of(text)))
-        stream.finish(stream.begin(statement(NOTES, edit={"sealed": list(span)}), change), {})
+        stream.finish(
+            stream.begin(statement(NOTES, edit=EditPayload(asked={}, sealed=(span.start, span.end))), change),
+            {},
+        )
     assert account.faults() == []

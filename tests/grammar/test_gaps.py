@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from garden.grammar.gaps import Gaps, RecordedChange, fill_text
 from garden.grammar.passages import Finder, PassageFinder, WholeTextFinder
-from garden.grammar.splice import Splice, splice_between
+from garden.grammar.splice import Splice, splices_between
 
 PASSAGE = "ab é cd"
 PIECES = st.lists(
@@ -18,7 +18,7 @@ def changes_of(texts: list[tuple[str, bool]]) -> list[RecordedChange]:
     """The changes that lead from one text to the next; those not carried out lead nowhere."""
     changes, before = [], ""
     for text, carried_out in texts:
-        changes.append(RecordedChange((splice_between(before, text),), carried_out))
+        changes.append(RecordedChange(splices_between(before, text), carried_out))
         before = text if carried_out else before
     return changes
 

@@ -25,7 +25,7 @@ from garden.grammar.edits import (
 from garden.grammar.kinds.catalogue import load_kinds
 from garden.grammar.parser import parse
 from garden.grammar.refusals import RefusalError
-from garden.grammar.splice import apply_splice
+from garden.grammar.splice import apply_splices, reverse_splices
 from tests.grammar.strategies import markdown, profiles
 from tests.support.hypothesis_profiles import NIGHTLY
 
@@ -98,8 +98,8 @@ def test_fifty_edits_in_a_row_break_no_invariant(profile: str, data: st.DataObje
         except RefusalError:
             continue
         check(document.text, applied.text, edit)
-        assert apply_splice(document.text, applied.splice) == applied.text
-        assert apply_splice(applied.text, applied.splice.reverse) == document.text
+        assert apply_splices(document.text, applied.splices) == applied.text
+        assert apply_splices(applied.text, reverse_splices(applied.splices)) == document.text
         document = applied.after
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from garden.events.idempotency import RequestIdentity, identify_request
 from garden.events.keyring import Keyring
 from garden.events.maintenance import Maintenance
+from garden.events.payloads import EditPayload
 from garden.events.pool import Pool
 from garden.events.reader import EventReader
 from garden.events.records import Caller, DocumentChange, Event, Statement
@@ -15,7 +16,7 @@ from garden.events.store import EventStore, LogOutcome
 from garden.events.stream import LockedStream
 from garden.events.verifier import Verifier, raw_hash
 from garden.grammar.canonical import canonical, content_hash
-from garden.grammar.splice import splice_between
+from garden.grammar.splice import splices_between
 
 ADA = Caller("ada", "companion", tool_call_id="call-1")
 BEN = Caller("ben", "companion")
@@ -54,9 +55,7 @@ class Account:
     def change(self, stream: LockedStream, text: str) -> DocumentChange:
         before = self.texts.get(stream.path) if stream.head.version else None
         return DocumentChange(
-            splice=splice_between(before or "", text),
-            before_hash=None if before is None else content_hash(before),
-            before_raw_hash=None if before is None else raw_hash(before),
+            splices=splices_between(before or "", text),
             intended_hash=content_hash(text),
             intended_raw_hash=raw_hash(text),
             sealed_text=canonical(text),
@@ -98,6 +97,8 @@ class Account:
 
 def statement(path: str | None, **said: Any) -> Statement:
     fields: dict[str, Any] = {"type": "note", "op": "append_file", "tool": "fs.append", "path": path, **said}
+    if isinstance(fields.get("edit"), Mapping):
+        fields["edit"] = EditPayload(asked=fields["edit"])
     return Statement(**fields)
 
 

@@ -3,16 +3,16 @@
 
 -- name: events
 insert into garden.events (
-    user_id, event_id, stream, sequence, type, op, tool, path, section_anchor, rationale, edit, splice_offset,
-    splice_removed, splice_inserted, document_version, before_hash, before_raw_hash, intended_hash,
+    user_id, event_id, stream, sequence, type, op, tool, path, section_anchor, rationale, edit, splice_offsets,
+    splices_removed, splices_inserted, document_version, leaves_file, before_hash, before_raw_hash, intended_hash,
     intended_raw_hash, actor, role, tool_call_id, transaction_id, agent_action_id, created_at, line_hash,
-    chain_hash, integrity_salt_version, status, after_hash, error, committed_at, failed_at, state_seal,
+    salts, commitments, chain_hash, integrity_salt_version, status, after_hash, error, committed_at, failed_at, state_seal,
     state_salt_version)
 select
     owner, id, path, place, 'type_' || place %% 20, 'append', 'fs.append', path, 'section_' || place %% 20,
-    'because of ' || n, '{"append": "a line"}', 0, '', 'a line', place,
+    'because of ' || n, '{"kind": "edit", "asked": {"append": "a line"}}', '{0}', '{""}', '{a line}', place, true,
     case when place > 1 then hash end, case when place > 1 then hash end, hash, hash, 'agent', 'agent',
-    'call-' || n, 'transaction-' || n / 5, 'action-' || n / 3, at, seal, seal, 1, status,
+    'call-' || n, 'transaction-' || n / 5, 'action-' || n / 3, at, seal, seal, seal || seal, seal, 1, status,
     case when status = 'committed' then hash end, case when status = 'failed' then '{"code": "internal"}'::jsonb end,
     case when status = 'committed' then at end, case when status = 'failed' then at end, seal, 1
 from (
@@ -35,17 +35,17 @@ cross join lateral (select digits::uuid as id) as named;
 -- name: documents
 insert into garden.documents
 select distinct on (user_id, path)
-    user_id, path, document_version, intended_hash, intended_raw_hash, event_id,
+    user_id, path, document_version, intended_hash, intended_raw_hash, true, event_id,
     case when status = 'pending' then event_id end, sequence, chain_hash, created_at, state_seal, 1
 from garden.events
 order by user_id, path, sequence desc;
 
 -- name: annotations
 insert into garden.event_annotations (
-    user_id, annotation_id, event_id, sequence, type, op, rationale, actor, role, created_at, chain_hash,
-    integrity_salt_version)
+    user_id, annotation_id, event_id, sequence, type, op, rationale, actor, role, created_at, salts, commitments,
+    chain_hash, integrity_salt_version)
 select user_id, event_id, event_id, row_number() over (partition by user_id order by event_id), 'note', 'note',
-       'said later', 'agent', 'agent', created_at, chain_hash, 1
+       'said later', 'agent', 'agent', created_at, '', '', chain_hash, 1
 from garden.events
 where document_version % 5 = 0;
 
@@ -56,13 +56,17 @@ from garden.events
 where status in ('committed', 'failed');
 
 -- name: tokens
-insert into garden.tokens (user_id, token_id, role, actor, secret_hash, created_at, expires_at)
-select user_id, right(event_id::text, 12), 'agent', 'agent', state_seal, created_at, created_at + interval '1 day'
+insert into garden.tokens (
+    user_id, token_id, role, actor, secret_hash, created_at, expires_at, seal, seal_salt_version, revoked_seal,
+    revoked_salt_version)
+select user_id, right(event_id::text, 12), 'agent', 'agent', state_seal, created_at, created_at + interval '1 day', state_seal, 1,
+       state_seal, 1
 from garden.events;
 
 -- name: requests
 insert into garden.idempotency_records
 select user_id, 'caller:' || event_id, state_seal, event_id, '{}', created_at,
-       case when document_version % 10 = 0 then now() - interval '1 hour' else now() + interval '1 day' end
+       case when document_version % 10 = 0 then now() - interval '1 hour' else now() + interval '1 day' end,
+       state_seal, 1, state_seal, 1
 from garden.events
 where document_version % 2 = 0;

@@ -28,11 +28,14 @@ STATE = {
         "state_salt_version",
     ),
     "documents": (
-        "version", "content_hash", "raw_hash", "head_event_id", "open_event_id", "tail_sequence",
+        "version", "content_hash", "raw_hash", "has_file", "head_event_id", "open_event_id", "tail_sequence",
         "tail_chain_hash", "updated_at", "seal", "seal_salt_version",
     ),
-    "idempotency_records": ("fingerprint", "event_id", "response", "created_at", "expires_at"),
-    "tokens": ("revoked_at",),
+    "idempotency_records": (
+        "fingerprint", "event_id", "response", "created_at", "expires_at", "seal", "seal_salt_version",
+        "answer_seal", "answer_salt_version",
+    ),
+    "tokens": ("revoked_at", "revoked_seal", "revoked_salt_version"),
     "recoveries": ("attempts", "last_at", "error", "quarantined_at"),
 }  # fmt: skip
 

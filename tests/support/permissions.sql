@@ -2,47 +2,54 @@
 
 -- name: insert events
 insert into garden.events (
-    user_id, event_id, stream, sequence, type, op, tool, path, splice_offset, splice_removed, splice_inserted,
-    document_version, intended_hash, intended_raw_hash, actor, role, created_at, line_hash, chain_hash,
-    integrity_salt_version, status, state_seal, state_salt_version)
+    user_id, event_id, stream, sequence, type, op, tool, path, splice_offsets, splices_removed, splices_inserted,
+    document_version, intended_hash, intended_raw_hash, actor, role, created_at, line_hash, salts, commitments,
+    chain_hash, integrity_salt_version, status, state_seal, state_salt_version)
 values (
-    '{user}', md5('{user} {row}')::uuid, 'notes.md', {row}, 'edit', 'append', 'fs.append', 'notes.md', 0, '', 'text',
+    '{user}', md5('{user} {row}')::uuid, 'notes.md', {row}, 'edit', 'append', 'fs.append', 'notes.md', '{0}', '{""}', '{text}',
     1, 'sha256:' || repeat('a', 64), 'sha256:' || repeat('a', 64), 'agent', 'agent', now(), sha256('line'),
-    sha256('chain'), 1, 'pending', sha256('state'), 1)
+    sha256('salt'), sha256('1') || sha256('2'), sha256('chain'), 1, 'pending', sha256('state'), 1)
 
 -- name: insert failed events
 insert into garden.events (
-    user_id, event_id, stream, sequence, type, op, tool, path, actor, role, created_at, chain_hash,
+    user_id, event_id, stream, sequence, type, op, tool, path, actor, role, created_at, salts, commitments, chain_hash,
     integrity_salt_version, status, error, failed_at, state_seal, state_salt_version)
 values (
     '{user}', md5('{user} {row}')::uuid, '', {row}, 'note', 'note', 'events.log', null, 'agent', 'agent', now(),
-    sha256('chain'), 1, 'failed', '{}', now(), sha256('state'), 1)
+    '', '', sha256('chain'), 1, 'failed', '{}', now(), sha256('state'), 1)
 
 -- name: insert documents
 insert into garden.documents
 values (
-    '{user}', '{row}.md', 1, 'sha256:' || repeat('a', 64), 'sha256:' || repeat('a', 64), gen_random_uuid(), null, 1,
+    '{user}', '{row}.md', 1, 'sha256:' || repeat('a', 64), 'sha256:' || repeat('a', 64), true, gen_random_uuid(), null, 1,
     sha256('chain'), now(), sha256('head'), 1)
 
 -- name: insert idempotency_records
 insert into garden.idempotency_records
-values ('{user}', '{row}', sha256(''), gen_random_uuid(), null, now(), now() + '1 hour')
+values (
+    '{user}', '{row}', sha256(''), gen_random_uuid(), null, now(), now() + '1 hour', sha256('request'), 1)
 
 -- name: insert expired idempotency_records
 insert into garden.idempotency_records
-values ('{user}', 'expired {row}', sha256(''), gen_random_uuid(), null, now() - '2 hours'::interval, now() - '1 hour'::interval)
+values (
+    '{user}', 'expired {row}', sha256(''), gen_random_uuid(), null, now() - '2 hours'::interval,
+    now() - '1 hour'::interval, sha256('request'), 1)
 
 -- name: insert event_annotations
 insert into garden.event_annotations (
-    user_id, annotation_id, event_id, sequence, type, op, actor, role, created_at, chain_hash,
+    user_id, annotation_id, event_id, sequence, type, op, actor, role, created_at, salts, commitments, chain_hash,
     integrity_salt_version)
 values (
     '{user}', gen_random_uuid(), md5('{user} 1')::uuid, {row}, 'note', 'note', 'agent', 'agent', now(),
-    sha256('chain'), 1)
+    '', '', sha256('chain'), 1)
 
 -- name: insert tokens
-insert into garden.tokens (user_id, token_id, role, actor, secret_hash, created_at, expires_at)
-values ('{user}', lpad('{row}', 12, '0'), 'agent', 'agent', sha256('secret'), now(), now() + '1 hour')
+insert into garden.tokens (
+    user_id, token_id, role, actor, secret_hash, created_at, expires_at, seal, seal_salt_version, revoked_seal,
+    revoked_salt_version)
+values (
+    '{user}', lpad('{row}', 12, '0'), 'agent', 'agent', sha256('secret'), now(), now() + '1 hour', sha256('token'), 1,
+    sha256('not revoked'), 1)
 
 -- name: insert feed
 insert into garden.feed values ('{user}', {row}, md5('{user} {row}')::uuid, 'committed', 'stream', {row})
@@ -62,19 +69,20 @@ set status = 'written', after_hash = 'sha256:' || repeat('a', 64), error = null,
 -- name: change its state documents
 update garden.documents
 set version = 2, content_hash = 'sha256:' || repeat('b', 64), raw_hash = 'sha256:' || repeat('b', 64),
-    head_event_id = gen_random_uuid(), open_event_id = null, tail_sequence = 2, tail_chain_hash = sha256('new'),
+    has_file = false, head_event_id = gen_random_uuid(), open_event_id = null, tail_sequence = 2, tail_chain_hash = sha256('new'),
     updated_at = now(), seal = sha256('new'), seal_salt_version = 2
 
 -- name: change its state idempotency_records
 update garden.idempotency_records
 set fingerprint = sha256('new'), event_id = gen_random_uuid(), response = '{}', created_at = now(),
-    expires_at = now() + '2 hours'
+    expires_at = now() + '2 hours', seal = sha256('new'), seal_salt_version = 2,
+    answer_seal = sha256('new'), answer_salt_version = 2
 
 -- name: change its state recoveries
 update garden.recoveries set attempts = 2, last_at = now(), error = '{}', quarantined_at = now()
 
 -- name: change its state tokens
-update garden.tokens set revoked_at = now()
+update garden.tokens set revoked_at = now(), revoked_seal = sha256('revoked'), revoked_salt_version = 2
 
 -- name: take a revocation back tokens
 do $$ begin
@@ -103,7 +111,9 @@ update garden.documents set tail_sequence = 0
 select * from {table}
 
 -- name: select tokens
-select user_id, token_id, role, actor, created_at, expires_at, revoked_at from garden.tokens
+select user_id, token_id, role, actor, created_at, expires_at, revoked_at, seal, seal_salt_version, revoked_seal,
+       revoked_salt_version
+from garden.tokens
 
 -- name: delete
 delete from {table}

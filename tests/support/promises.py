@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from garden.application import Garden
+from garden.events.payloads import payload_json
 from garden.events.reader import ReaderSnapshot
 from garden.events.records import Event
 from garden.events.rows import event_of
 from garden.events.saga import Status
 from garden.events.verifier import Verifier, raw_hash
 from garden.files.paths import GardenPath
-from garden.grammar.splice import apply_splice
+from garden.grammar.splice import apply_splices
 from garden.home.keys import KeySource
 from garden.writing.documents import GardenDocument
 from garden.writing.planner import keeps_copy
@@ -38,9 +39,9 @@ class Told:
 
     def replay(self) -> "Told":
         for event in self.committed:
-            assert event.splice is not None
+            assert event.splices is not None
             assert event.document_version == len(self.texts)
-            self.texts[event.document_version] = apply_splice(self.text, event.splice)
+            self.texts[event.document_version] = apply_splices(self.text, event.splices)
         return self
 
     def copies(self) -> dict[str, str]:
@@ -56,7 +57,7 @@ class Told:
 
     def copies_in_doubt(self) -> dict[str, str]:
         """The copies that may exist: the text that a failed edit was to replace, or replaced late."""
-        woken_up = {(event.statement.edit or {}).get("failedEvent") for event in self.events}
+        woken_up = {(payload_json(event.statement.edit) or {}).get("failedEvent") for event in self.events}
         return {
             self.path.copy_of(event.created_at, event.event_id).text: self.texts[version - 1]
             for event in self.events
@@ -64,6 +65,16 @@ class Told:
             and (event.error["code"] == "conflict" or str(event.event_id) in woken_up)
             and (version := event.document_version) is not None
         }
+
+
+def inserted_by(event: Event) -> str:
+    """The texts that an event's splices insert."""
+    return "\n".join(splice.inserted for splice in event.splices or ())
+
+
+def removed_by(event: Event) -> str:
+    """The texts that an event's splices remove."""
+    return "\n".join(splice.removed for splice in event.splices or ())
 
 
 def told(garden: Garden, path: str, user_id: str = "ada") -> Told:
@@ -80,7 +91,11 @@ def broken_promises(garden: Garden, user_id: str = "ada", *, spare_copies: bool 
         heads = {row["path"]: row for row in snapshot.fetch("heads", {})}
         journal = _events(snapshot, "") if "" in heads else []
         documents = [_told(snapshot, path).replay() for path in heads if path]
-    wanted = {str((event.statement.edit or {})["historyPath"]) for event in journal if _is_snapshot(event)}
+    wanted = {
+        str((payload_json(event.statement.edit) or {})["historyPath"])
+        for event in journal
+        if _is_snapshot(event)
+    }
     return [
         *(f"{fault.stream}: {fault.message}" for fault in faults),
         *(f"{each.path}: an event is open" for each in documents if heads[each.path.text]["open_event_id"]),

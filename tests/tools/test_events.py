@@ -12,7 +12,7 @@ from tests.support.gardens import CRITIC, NOTES, edit_outside, ok, plant, refuse
 SEEN = {"type": "observation", "rationale": "She laughed about the deadline."}
 FIELDS = {
     "eventId", "type", "op", "tool", "status", "path", "entity", "sectionAnchor", "rationale",
-    "overrideRationale", "evidenceRefs", "edit", "splice", "documentVersion", "beforeHash", "intendedHash",
+    "overrideRationale", "evidenceRefs", "edit", "splices", "documentVersion", "beforeHash", "intendedHash",
     "afterHash", "lint", "error", "actor", "role", "toolCallId", "transactionId", "agentActionId",
     "idempotencyKey", "createdAt", "writtenAt", "committedAt", "failedAt", "sequence", "lineHash",
     "chainHash", "integritySaltVersion", "annotations",
@@ -25,8 +25,8 @@ def test_a_logged_event_is_committed_at_once_and_returns_its_id(ada: Session) ->
     (event,) = rows(ada)
     told = {
         "eventId": answer["eventId"], "type": "observation", "op": "note", "status": "committed",
-        "rationale": SEEN["rationale"], "evidenceRefs": ["ev:s1-m1"], "path": None, "splice": None,
-        "edit": {"details": {"mood": "light"}},
+        "rationale": SEEN["rationale"], "evidenceRefs": ["ev:s1-m1"], "path": None, "splices": None,
+        "edit": {"kind": "note", "details": {"mood": "light"}},
     }  # fmt: skip
     assert {key: event[key] for key in told} == told
 
@@ -40,7 +40,7 @@ def test_the_fields_of_an_event_may_be_spelt_with_underscores(ada: Session) -> N
     )  # fmt: skip
     event = rows(ada)[0]
     assert (event["op"], event["sectionAnchor"], event["path"]) == ("replace_section", "concerns v1", CRITIC)
-    assert event["edit"] == {"beforeHash": known, "afterHash": known}
+    assert event["edit"] == {"kind": "note", "beforeHash": known, "afterHash": known}
     assert event["lint"]["counts"] == {"cap": 0, "block": 0, "style": 0}
 
 

@@ -252,7 +252,7 @@ def test_details_of_a_reasonable_depth_are_kept(scene: Scene) -> None:
     ada = scene.garden.session(ADA)
     details = {"a": [{"b": [1.5, None, True, "ü"]}]}
     assert ada.events.log("decision", details=details).meta["eventId"]
-    assert ada.events.query(type="decision").result.rows[0].edit == {"details": details}
+    assert ada.events.query(type="decision").result.rows[0].edit == {"kind": "note", "details": details}
 
 
 def test_control_characters_beside_an_edit_are_refused(untouched: Scene) -> None:

@@ -168,8 +168,8 @@ def test_the_line_is_part_of_the_same_write(ada: Session) -> None:
     ok(ada, "md.patch_section", path=CRITIC, sectionAnchor="needs v1", change={"replace": "- Rest"})
     assert events_of(ada, CRITIC) == ["plant committed", "replace_section committed"]
     newest = rows(ada, path=CRITIC)[0]
-    assert "- Rest" in newest["splice"]["inserted"]
-    assert newest["eventId"] in newest["splice"]["inserted"]
+    assert "- Rest" in newest["splices"][0]["inserted"]
+    assert newest["eventId"] in newest["splices"][1]["inserted"]
     assert newest["documentVersion"] == 2
 
 

@@ -29,7 +29,7 @@ def test_a_write_begins_a_document_and_answers_its_hash(garden: Garden, ada: Ses
     assert result(ada, "fs.write", path=NOTES, content=WHOLE) == {"newHash": content_hash(WHOLE)}
     assert file_of(garden, NOTES).read_text() == WHOLE
     event = rows(ada, path=NOTES)[0]
-    assert (event["op"], event["beforeHash"], event["splice"]["inserted"]) == ("write_file", None, WHOLE)
+    assert (event["op"], event["beforeHash"], event["splices"][0]["inserted"]) == ("write_file", None, WHOLE)
 
 
 def test_new_folders_and_files_are_for_their_owner_only(garden: Garden, ada: Session) -> None:
@@ -43,7 +43,7 @@ def test_a_write_replaces_the_whole_text(garden: Garden, ada: Session) -> None:
     changed = WHOLE.replace("# Notes", "# My Notes")
     ok(ada, "fs.write", path=NOTES, content=changed)
     assert file_of(garden, NOTES).read_text() == changed
-    assert rows(ada, path=NOTES)[0]["splice"] == {"offset": 48, "removed": "", "inserted": "My "}
+    assert rows(ada, path=NOTES)[0]["splices"] == [{"offset": 48, "removed": "", "inserted": "My "}]
 
 
 def test_a_write_keeps_line_ends_and_byte_order_mark(garden: Garden, ada: Session) -> None:

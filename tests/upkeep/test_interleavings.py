@@ -19,7 +19,7 @@ from garden.home.folder import Home
 from garden.upkeep.reconciliation import adopt, clear_strays, sweep
 from tests.support.crowd import Asked
 from tests.support.planted import NOTES, PROFILE, ada, ok, opened, patching, plant
-from tests.support.promises import broken_promises, text_of, told
+from tests.support.promises import broken_promises, inserted_by, text_of, told
 from tests.support.stalled import leave_open
 from tests.upkeep.actors import Actor, cut_off, staged
 
@@ -67,9 +67,7 @@ def recover(garden: Garden) -> list[Any]:
 def effects(garden: Garden, path: str, number: int) -> int:
     """Count the effects of a request, which must be the same in the file and in the events."""
     said = f"said {number};"
-    committed = [
-        event for event in told(garden, path).committed if event.splice and said in event.splice.inserted
-    ]
+    committed = [event for event in told(garden, path).committed if said in inserted_by(event)]
     in_file = text_of(garden, path).count(said) if (garden.home.path / path).exists() else 0
     assert in_file == len(committed), (path, number)
     return in_file

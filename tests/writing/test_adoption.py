@@ -52,7 +52,7 @@ def test_an_outside_edit_is_recorded_before_the_next_write(garden: Garden, ada: 
         "beforeHash": known, "afterHash": found, "documentVersion": 2,
     }  # fmt: skip
     assert {key: adopted[key] for key in told} == told
-    assert adopted["splice"] == {"offset": 45, "removed": "Part", "inserted": "The Critic"}
+    assert adopted["splices"] == [{"offset": 45, "removed": "Part", "inserted": "The Critic"}]
     assert envelope["meta"]["adoptedEventId"] == adopted["eventId"]
     assert "outside the tools" in envelope["meta"]["warnings"][0]
     text = result(ada, "fs.read", path=CRITIC)
@@ -90,7 +90,7 @@ def test_a_document_created_outside_is_adopted(garden: Garden, ada: Session) -> 
     ok(ada, "fs.append", path=NOTES, text="more")
     adopted = rows(ada, path=NOTES, type="external_edit")[0]
     assert (adopted["beforeHash"], adopted["documentVersion"]) == (None, 1)
-    assert adopted["splice"] == {"offset": 0, "removed": "", "inserted": text}
+    assert adopted["splices"] == [{"offset": 0, "removed": "", "inserted": text}]
     assert file_of(garden, NOTES).read_bytes().decode() == text + "\r\n\r\nmore"
 
 

@@ -37,8 +37,8 @@ def test_both_paths_have_an_event_of_a_move(operator: Session) -> None:
     assert events_of(operator, NEW) == ["move committed"]
     left, arrived = rows(operator, path=OLD)[0], rows(operator, path=NEW)[0]
     assert left["eventId"] == envelope["meta"]["eventId"]
-    assert left["edit"]["asked"] == {"to": NEW}
-    assert arrived["edit"]["asked"] == {"from": OLD}
+    assert left["edit"]["toPath"] == NEW
+    assert arrived["edit"] == {"kind": "move", "fromPath": OLD}
     assert {left["rationale"], arrived["rationale"]} == {"A typing error."}
 
 

@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from garden.application import Garden
+from garden.events.payloads import payload_json
 from garden.events.reader import Query
 from garden.files.plain_files import raw_hash
 from tests.crash.power.processes import Asked
 from tests.support.planted import ok
-from tests.support.promises import told
+from tests.support.promises import inserted_by, told
 
 CRITIC = "parts/critic/profile.md"
 NOTES = "notes.md"
@@ -74,9 +75,7 @@ def says(path: str, words: str) -> Seen:
         file = garden.home.path / at(user, path)
         count = file.read_text().count(words) if file.exists() else 0
         events = [
-            event
-            for event in told(garden, at(user, path), user).committed
-            if event.splice is not None and words in event.splice.inserted
+            event for event in told(garden, at(user, path), user).committed if words in inserted_by(event)
         ]
         if len(events) != count:
             raise BrokenError(f"{words!r} is there {count} times and told of {len(events)} times")
@@ -124,10 +123,10 @@ def copied(path: str) -> Seen:
     def seen(garden: Garden, user: str) -> int:
         events = garden.services.reader.query(user, Query(path=at(user, path), op="snapshot_history")).events
         for event in events:
-            copy = garden.home.path / (event.statement.edit or {})["historyPath"]
+            copy = garden.home.path / (payload_json(event.statement.edit) or {})["historyPath"]
             if not copy.exists():
                 raise BrokenError("a reported snapshot is missing")
-            if raw_hash(copy.read_bytes()) != (event.statement.edit or {})["rawHash"]:
+            if raw_hash(copy.read_bytes()) != (payload_json(event.statement.edit) or {})["rawHash"]:
                 raise BrokenError("a snapshot is not what the document was")
         return len(events)
 

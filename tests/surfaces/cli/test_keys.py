@@ -40,7 +40,7 @@ def test_rebuilding_heads_names_the_events_that_do_not_verify(run: Command, data
         ran = run("reconcile", *words)
         assert ran.code == 1
         assert ran.lines[0].startswith(f"needs a person  {CRITIC} (unreadable): event ")
-        assert "it was changed, or does not follow on the one before it. Keep the database as" in ran.lines[0]
+        assert "its words were changed. Keep the database as" in ran.lines[0]
         assert ran.lines[-1] == "1 document was not in step: 1 needs a person."
 
 

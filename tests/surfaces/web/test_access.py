@@ -60,7 +60,7 @@ def test_every_route_is_tried_here(stranger: httpx2.Client) -> None:
 def make_expired_token(service: Service, person: Person) -> IssuedToken:
     """Make a token that expired a day ago."""
     yesterday = datetime.now(UTC) - timedelta(days=1)
-    tokens = Tokens(TokenStore(service.garden.pools["readers"]), now=lambda: yesterday)
+    tokens = Tokens(TokenStore(service.garden.pools["readers"], service.garden.keys), now=lambda: yesterday)
     until = yesterday + timedelta(hours=1)
     return tokens.create(person.user_id, role="agent", actor="companion", expires_at=until)
 

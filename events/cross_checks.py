@@ -1,0 +1,30 @@
+"""Checks of a user's rows outside the chains: stored requests with their answers, and access tokens."""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from garden.events.keyring import Keyring
+from garden.events.reader import ReaderSnapshot
+from garden.events.seals import request_holds
+from garden.events.tokens import token_holds
+
+Fault = tuple[UUID | None, str]
+"""The event that a fault is about, if any, and a message."""
+
+
+def faults_of_stored_requests(snapshot: ReaderSnapshot, keys: Keyring) -> Iterator[Fault]:
+    """Find stored requests that are not as they were sealed, or whose event is gone or contradicts them."""
+    for row in snapshot.rows_by("stored_requests", "key"):
+        if not request_holds(snapshot.user_id, row["key"], row, keys):
+            yield row["event_id"], "the stored request, or its answer, was changed"
+        elif row["status"] is None:
+            yield row["event_id"], "a request is stored, and its event is gone"
+        elif (row["response"] is None) == (row["status"] == "committed"):
+            yield row["event_id"], f"its event is {row['status']}, and the stored request contradicts that"
+
+
+def faults_of_tokens(snapshot: ReaderSnapshot, keys: Keyring) -> Iterator[Fault]:
+    """Find access tokens that are not as they were made."""
+    for row in snapshot.fetch("sealed_tokens", {}):
+        if not token_holds(row, keys):
+            yield None, f"the access token {row['token_id']} was changed"
