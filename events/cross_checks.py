@@ -1,4 +1,4 @@
-"""Checks of a user's rows outside the chains: stored requests with their answers, and access tokens."""
+"""Checks of a user's rows outside the chains: the feed, stored requests with their answers, access tokens."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -21,6 +21,12 @@ def faults_of_stored_requests(snapshot: ReaderSnapshot, keys: Keyring) -> Iterat
             yield row["event_id"], "a request is stored, and its event is gone"
         elif (row["response"] is None) == (row["status"] == "committed"):
             yield row["event_id"], f"its event is {row['status']}, and the stored request contradicts that"
+
+
+def faults_of_feed(snapshot: ReaderSnapshot, _keys: Keyring) -> Iterator[Fault]:
+    """Find entries of the feed whose events are gone or ended otherwise, and entries that are missing."""
+    for row in snapshot.fetch("feed_faults", {}):
+        yield row["event_id"], row["message"]
 
 
 def faults_of_tokens(snapshot: ReaderSnapshot, keys: Keyring) -> Iterator[Fault]:

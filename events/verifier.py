@@ -7,7 +7,7 @@ from heapq import merge
 from typing import Any
 from uuid import UUID
 
-from garden.events.cross_checks import faults_of_stored_requests, faults_of_tokens
+from garden.events.cross_checks import faults_of_feed, faults_of_stored_requests, faults_of_tokens
 from garden.events.keyring import Keyring
 from garden.events.parts import ANNOTATION_PARTS, EVENT_PARTS, broken_parts, erased_parts
 from garden.events.pool import NotRecordableError
@@ -20,6 +20,7 @@ from garden.grammar.canonical import canonical
 from garden.grammar.errors import GardenError
 from garden.grammar.splice import apply_splices
 
+FEED = "feed"
 STORED_REQUESTS = "stored requests"
 TOKENS = "access tokens"
 
@@ -28,7 +29,7 @@ TOKENS = "access tokens"
 class ChainFault:
     """A fault of a stream; `of_head` if its events verify and only the head does not.
 
-    Faults outside the chains have `STORED_REQUESTS` or `TOKENS` in place of a stream.
+    Faults outside the chains have `FEED`, `STORED_REQUESTS` or `TOKENS` in place of a stream.
     """
 
     stream: str
@@ -123,7 +124,7 @@ class Verifier:
 
 def _cross_faults(snapshot: ReaderSnapshot, keys: Keyring) -> Iterator[ChainFault]:
     snapshot.act_as_service()
-    checks = {STORED_REQUESTS: faults_of_stored_requests, TOKENS: faults_of_tokens}
+    checks = {FEED: faults_of_feed, STORED_REQUESTS: faults_of_stored_requests, TOKENS: faults_of_tokens}
     for name, check in checks.items():
         for event_id, message in check(snapshot, keys):
             yield ChainFault(name, event_id, None, message)

@@ -114,6 +114,31 @@ where user_id = %(user_id)s and stream = %(path)s and sequence > %(after)s and s
 order by sequence
 limit %(limit)s;
 
+-- Entries of the feed that its events contradict. Positions have no gap, and neither have the sequences of a stream.
+-- name: feed_faults
+with numbered as (
+    select position, event_id, what, stream, sequence, row_number() over (order by position) as place,
+           row_number() over (partition by stream order by sequence) as turn
+    from garden.feed
+    where user_id = %(user_id)s
+), compared as (
+    select n.*, coalesce(e.event_id, a.event_id) as found, coalesce(e.status::text, 'annotated') as is_now
+    from numbered as n
+    left join garden.events as e
+           on e.user_id = %(user_id)s and e.stream = n.stream and e.sequence = n.sequence
+    left join garden.event_annotations as a
+           on a.user_id = %(user_id)s and n.stream = '' and a.sequence = n.sequence
+)
+select event_id,
+       case when found is null then 'it is event ' || sequence || ' of ' || coalesce(nullif(stream, ''), 'the journal')
+                                    || ', says the feed, and is gone'
+            when position <> place or sequence <> turn then 'entries before it are missing from the feed'
+            else 'the feed says that another event is there, or that it ended otherwise' end as message
+from compared
+where found is distinct from event_id or what <> is_now or position <> place or sequence <> turn
+order by position
+limit 10;
+
 -- Only the service may read the last two; the readers' role has no right to these tables.
 -- name: stored_requests
 select r.key, r.fingerprint, r.event_id, r.response, r.created_at, r.expires_at, r.seal as request_seal,

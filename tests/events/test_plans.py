@@ -61,6 +61,7 @@ READING: dict[str, tuple[Ask, str]] = {
         lambda reader: in_snapshot(reader, "stored_requests", after="", limit=500),
         "idempotency_records_pkey",
     ),
+    "feed_faults": (lambda reader: in_snapshot(reader, "feed_faults"), "feed_pkey"),
     "sealed_tokens": (lambda reader: in_snapshot(reader, "sealed_tokens"), "tokens_pkey"),
 }
 IN_THE_ORDER_OF_THE_INDEX = (

@@ -153,6 +153,11 @@ $$
 """
 
 
+def of_streams(faults: list[str]) -> list[str]:
+    """The places of the faults in streams, without those that the feed tells of."""
+    return [place for place in (fault.partition(": ")[0] for fault in faults) if place != "feed:None"]
+
+
 def nth(sequence: int) -> str:
     return f"where user_id = 'ada' and stream = '{NOTES}' and sequence = {sequence}"
 
@@ -189,7 +194,7 @@ def test_removed_inserted_and_moved_events_are_found_and_the_first_is_named(
 def test_swapped_and_reordered_events_are_found(written: Account, database: str) -> None:
     swap = "update garden.events set sequence = {} where user_id = 'ada' and stream = '{}' and sequence = {}"
     tamper(database, *(swap.format(new, NOTES, old) for old, new in ((2, 99), (3, 2), (99, 3))))
-    assert [fault.partition(": ")[0] for fault in written.faults()] == [f"{NOTES}:2"]
+    assert of_streams(written.faults()) == [f"{NOTES}:2"]
 
 
 def test_events_swapped_between_users_are_found_for_both(written: Account, database: str) -> None:
@@ -203,8 +208,8 @@ def test_events_swapped_between_users_are_found_for_both(written: Account, datab
         rename.format(OVERVIEW, "ada", "users/ben/notes.md"),
         rename.format("users/ben/notes.md", "ben", OVERVIEW),
     )
-    assert [fault.partition(": ")[0] for fault in written.faults()] == [f"{OVERVIEW}:1"]
-    assert [fault.partition(": ")[0] for fault in written.faults("ben")] == ["users/ben/notes.md:1"]
+    assert of_streams(written.faults()) == [f"{OVERVIEW}:1"]
+    assert of_streams(written.faults("ben")) == ["users/ben/notes.md:1"]
 
 
 def test_an_older_state_is_found(account: Account, database: str) -> None:
@@ -214,7 +219,51 @@ def test_an_older_state_is_found(account: Account, database: str) -> None:
             owner.execute("create table kept as select * from garden.events")
         stream.finish(pending, {})
     tamper(database, "delete from garden.events", "insert into garden.events select * from kept")
-    assert len(account.faults()) == 1
+    assert len(of_streams(account.faults())) == 1
+
+
+@pytest.mark.parametrize(
+    ("cut_off", "gone"),
+    [
+        (f"delete from garden.events where stream = '{NOTES}' and sequence > 6", f"7 of {NOTES}"),
+        (f"delete from garden.events where stream = '{OVERVIEW}'", f"1 of {OVERVIEW}"),
+        (
+            "delete from garden.events where user_id = 'ada' and stream = '' and sequence > 3",
+            "4 of the journal",
+        ),
+    ],
+    ids=["newest events", "a whole document", "newest of the journal"],
+)
+def test_events_cut_off_with_an_older_head_are_found(
+    written: Account, database: str, cut_off: str, gone: str
+) -> None:
+    with connection(database) as owner:
+        owner.execute("set session_replication_role = replica")
+        owner.execute(f"create temp table older as select * from garden.documents where path <> '{OVERVIEW}'")
+        written.edit("one\n6\n")
+        written.log("the newest")
+        written.edit("over and over\n", path=OVERVIEW)
+        stream = gone.partition(" of ")[2].replace("the journal", "")
+        owner.execute(f"delete from garden.documents where user_id = 'ada' and path = '{stream}'".encode())
+        owner.execute(f"insert into garden.documents select * from older where path = '{stream}'".encode())
+        owner.execute(cut_off.encode())
+        owner.execute("delete from garden.idempotency_records where user_id = 'ada'")
+    assert written.faults()[0].startswith("feed:None: ")
+    assert f"it is event {gone}" in written.faults()[0]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "delete from garden.feed where user_id = 'ada' and position = 2",
+        "update garden.feed set what = 'failed' where user_id = 'ada' and position = 2",
+        "update garden.feed set event_id = gen_random_uuid() where user_id = 'ada' and position = 2",
+        "update garden.feed set user_id = 'ben', position = 2 where user_id = 'ada' and position = 2",
+    ],
+)
+def test_a_changed_feed_is_found(written: Account, database: str, command: str) -> None:
+    tamper(database, command)
+    assert [fault.partition(":")[0] for fault in written.faults()] == ["feed"] * len(written.faults()) != []
 
 
 def test_without_the_right_key_nothing_holds(written: Account) -> None:
