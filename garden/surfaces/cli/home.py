@@ -68,6 +68,9 @@ def migrate(
         bool,
         typer.Option("--print-roles", help="Print the SQL that prepares the database roles; apply nothing."),
     ] = False,
+    distribute: Annotated[
+        bool, typer.Option("--distribute", help="Then distribute the tables by user, on a Citus cluster.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Migrate the database to this version's schema.
@@ -80,6 +83,8 @@ def migrate(
     garden migrate
 
     garden migrate --status
+
+    garden migrate --distribute
     """
     from garden.surfaces.cli.render import show_json, show_progress
 
@@ -94,6 +99,9 @@ def migrate(
         from garden.home.setup import prepare_home
 
         ground = prepare_home(settings, show_progress)
+        if distribute:
+            _distribute(ground.database_url, as_json=as_json)
+            return
         if not as_json:
             print(f"{len(ground.applied)} applied; the database is up to date.")
             return
@@ -104,6 +112,19 @@ def migrate(
 
     with connection(ensure_database(settings, open_home(settings.home), show_progress)) as opened:
         _show_migrations(read_status(opened), as_json=as_json)
+
+
+def _distribute(database_url: str, *, as_json: bool) -> None:
+    from garden.events.database import connection
+    from garden.events.distribution import distribute
+    from garden.surfaces.cli.render import show_json
+
+    with connection(database_url) as opened:
+        tables = distribute(opened)
+    if as_json:
+        show_json({"distributed": tables})
+    else:
+        print(f"Distributed: {', '.join(tables)}." if tables else "All tables are distributed already.")
 
 
 def doctor(context: typer.Context, as_json: AsJson = False) -> None:
