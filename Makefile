@@ -39,7 +39,7 @@ format: .venv/ready ## Format and fix what can be fixed mechanically
 soak: .venv/ready ## Run the long versions of the tests that race and tamper (twenty minutes)
 	@GARDEN_TEST_KILLS=12 GARDEN_TEST_RESTARTS=25 GARDEN_TEST_KEYS=500 GARDEN_TEST_READS=50000 \
 		GARDEN_TEST_EDITS=500 GARDEN_TEST_SWAPS=100000 GARDEN_TEST_TOOL_SWAPS=5000 GARDEN_TEST_REQUESTS=10000 \
-		GARDEN_TEST_INTERLEAVINGS=all GARDEN_HYPOTHESIS=nightly \
+		GARDEN_TEST_SEQUENCES=1000 GARDEN_TEST_INTERLEAVINGS=all GARDEN_HYPOTHESIS=nightly \
 		$(PY) -m pytest -n $(WORKERS) --dist worksteal tests/grammar/test_random_edits.py \
 		tests/crash/test_killed_writers.py tests/crash/test_start_up.py \
 		tests/events/test_server_restarts.py tests/events/test_idempotency.py tests/events/test_tenancy.py tests/events/test_verifier.py \

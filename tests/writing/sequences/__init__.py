@@ -1,0 +1,1 @@
+"""Random sequences of calls from several processes, judged by a garden in memory."""
