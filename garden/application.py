@@ -127,7 +127,7 @@ def _build_services(
     verifier = Verifier(reader, keys)
     files = stack.enter_context(GardenFiles(prepared.home.path))
     documents = Documents(load_kinds(read_own_kinds(prepared.home)))
-    planner = Planner(documents, settings.limits.document_bytes)
+    planner = Planner(documents, reader, settings.limits.document_bytes)
     settlement, adoption = SagaSettler(store, reader, files), DriftAdopter(reader, documents, files)
     replays = Replays(reader, files, settlement)
     disk_space = DiskSpace(prepared.home.path, settings.limits.free_disk_bytes)

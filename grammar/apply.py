@@ -1,6 +1,6 @@
 """Applies an edit to a document: the one function that handles every kind of edit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from garden.grammar.body import layout_of
@@ -27,16 +27,17 @@ from garden.grammar.edits import (
     WriteFile,
 )
 from garden.grammar.file_edits import append_to_file, entry_section, rewrite_file
-from garden.grammar.guards import check_edit, refuse_malformed
+from garden.grammar.guards import check_edit, check_roll, refuse_malformed
 from garden.grammar.kinds.declaration import Kind
 from garden.grammar.kinds.template import template_text
 from garden.grammar.list_edits import curate_list
+from garden.grammar.log_roll import rolled_words
 from garden.grammar.lookup import find_section
 from garden.grammar.parser import parse
 from garden.grammar.patch import apply_diff
 from garden.grammar.recovery import recover
 from garden.grammar.refusals import AlreadyExistsError, NoDocumentError
-from garden.grammar.section_edits import append_entry, append_to_section, replace_section
+from garden.grammar.section_edits import append_entry, append_to_section, replace_section, text_with_words
 from garden.grammar.splice import Splices, splices_between
 
 
@@ -97,6 +98,12 @@ def apply(
     changes something, and the edit itself does not write to the Change Log. `section` is the section that a
     section edit names; it is looked up if not given.
     """
+    return _roll_change_log(_apply(document, edit, kind, entry, section), kind)
+
+
+def _apply(
+    document: Document | None, edit: Edit, kind: Kind | None, entry: str | None, section: Section | None
+) -> AppliedEdit:
     if isinstance(edit, RecoveryEdit):
         done = recover(document, edit, kind, entry)
         return AppliedEdit(document, done.after, None, done.logged, done.repairs, done.warnings)
@@ -157,6 +164,21 @@ def _finish(
     check_edit(before, after, edit, kind, section=section)
     with_entry = _with_entry(before, after, kind, entry)
     return AppliedEdit(before, with_entry or after, section, with_entry is not None)
+
+
+def _roll_change_log(applied: AppliedEdit, kind: Kind | None) -> AppliedEdit:
+    """Take the oldest lines out of a Change Log that became too long."""
+    old = find_change_log(applied.before, kind) if applied.before else None
+    log = find_change_log(applied.after, kind)
+    if old is None or log is None or old.body == log.body:
+        return applied
+    words = layout_of(log.body).words
+    kept = rolled_words(layout_of(old.body).words, words, applied.after.newline)
+    if kept == words:
+        return applied
+    after = parse(text_with_words(applied.after, log, kept))
+    check_roll(applied.before, applied.after, after, kind)
+    return replace(applied, after=after)
 
 
 def _edited_text(document: Document | None, edit: Edit, kind: Kind | None) -> str:

@@ -49,7 +49,7 @@ def find_change_log(document: Document, kind: Kind | None) -> Section | None:
     return found[0] if len(found) == 1 else None
 
 
-def is_continued(log: Section, later: Section) -> bool:
+def is_extended(log: Section, later: Section) -> bool:
     """Whether a later Change Log begins with the words of this one."""
     words = layout_of(log.body).words
     return not words or canonical(layout_of(later.body).words).startswith(canonical(words))

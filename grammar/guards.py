@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from garden.grammar.body import layout_of
-from garden.grammar.change_log import change_log_refusal, change_logs, is_continued
+from garden.grammar.change_log import change_log_refusal, change_logs, find_change_log, is_extended
 from garden.grammar.document import Document, Section
 from garden.grammar.edits import (
     AppendToFile,
@@ -24,11 +24,13 @@ from garden.grammar.file_edits import entry_section
 from garden.grammar.frontmatter_block import IDENTITY_KEYS, ambiguous_scalars
 from garden.grammar.kinds.declaration import Kind
 from garden.grammar.lines import split_any_lines
+from garden.grammar.log_roll import is_roll_line, may_roll, read_log
 from garden.grammar.lookup import find_section
 from garden.grammar.refusals import (
     AlreadyExistsError,
     AnchorChangedError,
     IdentityChangedError,
+    InvalidInputError,
     MalformedDocumentError,
     PatchConflictError,
 )
@@ -274,8 +276,35 @@ def _strays(document: Document) -> set[str]:
 def _check_change_log(before: Document, after: Document, kind: Kind | None) -> None:
     for log in change_logs(before, kind):
         grown = [section for section in after.sections if section.anchor == log.anchor]
-        if not all(is_continued(log, section) for section in grown):
+        if not all(is_extended(log, section) for section in grown):
             raise change_log_refusal()
+        if any(_roll_lines(section) > _roll_lines(log) for section in grown):
+            raise InvalidInputError(
+                "A line that stands for earlier lines of the Change Log can't be written by hand.",
+                hint="Leave it out; the log rolls by itself.",
+            )
+
+
+def _roll_lines(log: Section) -> int:
+    return sum(map(is_roll_line, split_any_lines(log.body)))
+
+
+def check_roll(before: Document | None, edited: Document, rolled: Document, kind: Kind | None) -> None:
+    """Refuse a roll of the Change Log that does more than take out its oldest lines.
+
+    `before` is the document before the write, `edited` after its edit, `rolled` without the oldest lines.
+    """
+    earlier, log = find_change_log(before, kind) if before else None, find_change_log(edited, kind)
+    after = find_change_log(rolled, kind)
+    if earlier is None or log is None or after is None:
+        raise change_log_refusal()
+    _check_untouched(edited, rolled, log, {})
+    words = layout_of(log.body).words
+    old, new = read_log(words), read_log(layout_of(after.body).words)
+    is_exact = new.lead == old.lead and new.lines == old.lines[new.rolled - old.rolled :]
+    is_due = may_roll(words) and old.rolled < new.rolled <= read_log(layout_of(earlier.body).words).written
+    if not (is_exact and is_due):
+        raise change_log_refusal()
 
 
 class _Piece(NamedTuple):

@@ -4,12 +4,13 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from garden.grammar.body import layout_of
-from garden.grammar.change_log import find_change_log, is_continued, text_with_entry
+from garden.grammar.change_log import find_change_log, text_with_entry
 from garden.grammar.document import Document
 from garden.grammar.edits import RecoveryEdit, RepairDocument, RestoreText
 from garden.grammar.guards import check_whole
 from garden.grammar.kinds.declaration import Kind
 from garden.grammar.lines import with_newlines
+from garden.grammar.log_roll import is_continued
 from garden.grammar.parser import parse
 from garden.grammar.refusals import NoDocumentError, RefusalError
 from garden.grammar.repair import repair_text

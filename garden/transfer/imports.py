@@ -89,6 +89,7 @@ def _import_document(services: Services, path: GardenPath, text: str, actor: str
         rationale="The document was imported.",
         override_rationale="It was imported as it was.",
         only_new=True,
+        foreign_log=True,
     )
     services.write_path.write(caller, intent, None, lambda plan: {"newHash": plan.after.document.hash})
     return "imported"

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC
 from typing import Any, ClassVar
 
 from garden.events.payloads import EditPayload
+from garden.events.reader import EventReader
 from garden.events.records import DocumentChange, Statement
 from garden.events.stream import EventName
 from garden.files.errors import FileExistsAlreadyError, FileTooLargeError
@@ -30,11 +30,13 @@ from garden.grammar.edits import (
 )
 from garden.grammar.errors import GardenError
 from garden.grammar.guards import refuse_malformed
+from garden.grammar.log_claims import log_claims
 from garden.grammar.lookup import find_section
 from garden.lint.comparison import Comparison, compare
 from garden.lint.finding import Finding, Severity
 from garden.lint.report import Report
 from garden.writing.documents import Documents, GardenDocument
+from garden.writing.log_claims import log_time, refuse_false_claims
 
 MOVE_OP = "move"
 _WHOLE = "document"
@@ -90,8 +92,9 @@ class AnchorsRefusedError(GardenError):
 class Intent:
     """The edit that a caller wants, and why.
 
-    `asked` is the request in the caller's own words. `only_new` refuses a document that exists. `under_lock`
-    makes the edit from the version found under the lock.
+    `asked` is the request in the caller's own words. `only_new` refuses a document that exists.
+    `foreign_log` lets its Change Log name events of another home. `under_lock` makes the edit from the
+    version found under the lock.
     """
 
     path: GardenPath
@@ -104,6 +107,7 @@ class Intent:
     if_match: str | None = None
     asked: Mapping[str, Any] = field(default_factory=dict)
     only_new: bool = False
+    foreign_log: bool = False
     under_lock: Callable[[int], Edit] | None = None
 
     def at_version(self, version: int) -> "Intent":
@@ -201,6 +205,7 @@ class Planner:
     """Plans edits with the kinds and the limits of this garden."""
 
     documents: Documents
+    reader: EventReader
     document_bytes_max: int
 
     def plan(
@@ -235,6 +240,8 @@ class Planner:
         kind = self.documents.kind_of(intent.path)
         entry = _entry(intent, before, name, section)
         applied = apply(document, intent.edit, kind=kind, entry=entry, section=section)
+        if not (intent.recovers or intent.foreign_log):
+            refuse_false_claims(self.reader, intent.path, log_claims(document, applied.after, kind, entry))
         content = _encode(applied.text)
         if len(content) > self.document_bytes_max:
             raise FileTooLargeError(self.document_bytes_max)
@@ -315,7 +322,7 @@ def _entry(
     if before is None or intent.path.document_name == "notes":
         return None
     return log_entry(
-        name.at.astimezone(UTC).strftime("%Y-%m-%d %H:%MZ"),
+        log_time(name.at),
         section.name if section else _WHOLE,
         intent.op,
         intent.rationale or _NO_RATIONALE,

@@ -2,7 +2,8 @@
 
 A line gives the time, the section, the operation, the reason and the event: `- 2026-11-18 08:25Z · concerns
 v1 · replace_section · <rationale> (evt:<id>)`, and where a cap was overridden ` · override: <one line>`
-after it. An indented line continues the one above and is not checked.
+after it. An indented line continues the one above and is not checked. A log that became too long begins with
+the line that says where the earlier ones are.
 
 ## Why it matters
 
@@ -35,6 +36,8 @@ Let the tools write the line: every material edit adds its own. Put your own lin
 import re
 from collections.abc import Iterator
 
+from garden.grammar.document import Section
+from garden.grammar.log_roll import is_roll_line
 from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import Rule
@@ -51,8 +54,12 @@ def check(context: LintContext) -> Iterator[Hit]:
     for section, declaration in context.declared_sections:
         if declaration.is_change_log:
             for line in _LINE.finditer(context.flat, *section.body_span):
-                if not _ENTRY.fullmatch(line[0]):
+                if not _ENTRY.fullmatch(line[0]) and not _stands_for_earlier_lines(section, line):
                     yield Hit(line.start(), "This line of the Change Log has the wrong form.", line[0])
+
+
+def _stands_for_earlier_lines(section: Section, line: re.Match[str]) -> bool:
+    return is_roll_line(line[0]) and section.items[0].span.start == line.start()
 
 
 RULE = Rule("MG504", "change-log-form", Severity.STYLE, __doc__, check)

@@ -1,0 +1,41 @@
+"""The lines that an edit adds to the Change Log and that name an event: each claims that it happened."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from garden.grammar.change_log import change_logs
+from garden.grammar.document import Document
+from garden.grammar.kinds.declaration import Kind
+from garden.grammar.lines import split_any_lines
+
+_EVENT = re.compile(r"\bevt:\s*([^\s()<>\[\]]*)", re.IGNORECASE)
+_TIME = re.compile(r"[ \t]*[-*+][ \t]+([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}Z)(?![^\s])")
+
+
+@dataclass(frozen=True, slots=True)
+class LogClaim:
+    """An event that a line of the Change Log names, and the time with which the line begins, if any."""
+
+    event_id: str
+    time: str | None
+
+
+def log_claims(
+    before: Document | None, after: Document, kind: Kind | None, entry: str | None
+) -> tuple[LogClaim, ...]:
+    """Return the claims of the lines that an edit adds; `entry` is the line that the write itself adds."""
+    added = _lines(after, kind) - _lines(before, kind) - Counter([entry.strip()] if entry else [])
+    return tuple(claim for line in added for claim in _claims(line))
+
+
+def _lines(document: Document | None, kind: Kind | None) -> Counter[str]:
+    logs = change_logs(document, kind) if document else []
+    return Counter(line.strip() for log in logs for line in split_any_lines(log.body))
+
+
+def _claims(line: str) -> Iterator[LogClaim]:
+    time = _TIME.match(line)
+    for event in _EVENT.finditer(line):
+        yield LogClaim(event[1], time[1] if time else None)
