@@ -20,10 +20,17 @@ EVENT_PARTS: Parts = {
     "splices": ("splices_removed", "splices_inserted"),
     "findings": ("lint",),
     "hashes": ("before_hash", "before_raw_hash", "intended_hash", "intended_raw_hash", "line_hash"),
-    "names": ("section_anchor", "tool_call_id", "transaction_id", "agent_action_id", "idempotency_key"),
+    "names": (
+        "section_anchor",
+        "sections",
+        "tool_call_id",
+        "transaction_id",
+        "agent_action_id",
+        "idempotency_key",
+    ),
 }
 ANNOTATION_PARTS: Parts = {
-    "reason": ("rationale", "evidence_refs"),
+    "reason": ("rationale", "override_rationale", "evidence_refs"),
     "details": ("details",),
     "names": ("tool_call_id", "transaction_id", "agent_action_id"),
 }

@@ -31,7 +31,11 @@ class Caller:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """The words of an event, with or without a change of a document."""
+    """The words of an event, with or without a change of a document.
+
+    `section_anchor` is the section that was edited; `sections` are those that an edit of the whole document
+    changed.
+    """
 
     type: str
     op: str
@@ -39,6 +43,7 @@ class Statement:
     path: str | None = None
     entity: str | None = None
     section_anchor: str | None = None
+    sections: tuple[str, ...] = ()
     rationale: str | None = None
     override_rationale: str | None = None
     evidence_refs: tuple[str, ...] = ()
@@ -133,6 +138,7 @@ class Annotation:
     type: str
     op: str
     rationale: str | None
+    override_rationale: str | None = None
     evidence_refs: tuple[str, ...]
     details: Mapping[str, Any] | None
     caller: Caller

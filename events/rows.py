@@ -29,6 +29,7 @@ _EVENT = _names(Event, "statement", "caller", "splices", "chain", "state")
 _ANNOTATION = _names(Annotation, "caller", "chain")
 _HEAD = _names(Head, "seal")
 _SPLICES = ("splice_offsets", "splices_removed", "splices_inserted")
+_LISTS = ("sections", "evidence_refs")
 _JSON = ("edit", "lint", "error", "details")
 
 CHAIN_SEAL = ("chain_hash", "integrity_salt_version")
@@ -69,7 +70,7 @@ def event_of(row: Row) -> Event:
         statement=Statement(
             **{
                 **_pick(row, _STATEMENT),
-                "evidence_refs": tuple(row["evidence_refs"]),
+                **{name: tuple(row[name]) for name in _LISTS},
                 "edit": payload_of(row["edit"]),
             }
         ),
@@ -149,8 +150,9 @@ def _parameter(name: str, value: Any) -> Any:
 
 def _fields(record: object, names: tuple[str, ...]) -> dict[str, Any]:
     values = {name: getattr(record, name) for name in names}
-    if "evidence_refs" in values:
-        values["evidence_refs"] = list(values["evidence_refs"])
+    for name in _LISTS:
+        if name in values:
+            values[name] = list(values[name])
     if "edit" in values:
         values["edit"] = payload_json(values["edit"])
     return values

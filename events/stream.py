@@ -186,6 +186,7 @@ class LockedStream:
             type=statement.type,
             op=statement.op,
             rationale=statement.rationale,
+            override_rationale=statement.override_rationale,
             evidence_refs=statement.evidence_refs,
             details=payload_json(statement.edit),
             caller=self.caller,

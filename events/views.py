@@ -27,6 +27,7 @@ class AnnotationView(Wire):
     type: str
     op: str
     rationale: str | None
+    override_rationale: str | None
     evidence_refs: tuple[str, ...]
     details: dict[str, Any] | None
     actor: str
@@ -44,6 +45,7 @@ class EventView(Wire):
     path: str | None
     entity: str | None
     section_anchor: str | None
+    sections: tuple[str, ...]
     rationale: str | None
     override_rationale: str | None
     evidence_refs: tuple[str, ...]

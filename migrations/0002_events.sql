@@ -32,6 +32,8 @@ create table garden.events (
     path                   text,
     entity                 text,
     section_anchor         text,
+    -- The sections that an edit of the whole document changed.
+    sections               text[]             not null default '{}',
     rationale              text,
     override_rationale     garden.one_line,
     evidence_refs          text[]             not null default '{}',
@@ -96,7 +98,6 @@ create table garden.events (
 comment on table garden.events is 'One row a change, planned before it happens and sealed after it happened';
 
 create index events_of_path        on garden.events (user_id, path, event_id) where path is not null;
-create index events_of_anchor      on garden.events (user_id, section_anchor, event_id) where section_anchor is not null;
 create index events_of_type        on garden.events (user_id, type, event_id);
 create index events_of_tool_call   on garden.events (user_id, tool_call_id) where tool_call_id is not null;
 create index events_of_transaction on garden.events (user_id, transaction_id) where transaction_id is not null;
@@ -162,6 +163,7 @@ create table garden.event_annotations (
     type                   garden.label   not null,
     op                     garden.label   not null,
     rationale              text,
+    override_rationale     garden.one_line,
     evidence_refs          text[]         not null default '{}',
     details                jsonb,
     actor                  text           not null,
@@ -190,14 +192,14 @@ declare
 begin
     for kept in
         select * from (values
-            ('events', array['section_anchor', 'rationale', 'override_rationale', 'evidence_refs', 'edit', 'splices_removed',
-                             'splices_inserted', 'lint', 'tool_call_id', 'transaction_id', 'agent_action_id',
+            ('events', array['section_anchor', 'sections', 'rationale', 'override_rationale', 'evidence_refs', 'edit',
+                             'splices_removed', 'splices_inserted', 'lint', 'tool_call_id', 'transaction_id', 'agent_action_id',
                              'idempotency_key', 'before_hash', 'before_raw_hash', 'intended_hash', 'intended_raw_hash',
                              'after_hash', 'line_hash', 'salts', 'error']),
             ('documents', array['content_hash', 'raw_hash']),
             ('idempotency_records', array['key', 'response']),
-            ('event_annotations', array['rationale', 'evidence_refs', 'details', 'tool_call_id', 'transaction_id',
-                                        'agent_action_id', 'salts'])
+            ('event_annotations', array['rationale', 'override_rationale', 'evidence_refs', 'details', 'tool_call_id',
+                                        'transaction_id', 'agent_action_id', 'salts'])
         ) as words (name, columns)
     loop
         execute (select format('alter table garden.%I %s', kept.name,
@@ -342,7 +344,7 @@ create trigger events_stay before delete on garden.events
 create trigger events_are_not_emptied before truncate on garden.events
     for each statement execute function garden.refuse_removal();
 create trigger events_keep_their_words before update of
-        user_id, event_id, stream, sequence, type, op, tool, path, entity, section_anchor, rationale,
+        user_id, event_id, stream, sequence, type, op, tool, path, entity, section_anchor, sections, rationale,
         override_rationale, evidence_refs, edit, splice_offsets, splices_removed, splices_inserted, document_version,
         leaves_file, before_hash, before_raw_hash, intended_hash, intended_raw_hash, lint, actor, role, tool_call_id,
         transaction_id, agent_action_id, idempotency_key, created_at, line_hash, salts, commitments, chain_hash,
@@ -407,6 +409,7 @@ create type garden.event_v1 as (
     path                   text,
     entity                 text,
     section_anchor         text,
+    sections               text[],
     rationale              text,
     override_rationale     garden.one_line,
     evidence_refs          text[],
@@ -432,6 +435,7 @@ create type garden.annotation_v1 as (
     type                   garden.label,
     op                     garden.label,
     rationale              text,
+    override_rationale     garden.one_line,
     evidence_refs          text[],
     details                jsonb,
     created_at             timestamptz,
@@ -597,7 +601,7 @@ begin
     insert into garden.events (
         user_id, event_id, stream, sequence, idempotency_key, created_at, status, document_version, leaves_file,
         before_hash, before_raw_hash, intended_hash, intended_raw_hash, line_hash, salts, commitments, type, op, tool,
-        path, entity, section_anchor, rationale, override_rationale, evidence_refs, edit, lint, actor, role,
+        path, entity, section_anchor, sections, rationale, override_rationale, evidence_refs, edit, lint, actor, role,
         tool_call_id, transaction_id, agent_action_id, splice_offsets, splices_removed, splices_inserted, chain_hash,
         integrity_salt_version, state_seal, state_salt_version, after_hash, committed_at)
     select event.*, event.integrity_salt_version,
@@ -627,8 +631,8 @@ begin
             annotation.user_id, annotation.event_id, annotation.created_at, annotation.integrity_salt_version, request);
     end if;
     insert into garden.event_annotations (
-        annotation_id, event_id, sequence, type, op, rationale, evidence_refs, details, created_at, salts, commitments,
-        user_id, actor, role, tool_call_id, transaction_id, agent_action_id, chain_hash, integrity_salt_version)
+        annotation_id, event_id, sequence, type, op, rationale, override_rationale, evidence_refs, details, created_at,
+        salts, commitments, user_id, actor, role, tool_call_id, transaction_id, agent_action_id, chain_hash, integrity_salt_version)
     values (annotation.*);
     perform garden.put_tail(
         annotation.user_id, '', annotation.sequence, annotation.chain_hash, annotation.created_at, null, head_seal,

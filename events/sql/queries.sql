@@ -39,8 +39,10 @@ select {event} from garden.events
 where user_id = %(user_id)s
   and (%(cursor)s::uuid is null or event_id < %(cursor)s)
   and (%(path)s::text is null or path = %(path)s)
-  and (%(section)s::text[] is null or section_anchor = any (%(section)s) or lower(section_anchor) = any (%(section)s)
-       or regexp_replace(lower(section_anchor), ' v[0-9]+$', '') = any (%(section)s))
+  and (%(section)s::text[] is null or exists (
+        select from unnest(sections || section_anchor) as name
+        where name = any (%(section)s) or lower(name) = any (%(section)s)
+           or regexp_replace(lower(name), ' v[0-9]+$', '') = any (%(section)s)))
   and (%(event_id)s::uuid is null or event_id = %(event_id)s)
   and (%(id_ending)s::text is null or right(event_id::text, length(%(id_ending)s)) = %(id_ending)s)
   and (%(type)s::text is null or type = %(type)s)

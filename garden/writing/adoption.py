@@ -20,6 +20,7 @@ from garden.files.paths import GardenPath
 from garden.grammar.canonical import canonical, content_hash
 from garden.grammar.frontmatter_block import IDENTITY_KEYS
 from garden.grammar.parser import parse
+from garden.grammar.section_changes import changed_sections
 from garden.grammar.splice import Splice, splices_between
 from garden.writing.callers import EXTERNAL
 from garden.writing.documents import Documents, GardenDocument, identity_by_path
@@ -58,7 +59,8 @@ class DriftAdopter:
             intended_raw_hash=file.hash,
             sealed_text=canonical(file.text),
         )
-        return _record(stream, path, change, _rationale(old, failed), failed, lint)
+        sections = changed_sections(parse(old) if old is not None else None, document.document)
+        return _record(stream, path, change, _rationale(old, failed), failed, lint, sections)
 
     def find_departure(self, stream: LockedStream, path: GardenPath) -> Event | None:
         """Find the failed move that took a missing file away: its mover woke up too late."""
@@ -130,6 +132,7 @@ def _record(
     rationale: str,
     failed: UUID | None,
     lint: Mapping[str, Any] | None = None,
+    sections: tuple[str, ...] = (),
 ) -> Event:
     statement = Statement(
         type=ADOPTED_TYPE,
@@ -137,6 +140,7 @@ def _record(
         tool="garden",
         path=path.text,
         entity=entity_of(path),
+        sections=sections,
         rationale=rationale,
         edit=AdoptedPayload(failed_event=str(failed) if failed else None),
         lint=lint,

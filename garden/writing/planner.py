@@ -14,7 +14,7 @@ from garden.files.paths import GardenPath
 from garden.files.plain_files import raw_hash
 from garden.grammar.apply import AppliedEdit, apply
 from garden.grammar.canonical import canonical
-from garden.grammar.change_log import log_entry
+from garden.grammar.change_log import find_change_log, log_entry
 from garden.grammar.document import Section
 from garden.grammar.edits import (
     AppendToFile,
@@ -32,6 +32,7 @@ from garden.grammar.errors import GardenError
 from garden.grammar.guards import refuse_malformed
 from garden.grammar.log_claims import log_claims
 from garden.grammar.lookup import find_section
+from garden.grammar.section_changes import changed_sections
 from garden.lint.comparison import Comparison, compare
 from garden.lint.finding import Finding, Severity
 from garden.lint.report import Report
@@ -162,6 +163,15 @@ class Plan:
         """Whether the version replaced goes into the history; an empty one does not."""
         return bool(self.before and self.before.text) and keeps_copy(self.intent.path, self.intent.op)
 
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The sections that an edit of the whole document changed, without its own Change Log line."""
+        if self.applied.section_after is not None:
+            return ()
+        log = find_change_log(self.after.document, self.after.kind) if self.applied.logged else None
+        changed = changed_sections(self.before.document if self.before else None, self.after.document)
+        return tuple(name for name in changed if log is None or name != log.name)
+
     def statement(self, answer: Mapping[str, Any]) -> Statement:
         """The statement of the event, with the answer for the caller."""
         intent, section = self.intent, self.applied.section_after
@@ -172,6 +182,7 @@ class Plan:
             path=intent.path.text,
             entity=entity_of(intent.path),
             section_anchor=section.name if section else None,
+            sections=self.sections,
             rationale=intent.rationale,
             override_rationale=intent.override_rationale,
             evidence_refs=intent.evidence_refs,

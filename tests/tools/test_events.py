@@ -12,10 +12,10 @@ from tests.support.gardens import CRITIC, NOTES, edit_outside, ok, plant, refuse
 SEEN = {"type": "observation", "rationale": "She laughed about the deadline."}
 FIELDS = {
     "eventId", "type", "op", "tool", "status", "path", "entity", "sectionAnchor", "rationale",
-    "overrideRationale", "evidenceRefs", "edit", "splices", "documentVersion", "beforeHash", "intendedHash",
-    "afterHash", "lint", "error", "actor", "role", "toolCallId", "transactionId", "agentActionId",
-    "idempotencyKey", "createdAt", "writtenAt", "committedAt", "failedAt", "sequence", "lineHash",
-    "chainHash", "integritySaltVersion", "annotations",
+    "overrideRationale", "evidenceRefs", "sections", "edit", "splices", "documentVersion", "beforeHash",
+    "intendedHash", "afterHash", "lint", "error", "actor", "role", "toolCallId", "transactionId",
+    "agentActionId", "idempotencyKey", "createdAt", "writtenAt", "committedAt", "failedAt", "sequence",
+    "lineHash", "chainHash", "integritySaltVersion", "annotations",
 }  # fmt: skip
 
 
@@ -57,7 +57,9 @@ def test_a_log_entry_about_a_recorded_write_becomes_an_annotation(ada: Session, 
     assert logged["meta"]["annotated"]
     newest, _ = rows(ada)
     (note,) = newest["annotations"]
-    assert set(note) == {"type", "op", "rationale", "evidenceRefs", "details", "actor", "createdAt"}
+    assert set(note) == {
+        "type", "op", "rationale", "overrideRationale", "evidenceRefs", "details", "actor", "createdAt",
+    }  # fmt: skip
     assert (note["rationale"], note["evidenceRefs"], note["actor"]) == ("Because.", ["ev:s1-m1"], "companion")
 
 
@@ -177,6 +179,25 @@ def test_a_section_is_found_by_its_anchor_or_heading_in_any_case(
     ok(ada, "md.patch_section", path=CRITIC, sectionAnchor="questions v1", change={"append": "- Why?"})
     assert len(rows(ada, path=CRITIC, sectionAnchor=name, tool="md.patch_section")) == 1
     assert len(rows(ada, sectionAnchor=name, tool="md.patch_section")) == (name != "Riddles")
+
+
+def test_a_question_about_a_section_includes_every_edit_that_changed_it(garden: Garden, ada: Session) -> None:
+    plant(ada, CRITIC)
+    keeper = garden.session("ada", "keeper", role="maintainer")
+    ok(ada, "md.patch_section", path=CRITIC, sectionAnchor="needs v1", change={"append": "- Rest"})
+    ok(ada, "md.patch_section", path=CRITIC, sectionAnchor="concerns v1", change={"append": "- Late"})
+    edit_outside(garden, CRITIC, "- Rest", "- Quiet")
+    ok(ada, "fs.patch", path=CRITIC, diffText="@@ -1,1 +1,2 @@\n - Quiet\n+- Play\n")
+    ok(ada, "fs.write", path=CRITIC, content=str(result(ada, "fs.read", path=CRITIC)).replace("Play", "Fun"))
+    edit_outside(garden, CRITIC, "<!-- @anchor: needs v1 -->\n", "")
+    ok(keeper, "md.repair", path=CRITIC)
+    ok(keeper, "md.restore", path=CRITIC, version=2)
+    edit_outside(garden, CRITIC, "# Part", "# The Critic")
+    ok(ada, "md.patch_section", path=CRITIC, sectionAnchor="concerns v1", change={"append": "- Early"})
+    assert [row["op"] for row in rows(ada, path=CRITIC, sectionAnchor="needs")] == [
+        "restore", "repair", "external_edit", "write_file", "apply_diff", "external_edit", "append_section",
+    ]  # fmt: skip
+    assert rows(ada, path=CRITIC, sectionAnchor="Change Log") == []
 
 
 def test_an_event_is_found_by_its_id_or_the_end_of_it(busy: Session) -> None:
