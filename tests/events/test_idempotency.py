@@ -23,6 +23,7 @@ from garden.events.idempotency import (
 from garden.events.keyring import Keyring
 from garden.events.records import Caller
 from garden.events.store import EventStore
+from garden.events.stream import StoredAnswerChangedError
 from tests.support.accounts import ADA, BEN, NOTES, Account, account_on, asking, fresh_text
 
 CALLERS = 32
@@ -42,6 +43,27 @@ def test_a_resent_request_gets_the_stored_answer_and_no_second_effect(account: A
         assert stream.earlier is not None
         assert stream.earlier.event_id == first.event_id
         assert stream.earlier.response == {"eventId": str(first.event_id)}
+
+
+@pytest.mark.parametrize(
+    "forgery",
+    [
+        """response = '{"eventId": "another"}'""",
+        "expires_at = expires_at + interval '1 year'",
+        "event_id = gen_random_uuid()",
+        "answer_seal = sha256('forged')",
+    ],
+)
+def test_a_forged_answer_is_refused_and_named(account: Account, database: str, forgery: str) -> None:
+    account.edit("one\n", asked=asking("k"))
+    with connection(database) as owner:
+        owner.execute(f"update garden.idempotency_records set {forgery}".encode())
+    with (
+        pytest.raises(StoredAnswerChangedError, match="not as it was recorded"),
+        account.store.document(ADA, NOTES, asking("k")),
+    ):
+        pass
+    assert account.faults()[0].startswith("stored requests:None: ")
 
 
 def test_another_request_with_the_same_key_is_a_conflict(account: Account) -> None:

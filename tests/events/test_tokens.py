@@ -105,6 +105,28 @@ def test_a_malformed_token_is_not_stored(store: TokenStore, other: dict[str, Any
         store.add(token(**other), HASH)
 
 
+@pytest.mark.parametrize(
+    "forgery",
+    [
+        "role = 'maintainer'",
+        "expires_at = null",
+        "secret_hash = sha256('known to the forger')",
+        "revoked_at = null",
+        "user_id = 'ben'",
+    ],
+)
+def test_a_forged_token_is_unknown(store: TokenStore, database: str, forgery: str) -> None:
+    made = token(expires_at=NOW + timedelta(days=1))
+    store.add(made, HASH)
+    store.revoke("ada", made.token_id, NOW)
+    assert store.find("ada", made.token_id) is not None
+    with connection(database) as owner:
+        owner.execute("set session_replication_role = replica")
+        owner.execute(f"update garden.tokens set {forgery}".encode())
+    assert store.find("ada", made.token_id) is None
+    assert store.find("ben", made.token_id) is None
+
+
 def test_the_service_makes_no_tokens_and_the_maintainer_reads_no_hashes(
     store: TokenStore, database: str
 ) -> None:

@@ -11,6 +11,7 @@ from garden.application import Garden
 from garden.files import history_copies
 from garden.files.paths import GardenPath
 from garden.session import Session
+from garden.upkeep.reconciliation import adopt
 from garden.upkeep.status import status_of_user
 from garden.writing.versions import versions_of
 from tests.support.gardens import (
@@ -113,6 +114,17 @@ def test_a_restoration_to_the_current_text_changes_nothing(operator: Session) ->
     ok(operator, "md.restore", path=CRITIC, version=1)
     assert ok(operator, "md.restore", path=CRITIC, version=1, idempotencyKey="2")["meta"]["unchanged"] is True
     assert len(events_of(operator, CRITIC)) == 4
+
+
+def test_a_document_that_was_emptied_and_then_deleted_by_hand_is_missing(
+    garden: Garden, operator: Session
+) -> None:
+    file_of(garden, NOTES).write_text("")
+    list(adopt(garden.services, "ada"))
+    file_of(garden, NOTES).unlink()
+    assert states(garden) == {"in step", "missing"}
+    ok(operator, "md.restore", path=NOTES, version=2)
+    assert "slept well" in text(garden, NOTES)
 
 
 def test_a_missing_file_is_made_anew(garden: Garden, operator: Session) -> None:

@@ -130,7 +130,8 @@ def test_expired_requests_are_deleted_in_one_step_per_batch(
 ) -> None:
     monkeypatch.setattr("garden.upkeep.reconciliation._BATCH_REQUESTS", 1)
     plant(ada(garden), NOTES)
-    ok(ada(garden), "fs.append", path=NOTES, text="one", idempotencyKey="one")
+    for key in ("one", "two"):
+        ok(ada(garden), "fs.append", path=NOTES, text=key, idempotencyKey=key)
     tamper(database, "update garden.idempotency_records set expires_at = now() - interval '1 hour'")
     assert list(jobs(AT_ONCE)["forget"].steps(garden.services)) == [JobCounts(forgotten=1)] * 2
 
@@ -253,7 +254,8 @@ def test_a_lost_database_ends_the_job_at_once(garden: Garden, monkeypatch: pytes
 
 def test_expired_requests_are_deleted(garden: Garden, database: str) -> None:
     plant(ada(garden), NOTES)
-    ok(ada(garden), "fs.append", path=NOTES, text="one", idempotencyKey="one")
+    for key in ("one", "two"):
+        ok(ada(garden), "fs.append", path=NOTES, text=key, idempotencyKey=key)
     tamper(database, "update garden.idempotency_records set expires_at = now() - interval '1 hour'")
     assert run_job(jobs(AT_ONCE)["forget"], garden.services) == JobCounts(forgotten=2)
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from garden.application import Garden
+from garden.events.database import connection
 from garden.events.pool import Pool
 from tests.support.crowd import Asked
 from tests.support.dying import Steps
@@ -103,6 +104,26 @@ def test_a_patch_costs_the_same_with_a_hundred_copies_and_events_as_with_one(
         ok(ada(garden).call("md.patch_section", {**replaced, "change": {"replace": f"- so far {number}"}}))
     assert len(list((garden.home.path / "history/ada").rglob("*.md"))) >= 100
     assert costs("many") == few
+
+
+@pytest.mark.parametrize("kilobytes", [6, 490])
+def test_the_event_of_a_small_edit_is_small_whatever_the_document(
+    garden: Garden, database: str, kilobytes: int
+) -> None:
+    """A changed line near the top, and the Change Log line at the end."""
+    plant(ada(garden), PROFILE)
+    body = "- one of very many items\n" * (kilobytes * 1024 // 25)
+    args = {"path": PROFILE, "sectionAnchor": "strengths v1", "change": {"replace": body}}
+    ok(ada(garden).call("md.patch_section", args))
+    edited = ok(ada(garden).call(*patching(PROFILE, "concerns v1", "a line of her own")))
+    with connection(database) as owner:
+        [(size, places)] = owner.execute(
+            "select pg_column_size(e.*), cardinality(e.splice_offsets) from garden.events as e"
+            " where event_id = %s",
+            [edited["meta"]["eventId"]],
+        ).fetchall()
+    assert size < 4096
+    assert places == 2
 
 
 def test_a_replay_costs_two_round_trips_and_touches_no_file(
