@@ -1,6 +1,7 @@
 """A section is getting long.
 
-It is longer than its kind recommends, 200 words for narrative sections, and not yet over its cap.
+It is longer than its kind recommends, 200 words for narrative sections, and not yet over its cap. Any other
+section but a log may have 200 words of prose: list items and code don't count there.
 
 ## Why it matters
 
@@ -36,18 +37,15 @@ from collections.abc import Iterator
 from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import Rule
-from garden.lint.word_count import count_words, may_exceed
+from garden.lint.word_limits import long_sections
 
 
 def check(context: LintContext) -> Iterator[Hit]:
     """Find sections that are long, but within their cap."""
-    for section, declaration in context.declared_sections:
-        note, cap = declaration.note_words, declaration.cap_words
-        if note is not None and may_exceed(section.body, note):
-            count = count_words(section.body)
-            if count > note and (cap is None or count <= cap):
-                message = f"{section.heading.text} has {count} words; {note} or fewer are recommended."
-                yield Hit(section.span.start, message, amount=count)
+    for section, count, note, cap in long_sections(context):
+        if note is not None and count > note and (cap is None or count <= cap):
+            message = f"{section.heading.text} has {count} words; {note} or fewer are recommended."
+            yield Hit(section.span.start, message, amount=count)
 
 
 RULE = Rule("MG303", "many-words", Severity.STYLE, __doc__, check)

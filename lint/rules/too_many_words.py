@@ -1,12 +1,16 @@
-"""A section is longer than its kind allows.
+"""A section is longer than its cap.
 
-The kind declares the cap: 400 words for narrative sections. Text between spaces is a word if it holds a
-letter or a digit. In Chinese and Japanese two characters count as a word, in Thai, Lao, Burmese and Khmer
-five do, because these scripts put no spaces between words.
+The kind declares the cap: 400 words for narrative sections, every word counted. Any other section but a log
+may have 400 words of prose: list items and code don't count there. A kind may declare another cap for it
+(`cap_words`).
+
+Text between spaces is a word if it holds a letter or a digit. In Chinese and Japanese two characters count as
+a word, in Thai, Lao, Burmese and Khmer five do, because these scripts put no spaces between words.
 
 ## Why it matters
 
-The summary of a profile is read first, before a conversation. Longer than a page, it is no summary.
+The summary of a profile is read first, before a conversation. Longer than a page, it is no summary. Prose
+that is too long for the summary is no shorter under another heading.
 
 ## Bad
 
@@ -39,18 +43,15 @@ from collections.abc import Iterator
 from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import Rule
-from garden.lint.word_count import count_words, may_exceed
+from garden.lint.word_limits import long_sections
 
 
 def check(context: LintContext) -> Iterator[Hit]:
     """Find sections over their word cap."""
-    for section, declaration in context.declared_sections:
-        cap = declaration.cap_words
-        if cap is not None and may_exceed(section.body, cap):
-            count = count_words(section.body)
-            if count > cap:
-                message = f"{section.heading.text} has {count} words; the cap is {cap}."
-                yield Hit(section.span.start, message, amount=count)
+    for section, count, _, cap in long_sections(context):
+        if cap is not None and count > cap:
+            message = f"{section.heading.text} has {count} words; the cap is {cap}."
+            yield Hit(section.span.start, message, amount=count)
 
 
 RULE = Rule("MG302", "too-many-words", Severity.CAP, __doc__, check)
