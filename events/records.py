@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from garden.events.keyring import Seal
@@ -89,6 +89,16 @@ class Head:
     def file_hash(self) -> str | None:
         """The hash that the file's bytes should have; None if there should be no file."""
         return self.raw_hash if self.has_file else None
+
+
+class LastChange(NamedTuple):
+    """What a document's last change tells of the copy that it left of the version before."""
+
+    event_id: UUID
+    created_at: datetime
+    type: str
+    op: str
+    before_raw_hash: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

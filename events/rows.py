@@ -13,7 +13,7 @@ from psycopg.types.numeric import Int4
 
 from garden.events.keyring import Seal
 from garden.events.payloads import payload_json, payload_of
-from garden.events.records import Annotation, Caller, Event, Head, Statement
+from garden.events.records import Annotation, Caller, Event, Head, LastChange, Statement
 from garden.events.saga import Status
 from garden.grammar.splice import Splice, Splices
 
@@ -133,6 +133,14 @@ def seal_of(row: Row, names: tuple[str, str]) -> Seal:
 def seal_row(seal: Seal, names: tuple[str, str]) -> dict[str, Any]:
     """The two columns of a seal."""
     return dict(zip(names, (seal.mac, seal.version), strict=True))
+
+
+def last_change_of(row: Row) -> LastChange | None:
+    """The last change of a document from its head's row; None for a document without one."""
+    if row["head_event_id"] is None or row["change_type"] is None:
+        return None
+    names = (name for name in LastChange._fields if name != "event_id")
+    return LastChange(row["head_event_id"], *(row[f"change_{name}"] for name in names))
 
 
 def parameters(row: Row) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from garden.events.rows import (
     annotation_row,
     event_row,
     head_of,
+    last_change_of,
     parameters,
     state_row,
 )
@@ -89,6 +90,7 @@ class LockedStream:
         self.path = path
         self.head = Head() if row["version"] is None else head_of(row)
         self.damage: Mapping[str, Any] | None = row["damage"]
+        self.last_change = last_change_of(row)
         self.request = request
         self._row = row
         self.earlier: EarlierRequest | None = None

@@ -29,6 +29,7 @@ from garden.tools.registry import REGISTRY
 from garden.writing.adoption import DriftAdopter
 from garden.writing.callers import make_caller
 from garden.writing.documents import Documents
+from garden.writing.lost_copies import LostCopies
 from garden.writing.lost_writes import LostWrites
 from garden.writing.moves import Mover
 from garden.writing.planner import Planner
@@ -129,9 +130,13 @@ def _build_services(
     documents = Documents(load_kinds(read_own_kinds(prepared.home)))
     planner = Planner(documents, reader, settings.limits.document_bytes)
     settlement, adoption = SagaSettler(store, reader, files), DriftAdopter(reader, documents, files)
-    replays = Replays(reader, files, settlement)
+    lost_writes, lost_copies = LostWrites(reader, files), LostCopies(reader, files)
+    replays = Replays(reader, files, settlement, lost_writes)
     disk_space = DiskSpace(prepared.home.path, settings.limits.free_disk_bytes)
-    parts = (files, documents, planner, settlement, adoption, LostWrites(reader, files), replays, disk_space)
+    parts = (
+        *(files, documents, planner, settlement, adoption),
+        *(lost_writes, lost_copies, replays, disk_space),
+    )
     write_path = WritePath(store, *parts)
     return Services(
         files=files,

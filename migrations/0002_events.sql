@@ -466,7 +466,8 @@ create function garden.open_stream(
     out version integer, out content_hash text, out raw_hash text, out has_file boolean, out head_event_id uuid,
     out open_event_id uuid,
     out tail_sequence bigint, out tail_chain_hash bytea, out updated_at timestamptz, out seal bytea,
-    out seal_salt_version integer, out damage jsonb, out fingerprint bytea, out event_id uuid, out response jsonb,
+    out seal_salt_version integer, out damage jsonb, out change_created_at timestamptz, out change_type text,
+    out change_op text, out change_before_raw_hash text, out fingerprint bytea, out event_id uuid, out response jsonb,
     out created_at timestamptz, out expires_at timestamptz, out request_seal bytea, out request_salt_version integer,
     out answer_seal bytea, out answer_salt_version integer
 ) language plpgsql as $$
@@ -480,9 +481,10 @@ begin
          updated_at, seal, seal_salt_version
     from garden.documents as d
     where d.user_id = whose and d.path = stream;
-    select e.lint -> 'damage' into damage
+    select case when e.type = 'external_edit' then e.lint -> 'damage' end, e.created_at, e.type, e.op, e.before_raw_hash
+    into damage, change_created_at, change_type, change_op, change_before_raw_hash
     from garden.events as e
-    where e.user_id = whose and e.event_id = open_stream.head_event_id and e.type = 'external_edit';
+    where e.user_id = whose and e.event_id = open_stream.head_event_id;
     if request_key is not null then
         select r.fingerprint, r.event_id, r.response, r.created_at, r.expires_at, r.seal, r.seal_salt_version,
                r.answer_seal, r.answer_salt_version

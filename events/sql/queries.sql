@@ -100,12 +100,14 @@ select {head} from garden.documents where user_id = %(user_id)s and path = %(pat
 -- name: heads
 select {head} from garden.documents where user_id = %(user_id)s;
 
--- Heads, each with the damage that the document's last edit did, where that came from outside.
+-- Heads, each with what tells of the copy that the document's last change left, and with the damage that it did, where
+-- that came from outside.
 -- name: heads_with_damage
-select {d.head}, e.lint -> 'damage' as damage
+select {d.head}, case when e.type = 'external_edit' then e.lint -> 'damage' end as damage,
+       e.created_at as change_created_at, e.type as change_type, e.op as change_op,
+       e.before_raw_hash as change_before_raw_hash
 from garden.documents as d
-left join garden.events as e
-       on e.user_id = d.user_id and e.event_id = d.head_event_id and e.type = 'external_edit'
+left join garden.events as e on e.user_id = d.user_id and e.event_id = d.head_event_id
 where d.user_id = %(user_id)s and (%(path)s::text is null or d.path = %(path)s);
 
 -- name: splices

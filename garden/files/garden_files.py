@@ -58,6 +58,7 @@ class GardenFiles(GardenFolders):
         super().__init__(home, step_by_step=step_by_step)
         self.history = HistoryCopies(self)
         self.strays = Strays(self)
+        self._unconfirmed: dict[GardenPath, GardenPath | None] = {}
 
     def read(self, path: GardenPath) -> FileText:
         """Read a document or a copy, in one state that did not change while it was read."""
@@ -95,7 +96,9 @@ class GardenFiles(GardenFolders):
         nothing has changed, except after a `SyncFailedError` that says `replaced`.
         """
         with self._prepare(path, content, expected, keep_previous) as prepared:
+            prepared.sync_content()
             prepared.put()
+            prepared.sync_names()
         return raw_hash(content)
 
     @contextmanager
@@ -111,7 +114,8 @@ class GardenFiles(GardenFolders):
 
         This comes before the edit is recorded. A full disk then refuses it early, and a process that settles
         an abandoned edit removes the file without which its writer, waking up late, can do no harm. The
-        strays that killed writers left beside the document go first.
+        strays that killed writers left beside the document go first. The caller syncs the content, puts it in
+        its place and syncs the names, in this order.
         """
         self.remove(path.folder, stray_pattern(path.name))
         with self._prepare(path, content, expected, keep_previous) as prepared:
@@ -131,7 +135,8 @@ class GardenFiles(GardenFolders):
 
     def _prepare_first(self, stack: ExitStack, path: GardenPath, content: bytes) -> PreparedFile:
         folder = stack.enter_context(self.open_ensured(path.folder))
-        return PreparedFile(folder, path.name, stack.enter_context(fresh_file(folder, path.name, content)))
+        fresh = stack.enter_context(fresh_file(folder, path.name, content))
+        return PreparedFile(path, folder, fresh, self._unconfirmed)
 
     def _prepare_next(
         self, stack: ExitStack, path: GardenPath, content: bytes, expected: str, copy: GardenPath | None
@@ -149,7 +154,7 @@ class GardenFiles(GardenFolders):
         # Checked before the edit is recorded, and again by `put`, at the last moment.
         check_not_open(handle)
         fresh = stack.enter_context(fresh_file(folder, path.name, content, like=like))
-        return PreparedFile(folder, path.name, fresh, handle, expected, history, copy.name if copy else "")
+        return PreparedFile(path, folder, fresh, self._unconfirmed, handle, expected, history, copy)
 
     @contextmanager
     def _open_history(self, path: GardenPath, copy: GardenPath) -> Iterator[int]:
@@ -187,6 +192,19 @@ class GardenFiles(GardenFolders):
             self.confirm_name(path)
         else:
             self.replace(path, file.text.encode(), expected=file.hash)
+
+    def confirm(self, path: GardenPath) -> None:
+        """Bring to the disk what an earlier write of this process could not bring there.
+
+        Until then a document takes no edits and answers no request for the second time.
+        """
+        if path not in self._unconfirmed:
+            return
+        copy = self._unconfirmed[path]
+        if copy is not None:
+            self.history.confirm(copy)
+        self.make_durable(path)
+        self._unconfirmed.pop(path, None)
 
     def confirm_name(self, path: GardenPath) -> None:
         """Sync a document's folder, and with it that the document has this name or has it no more."""

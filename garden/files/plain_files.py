@@ -12,6 +12,7 @@ import signal
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import NamedTuple
@@ -44,11 +45,20 @@ class FileStamp(NamedTuple):
     changed_ns: int
 
 
-class FreshFile(NamedTuple):
-    """A temporary file that is to take a document's place: its name, and its status once it was written."""
+@dataclass
+class FreshFile:
+    """A temporary file that is to take a document's place, written and not yet synced."""
 
     name: str
+    handle: int
     status: os.stat_result
+    is_open: bool = True
+
+    def close(self) -> None:
+        """Close the file before others may replace it: they would refuse one that is open for writing."""
+        if self.is_open:
+            self.is_open = False
+            close_quietly(self.handle)
 
 
 _FRESH = ".new-"
@@ -215,7 +225,7 @@ def _state(status: os.stat_result) -> tuple[Identity, int, int]:
 def fresh_file(
     folder: int, name: str, content: bytes, *, like: os.stat_result | None = None
 ) -> Iterator[FreshFile]:
-    """Write a temporary file, durably; an error in the block removes it, so rename it inside.
+    """Write a temporary file; sync and rename it in the block, which removes it if it fails.
 
     Another file that an exchange of names left under its name stays: it may be a person's.
     """
@@ -226,16 +236,16 @@ def fresh_file(
             _write_all(handle, content)
             if like is not None:
                 _make_like(handle, like)
-            sync(handle, replaced=False)
         finally:
-            status = os.fstat(handle)
-            os.close(handle)
-        yield FreshFile(fresh, status)
+            file = FreshFile(fresh, handle, os.fstat(handle))
+        yield file
     except BaseException:
         with suppress(OSError, FileChangedError):
-            check_unchanged(status, folder, fresh)
+            check_unchanged(file.status, folder, fresh)
             os.unlink(fresh, dir_fd=folder)
         raise
+    finally:
+        file.close()
 
 
 def stray_pattern(name: str = ".*") -> re.Pattern[str]:
@@ -259,6 +269,7 @@ def renew_name(folder: int, name: str) -> None:
 def write_new(folder: int, name: str, content: bytes) -> None:
     """Write a file where there must be none yet; the caller syncs the folder."""
     with fresh_file(folder, name, content) as fresh:
+        sync(fresh.handle, replaced=False)
         rename_new(fresh.name, name, folder, folder)
 
 

@@ -1,12 +1,13 @@
-"""A document's new content, on the disk under a temporary name and ready to take its place."""
+"""A document's new content, written beside it under a temporary name and ready to take its place."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from garden.files.beneath import rename_new
-from garden.files.errors import FileChangedError, translate_os_errors
+from garden.files.errors import FileChangedError, SyncFailedError, translate_os_errors
 from garden.files.failpoints import Failpoint, reach
+from garden.files.paths import GardenPath
 from garden.files.plain_files import (
     FreshFile,
     check_not_open,
@@ -20,46 +21,70 @@ from garden.files.plain_files import (
 
 @dataclass(frozen=True)
 class PreparedFile:
-    """The temporary file `fresh` in an open `folder`, which is to be called `name`.
+    """The temporary file `fresh` in an open `folder`, which is to get the name of the document at `path`.
 
     `handle` is the file that it replaces, which must hash to `expected`; None for a new document. With
-    `history`, an open folder, the version replaced is kept there as `copy`.
+    `history`, an open folder, the version replaced is kept there as `copy`. `unconfirmed` collects the
+    documents, each with its newest copy, whose names the disk did not confirm.
     """
 
+    path: GardenPath
     folder: int
-    name: str
     fresh: FreshFile
+    unconfirmed: dict[GardenPath, GardenPath | None]
     handle: int | None = None
     expected: str = ""
     history: int | None = None
-    copy: str = ""
+    copy: GardenPath | None = None
+
+    def sync_content(self) -> None:
+        """Bring the content to the disk, before it takes its place."""
+        sync(self.fresh.handle, replaced=False)
+        self.fresh.close()
 
     def put(self) -> None:
-        """Put the content in its place, durably."""
+        """Put the content in its place; the name of a new document is on the disk then."""
         with translate_os_errors():
-            if self.handle is None:
-                with _refuse_if_removed():
-                    rename_new(self.fresh.name, self.name, self.folder, self.folder)
-            else:
+            if self.handle is not None:
                 self._replace(self.handle)
+                reach(Failpoint.REPLACED)
+                return
+            with _refuse_if_removed():
+                rename_new(self.fresh.name, self.path.name, self.folder, self.folder)
             reach(Failpoint.REPLACED)
+            self._sync_names()
+
+    def sync_names(self) -> None:
+        """Bring the names of a replaced document and of its copy to the disk.
+
+        The change may be committed before: if a power failure takes the names, the events have the text. A
+        new document would be missing, so `put` has brought its name to the disk.
+        """
+        if self.handle is not None:
+            self._sync_names()
+
+    def _sync_names(self) -> None:
+        try:
             sync(self.folder, replaced=True)
             if self.history is not None:
                 sync(self.history, replaced=True)
+        except SyncFailedError:
+            self.unconfirmed[self.path] = self.copy
+            raise
 
     def _replace(self, handle: int) -> None:
-        # The slow part, the fsync, is over: from here on an outside edit has little time.
+        # The slow part, the sync of the content, is over: from here on an outside edit has little time.
         previous, status = read_expected(handle, self.expected)
         with ExitStack() as undo:
-            if self.history is not None:
+            if self.history is not None and self.copy is not None:
                 undo.enter_context(
-                    keep_copy(self.folder, self.name, status, previous, self.history, self.copy)
+                    keep_copy(self.folder, self.path.name, status, previous, self.history, self.copy.name)
                 )
                 reach(Failpoint.KEPT)
-            check_unchanged(status, self.folder, self.name)
+            check_unchanged(status, self.folder, self.path.name)
             check_not_open(handle)
             with _refuse_if_removed():
-                put_in_place(self.fresh, self.name, status, self.folder)
+                put_in_place(self.fresh, self.path.name, status, self.folder)
 
 
 @contextmanager

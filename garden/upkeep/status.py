@@ -15,12 +15,14 @@ from garden.events.attempts import Trouble
 from garden.events.database import DatabaseUnavailableError
 from garden.events.idempotency import InProgressError
 from garden.events.pool import NotRecordableError, PoolBusyError
+from garden.events.rows import last_change_of
 from garden.files.errors import FileError, FileMissingError
 from garden.files.garden_files import FileText
 from garden.files.paths import GardenPath, PathNotAllowedError
 from garden.grammar.errors import GardenError
 from garden.upkeep.seen import Seen
 from garden.writing.adoption import find_damage
+from garden.writing.lost_copies import copy_left_by
 from garden.writing.services import Services
 
 _TRIES = 5
@@ -47,6 +49,7 @@ class State(StrEnum):
     DAMAGED = "damaged"
     MISSING = "missing"
     UNREADABLE = "unreadable"
+    COPY_LOST = "copy lost"
 
 
 @dataclass(frozen=True)
@@ -137,7 +140,7 @@ def _is_in_step(services: Services, seen: Seen, path: GardenPath, head: Mapping[
         read_at_ns, file = time.time_ns(), services.files.read(path)
     except GardenError:
         return False
-    if file.hash != head["raw_hash"]:
+    if file.hash != head["raw_hash"] or _has_lost_copy(services, path, head):
         return False
     seen.remember(path.text, file.stamp, head, read_at_ns)
     return True
@@ -239,10 +242,19 @@ def _state(
     if damage:
         return State.DAMAGED, f"Missing: {_names(damage)}. 'garden repair' puts it back."
     if file.hash == head["raw_hash"]:
+        if _has_lost_copy(services, path, head):
+            return State.COPY_LOST, "The copy of the version before is missing; the service makes it again."
         return State.IN_STEP, ""
     if head["version"]:
         return State.DRIFTED, "It was edited outside the tools; the next edit adopts that."
     return State.NEW, "It was created outside the tools; the next edit adopts it."
+
+
+def _has_lost_copy(services: Services, path: GardenPath, head: Mapping[str, Any]) -> bool:
+    """Whether the last change of a document lacks the copy that it left in the history."""
+    change = last_change_of(head)
+    copy = copy_left_by(path, change) if change else None
+    return copy is not None and not services.files.exists(copy)
 
 
 def _names(damage: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from garden.events.saga import Status
 from garden.events.stream import LockedStream
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
+from garden.writing.lost_writes import LostWrites
 from garden.writing.outcomes import WriteOutcome
 from garden.writing.planner import MOVE_OP
 from garden.writing.settlement import SagaSettler
@@ -31,6 +32,7 @@ class Replays:
     reader: EventReader
     files: GardenFiles
     settler: SagaSettler
+    lost_writes: LostWrites
 
     def of_edit(self, stream: LockedStream, path: GardenPath, *, records: bool) -> WriteOutcome | None:
         """The replay of the caller's edit, or None if it is a new request."""
@@ -38,6 +40,9 @@ class Replays:
         if earlier is None:
             return None
         file = self.settler.read(path)
+        if file is not None and records:
+            # Otherwise a change that a power failure took would be carried out a second time.
+            file = self.lost_writes.rebuild(stream, path, file) or file
         is_newest = stream.head.head_event_id == earlier.event_id
         if is_newest and file is not None and file.hash == stream.head.raw_hash:
             return replay_outcome(earlier, _AS_LEFT, stands=True)

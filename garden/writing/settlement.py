@@ -47,7 +47,11 @@ class SagaSettler:
     files: GardenFiles
 
     def settle(self, stream: LockedStream, path: GardenPath) -> Event | None:
-        """Settle the open change of this document, if there is one, and keep the lock."""
+        """Settle the open change of this document, if there is one, and keep the lock.
+
+        Without an open change, what an earlier write could not bring to the disk goes there now.
+        """
+        self.files.confirm(path)
         open_event_id = stream.head.open_event_id
         if open_event_id is None:
             return None

@@ -3,9 +3,11 @@
 1. Open: take the document's lock and read its head.
 2. Plan: settle an interrupted change, adopt an outside edit, apply the edit in memory.
 3. Intend: record the change durably, before it happens.
-4. Write: put the new content, which is on the disk beside the file since before step 3, in the file's place;
-   the version replaced goes to the history.
-5. Seal: record that the change happened, and the answer; this releases the lock.
+4. Write: put the new content, which was written beside the file before step 3, in the file's place; the
+   version replaced goes to the history.
+5. Seal: record durably that the change happened, and the answer; this releases the lock.
+
+While step 3 waits for the database's disk, the new content is synced; while step 5 waits, the folders are.
 
 A refusal comes before step 3, and leaves nothing behind but an adopted outside edit.
 """
@@ -19,7 +21,7 @@ from garden.events.database import DatabaseUnavailableError
 from garden.events.idempotency import RequestIdentity
 from garden.events.records import Caller, Event
 from garden.events.store import EventStore
-from garden.events.stream import LockedStream
+from garden.events.stream import EventName, LockedStream
 from garden.files.errors import CopyLeftError, FileMissingError, StorageError, SyncFailedError
 from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import GardenFiles
@@ -28,11 +30,13 @@ from garden.grammar.errors import GardenError
 from garden.home.disk_space import DiskSpace
 from garden.writing.adoption import DriftAdopter
 from garden.writing.documents import Documents, GardenDocument
+from garden.writing.lost_copies import LostCopies
 from garden.writing.lost_writes import LostWrites
 from garden.writing.outcomes import WriteOutcome, stored_response
 from garden.writing.planner import DocumentDamagedError, Intent, Plan, Planner
 from garden.writing.replays import Replays
 from garden.writing.settlement import SagaSettler
+from garden.writing.side_work import SideWork
 
 BuildResult = Callable[[Plan], Any]
 """Makes a tool's result of the plan that is carried out."""
@@ -67,7 +71,7 @@ class SettledDocument:
     """The events that settled a document and adopted its drift, and the damage that the file has.
 
     `error` says why the file itself could not be read; an interrupted change was settled before. `rebuilt`
-    says that the disk had set the file back.
+    says that the disk had lost the newest version or its copy.
     """
 
     settled: Event | None
@@ -96,6 +100,7 @@ class WritePath:
     settler: SagaSettler
     adopter: DriftAdopter
     lost_writes: LostWrites
+    lost_copies: LostCopies
     replays: Replays
     disk_space: DiskSpace
 
@@ -120,28 +125,43 @@ class WritePath:
                 return replace(outcome, unchanged=True)
             self.disk_space.check()
             response = stored_response(outcome)
-            copy = path.copy_of(name.at, name.event_id) if plan.keeps_copy else None
-            replaces_file = plan.before is not None and not plan.missing
-            with self.files.prepare(
-                path,
-                plan.content,
-                expected=plan.before.raw_hash if plan.before and replaces_file else None,
-                keep_previous=copy if replaces_file else None,
-            ) as prepared:
-                reach(Failpoint.PREPARED)
-                event = stream.begin(plan.statement(response), plan.change(), name)
-                with record_failure(stream, event):
-                    reach(Failpoint.BEGUN)
-                    prepared.put()
-                # If this fails, the next process to open the document does it and seals the change.
-                if plan.before and plan.missing and copy:
-                    self._write_missing_version(copy, plan.before)
-            reach(Failpoint.WRITTEN)
-            with report_unknown_outcome(event):
-                stream.finish(event, {**response, "eventId": str(event.event_id)})
-            reach(Failpoint.SEALED)
+            event = self._carry_out(stream, plan, name, response)
         self.documents.remember(plan.after)
         return replace(outcome, event_id=event.event_id)
+
+    def _carry_out(
+        self, stream: LockedStream, plan: Plan, name: EventName, response: Mapping[str, Any]
+    ) -> Event:
+        """Record a planned change, write it and seal it; the files are synced while the database syncs."""
+        path, replaces_file = plan.intent.path, plan.before is not None and not plan.missing
+        copy = path.copy_of(name.at, name.event_id) if plan.keeps_copy else None
+        with self.files.prepare(
+            path,
+            plan.content,
+            expected=plan.before.raw_hash if plan.before and replaces_file else None,
+            keep_previous=copy if replaces_file else None,
+        ) as prepared:
+            reach(Failpoint.PREPARED)
+            content, names = SideWork(prepared.sync_content), SideWork(prepared.sync_names)
+            statement, change = plan.statement(response), plan.change()
+            event = stream.begin(statement, change, name, meanwhile=content)
+            with record_failure(stream, event):
+                reach(Failpoint.BEGUN)
+                content.check()
+                prepared.put()
+            # If this fails, the next process to open the document does it and seals the change.
+            if plan.before and plan.missing and copy:
+                self._write_missing_version(copy, plan.before)
+            reach(Failpoint.WRITTEN)
+            try:
+                with report_unknown_outcome(event):
+                    stream.finish(event, {**response, "eventId": str(event.event_id)}, meanwhile=names)
+            finally:
+                # The change may be committed even if the database did not say so.
+                names()
+            reach(Failpoint.SEALED)
+            names.check()
+        return event
 
     def preview(
         self, caller: Caller, intent: Intent, request: RequestIdentity | None, *, may_exceed: bool = False
@@ -193,9 +213,11 @@ class WritePath:
         except FileMissingError:
             return self._open_missing(stream, path, recreates=recreates, records=True)
         rebuilt = self.lost_writes.rebuild(stream, path, file)
+        remade = self.lost_copies.rebuild(stream, path)
         file = rebuilt or file
         adopted = self.adopter.adopt(stream, path, file)
-        return LockedDocument(self.documents.parse_file(path, file), adopted, rebuilt is not None)
+        document = self.documents.parse_file(path, file)
+        return LockedDocument(document, adopted, rebuilt=remade or rebuilt is not None)
 
     def open_without_adopting(
         self, stream: LockedStream, path: GardenPath, *, recreates: bool = False

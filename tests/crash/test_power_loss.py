@@ -85,9 +85,9 @@ def test_a_recovery_interrupted_by_a_power_failure_is_finished_by_the_next(
 @pytest.mark.parametrize(
     ("place", "name"),
     [
-        ("PreparedFile.put: sync(self.folder, replaced=True)", "append"),
-        ("_prepare_next: fresh_file: sync(handle, replaced=False)", "append"),
-        ("PreparedFile.put: sync(self.history, replaced=True)", "patch"),
+        ("PreparedFile._sync_names: sync(self.folder, replaced=True)", "append"),
+        ("PreparedFile.sync_content: sync(self.fresh.handle, replaced=False)", "append"),
+        ("PreparedFile._sync_names: sync(self.history, replaced=True)", "patch"),
     ],
 )
 def test_removing_an_fsync_is_detected(ground: Ground, place: str, name: str) -> None:

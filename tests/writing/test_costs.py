@@ -16,8 +16,8 @@ from tests.support.crowd import Asked
 from tests.support.dying import Steps
 from tests.support.planted import NOTES, PROFILE, ada, ok, patching, plant
 
-PATCH = ["create", "write", "fsync", "add_event", "link", "exchange", "unlink", "fsync", "fsync", "end_event"]
-APPEND = ["create", "write", "fsync", "add_event", "exchange", "unlink", "fsync", "end_event"]
+PATCH = ["create", "write", "add_event", "fsync", "link", "exchange", "unlink", "end_event", "fsync", "fsync"]
+APPEND = ["create", "write", "add_event", "fsync", "exchange", "unlink", "end_event", "fsync"]
 
 
 def call(garden: Garden, asked: Asked) -> Callable[[], object]:

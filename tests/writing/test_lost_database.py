@@ -5,16 +5,19 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from garden.application import Garden
 from garden.events.database import connection
 from garden.events.stream import LockedStream
+from garden.files import prepared_file
 from garden.files.errors import SyncFailedError
 from garden.files.garden_files import GardenFiles
 from garden.files.prepared_file import PreparedFile
 from garden.home.embedded import EmbeddedPostgres
+from garden.upkeep.reconciliation import reconcile
 from tests.support.crowd import Asked
 from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, opened, patching, plant
 from tests.support.prepared_home import copy_prepared_home
@@ -97,8 +100,6 @@ def test_a_write_that_loses_the_database_is_unavailable_and_can_be_sent_again(
     assert ok(ada(own_garden).call(*ASKED))["result"] == again["result"]
     assert text_of(own_garden, PROFILE).count("said once;") == 1
     assert len(told(own_garden, PROFILE).committed) == 2
-    # A crash loses the newest commits that did not wait for the disk; the next caller makes them again.
-    ok(ada(own_garden).call("md.snapshot_history", {"path": NOTES}))
     assert broken_promises(own_garden) == []
 
 
@@ -270,7 +271,6 @@ def test_while_the_database_is_away_nothing_is_written(
 def test_an_acknowledged_edit_survives_a_crash_of_the_server(
     own_server: EmbeddedPostgres, own_garden: Garden
 ) -> None:
-    """The last commit of a write does not wait for the disk; if lost, it is made again."""
     for number in range(2):
         asked = patching(PROFILE, "concerns v1", f"said {number};", idempotencyKey=str(number))
         answer = ok(ada(own_garden).call(*asked))
@@ -285,27 +285,59 @@ def test_an_acknowledged_edit_survives_a_crash_of_the_server(
         assert broken_promises(own_garden) == []
 
 
-def test_an_acknowledged_edit_survives_a_crash_of_the_server_and_an_outside_edit(
-    own_server: EmbeddedPostgres, own_garden: Garden
+def append_by_hand(file: Path) -> None:
+    with file.open("a") as opened_file:
+        opened_file.write("\nby hand;\n")
+
+
+def replace_by_hand(file: Path) -> None:
+    file.write_text(f"{file.read_text().replace('said once;', 'never;')}\nby hand;\n")
+
+
+@pytest.mark.parametrize(
+    "undo", [append_by_hand, replace_by_hand, Path.unlink], ids=lambda undo: undo.__name__
+)
+def test_an_acknowledged_edit_stays_committed_after_a_crash_of_the_server_and_an_outside_edit(
+    own_server: EmbeddedPostgres, own_garden: Garden, undo: Callable[[Path], None]
 ) -> None:
-    """The server lost the seal of the write, and the file was edited since."""
+    """The seal is on the disk before the answer; a file that a person has changed since can't show it."""
     with connection(own_server.ensure_running()) as administration:
         # Commits that don't wait for the disk must not reach it before the crash.
         administration.execute(b"alter system set wal_writer_delay = '10s'")
         administration.execute(b"select pg_reload_conf()")
     answer = ok(ada(own_garden).call(*ASKED))
     own_server.stop(immediately=True)
-    with (own_garden.home.path / PROFILE).open("a") as file:
-        file.write("\nby hand;\n")
+    undo(own_garden.home.path / PROFILE)
     own_server.ensure_running()
-    again = ok(ada(own_garden).call(*ASKED))
-    assert again["meta"]["replayed"]
-    assert again["meta"]["eventId"] == answer["meta"]["eventId"]
-    assert [event.status for event in told(own_garden, PROFILE).events] == ["committed"] * 2
-    ok(ada(own_garden).call(*patching(PROFILE, "needs v1", "the next")))
-    assert (
-        text_of(own_garden, PROFILE).count("said once;")
-        == text_of(own_garden, PROFILE).count("by hand;")
-        == 1
+    list(reconcile(own_garden.services, ["ada"]))
+    events = told(own_garden, PROFILE).events
+    assert [(event.event_id, event.status) for event in events][1] == (
+        UUID(answer["meta"]["eventId"]),
+        "committed",
     )
+    assert {event.status for event in events} == {"committed"}
+    ok(ada(own_garden).call("md.restore", {"path": PROFILE, "version": 2, "rationale": "it was answered"}))
+    assert text_of(own_garden, PROFILE).count("said once;") == 1
     assert broken_promises(own_garden) == []
+
+
+def test_a_change_that_is_committed_and_that_the_disk_did_not_confirm_closes_its_document(
+    garden: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail_for_names(_: int, *, replaced: bool) -> None:
+        if replaced:
+            raise SyncFailedError(replaced=True)
+
+    plant(ada(garden), PROFILE)
+    with monkeypatch.context() as failing_disk:
+        failing_disk.setattr(prepared_file, "sync", fail_for_names)
+        refused = ada(garden).call(*ASKED)
+        assert "did not confirm" in refused["error"]["message"]
+        assert told(garden, PROFILE).events[-1].status == "committed"
+        for asked in (ASKED, patching(PROFILE, "needs v1", "of another")):
+            assert code_of(ada(garden).call(*asked)) == "unavailable"
+    inode = (garden.home.path / PROFILE).stat().st_ino
+    assert ok(ada(garden).call(*ASKED))["meta"]["replayed"]
+    assert (garden.home.path / PROFILE).stat().st_ino != inode
+    assert [event.status for event in told(garden, PROFILE).events] == ["committed"] * 2
+    assert broken_promises(garden) == []

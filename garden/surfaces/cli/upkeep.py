@@ -24,8 +24,8 @@ def status(context: typer.Context, user: OneUser = None, as_json: AsJson = False
     edit adopts that. Open: a change was interrupted. Quarantined: an interrupted change could not be settled
     in many attempts; `garden reconcile --quarantined` tries once more. Damaged: no tool can edit it; run
     `garden repair`, or fix it by hand. Missing, unreadable: the file is gone, is not text, or its folder
-    can't be listed. Other files beside the documents are counted. Exit code 0 if all are in step, else 1;
-    `garden reconcile` takes care of all that needs no person.
+    can't be listed. Copy lost: the history lacks the version before. Other files beside the documents are
+    counted. Exit code 0 if all are in step, else 1; `garden reconcile` does what needs no person.
 
     Examples:
     garden status

@@ -12,8 +12,7 @@ What a file system promises, and all that is assumed here:
   or the new name only: some file systems write the folder that was synced first, and find the old name again.
   Of its own accord a journal never keeps only that the old name has gone; but a sync of the old folder
   promises no more than that.
-- What the database committed and waited for is there. What it committed without waiting is there up to some
-  commit, and nothing after that: its log is written in order.
+- What the database confirmed is there. A statement that it was sent and has not confirmed is there or not.
 
 A file system without a journal may also lose both names of an unsynced rename between folders. No order of
 calls prevents that for a rename; the text would still be in the account.

@@ -23,6 +23,7 @@ class What(StrEnum):
     WRITE = "write"
     SYNC = "sync"
     DATABASE = "database"
+    CONFIRMED = "confirmed"
     ANSWER = "answer"
 
 
@@ -33,6 +34,8 @@ NAMING = frozenset({What.CREATE, What.MAKE_FOLDER, What.LINK, What.RENAME, What.
 @dataclass(frozen=True)
 class Effect:
     """One effect; `node` is the file or folder that it concerns, `number` the kernel's own for a new one.
+
+    A database step is sent and later confirmed; in between the process may go on.
 
     `other` is the file that has the old name after an exchange.
 
@@ -53,7 +56,7 @@ class Effect:
     @property
     def shape(self) -> tuple[str, ...]:
         """The part that is the same in two runs of one request; names and texts hold different ids."""
-        step = self.name if self.what in {What.DATABASE, What.ANSWER} else ""
+        step = self.name if self.what in {What.DATABASE, What.CONFIRMED, What.ANSWER} else ""
         return self.what, self.node, self.folder, self.old_folder, step
 
     def as_told(self, user: str) -> dict[str, Any]:
@@ -69,7 +72,7 @@ class Effect:
         match self.what:
             case What.WRITE | What.SYNC:
                 return f"{self.what} {self.node}"
-            case What.DATABASE | What.ANSWER:
+            case What.DATABASE | What.CONFIRMED | What.ANSWER:
                 return f"{self.what} {self.name}"
             case What.RENAME | What.EXCHANGE:
                 return f"{self.what} {self.old_folder}/{self.old_name} to {self.folder}/{self.name}"

@@ -11,7 +11,7 @@ from garden.application import Garden
 from garden.events.saga import Status
 from garden.grammar.errors import GardenError
 from garden.upkeep.reconciliation import reconcile
-from garden.upkeep.status import status_of_user
+from garden.upkeep.status import DocumentStatus, status_of_user
 from tests.crash.power.disk import (
     Choice,
     Image,
@@ -27,9 +27,10 @@ from tests.crash.power.disk import (
 )
 from tests.crash.power.effects import Effect, What, database_steps
 from tests.crash.power.operations import BrokenError, Operation, at, prepare
-from tests.crash.power.processes import RECONCILE, Asked, Job, Processes, ProcessRun
+from tests.crash.power.processes import RECONCILE, Asked, Job, Processes, ProcessRun, date_ahead
 from tests.support.promises import ADOPTED, broken_promises
 from tests.support.promises import told as told_of
+from tests.support.waiting import until
 
 RECOVERIES = ("reconcile", "the next", "the same")
 # The caller after an interrupted writer, which may be interrupted too.
@@ -133,6 +134,7 @@ class Harness:
     """Tries scenarios on one garden, with one user per state."""
 
     def __init__(self, garden: Garden, processes: Processes, *, left_out: str | None = None) -> None:
+        date_ahead(garden)
         self._garden = garden
         self._processes = processes
         self._left_out = left_out
@@ -214,9 +216,7 @@ class Harness:
         if first is None:
             return Ground(base, labels)
         requests = [request.asked(user) for request in scenario.operation.requests]
-        life = self._processes.live(
-            Job(user, requests, labels, first.step, self._left_out, scenario.operation.unable)
-        )
+        life = self._live(Job(user, requests, labels, first.step, self._left_out, scenario.operation.unable))
         assert life.ended == "killed", life
         numbers = sum(effect.number > 0 for effect in life.effects)
         answers = sum(effect.what is What.ANSWER for effect in life.effects)
@@ -236,7 +236,19 @@ class Harness:
             scenario.operation.unable,
             ground.numbers,
         )
-        return self._processes.live(job)
+        return self._live(job)
+
+    def _live(self, job: Job) -> ProcessRun:
+        """Let a process live, and its server sessions: they finish what it sent before it was killed."""
+        before = self._sessions()
+        life = self._processes.live(job)
+        until(lambda: self._sessions() <= before)
+        return life
+
+    def _sessions(self) -> set[int]:
+        with self._garden.services.reader._pool.connection() as asking:
+            rows = asking.execute("select pid from pg_stat_activity where datname = current_database()")
+            return {row["pid"] for row in rows}
 
     def _broken(self, scenario: Scenario, template: Template, failure: Failure, recovery: str) -> str:
         with self._user() as user:
@@ -274,10 +286,9 @@ class Harness:
 
 
 def _kept(done: Sequence[Effect]) -> range:
-    """Yield how many database steps may survive: those waited for, plus any number of later ones."""
-    steps = [effect.name for effect in done if effect.what is What.DATABASE]
-    waited_for = [number for number, name in enumerate(steps, 1) if name != "end_event"]
-    return range(max(waited_for, default=0), len(steps) + 1)
+    """Yield how many database steps may survive: those confirmed, and one more where it was sent."""
+    confirmed = sum(effect.what is What.CONFIRMED for effect in done)
+    return range(confirmed, len(database_steps(done)) + 1)
 
 
 def _where(failure: Failure, template: Template) -> str:
@@ -291,8 +302,13 @@ def check(garden: Garden, user: str, operation: Operation, acknowledged: int, re
     """Recover, send everything again, and raise where a promise is broken."""
     session = garden.session(user, "companion", role="maintainer")
     before: list[int] | None = None
+    # What was acknowledged is on the disk; only a change on its way may need its file or copy made again.
+    may_remake = acknowledged < len(operation.requests)
+    if not may_remake:
+        for status in status_of_user(garden.services, user):
+            _expect_in_step(status)
     if recovery != "the same":
-        _recovered(garden, user, operation, recovery)
+        _recovered(garden, user, operation, recovery, may_remake=may_remake)
         before = [request.seen(garden, user) for request in operation.requests]
         for number, times in enumerate(before):
             if times > 1 or (number < acknowledged and times != 1):
@@ -312,11 +328,11 @@ def check(garden: Garden, user: str, operation: Operation, acknowledged: int, re
         if number == len(operation.requests) - 1 and request.seen(garden, user) != 1:
             raise BrokenError(f"sent again, request {number} is not there once")
     # This also removes strays beside documents that no caller opened.
-    _reconciled(garden, user)
+    _reconciled(garden, user, may_remake=may_remake)
     _hold(garden, user, operation)
 
 
-def _recovered(garden: Garden, user: str, operation: Operation, recovery: str) -> None:
+def _recovered(garden: Garden, user: str, operation: Operation, recovery: str, *, may_remake: bool) -> None:
     if recovery == "the next":
         tool, args = operation.next_comes(user)
         envelope = garden.session(user, "other", role="maintainer").call(tool, args)
@@ -324,22 +340,26 @@ def _recovered(garden: Garden, user: str, operation: Operation, recovery: str) -
         if not envelope["ok"] and envelope["error"]["code"] not in expected:
             raise BrokenError(f"the next is refused: {envelope['error']}")
     # The next caller settles only its own document.
-    _reconciled(garden, user)
+    _reconciled(garden, user, may_remake=may_remake)
 
 
-def _reconciled(garden: Garden, user: str) -> None:
+def _reconciled(garden: Garden, user: str, *, may_remake: bool) -> None:
     # A reconciler leaves recent attempts of another alone; here that time is over.
     with mock.patch("garden.events.attempts.PAUSE_SECONDS", 0):
         reconciled = list(reconcile(garden.services, [user]))
     for each in reconciled:
-        if not each.is_well or each.outcome == "made again":
+        if not each.is_well or (each.outcome == "made again" and not may_remake):
             raise BrokenError(f"{each.path} could not be reconciled: {each.outcome}, {each.message}")
+
+
+def _expect_in_step(status: DocumentStatus) -> None:
+    if not status.in_step:
+        raise BrokenError(f"{status.path} is {status.state}: {status.message}")
 
 
 def _hold(garden: Garden, user: str, operation: Operation) -> None:
     for status in status_of_user(garden.services, user):
-        if not status.in_step:
-            raise BrokenError(f"{status.path} is {status.state}: {status.message}")
+        _expect_in_step(status)
         events = told_of(garden, status.path, user).events
         if any(event.statement.type == ADOPTED for event in events):
             raise BrokenError(f"{status.path}: what the disk lost was taken for an edit from outside")

@@ -18,7 +18,7 @@ from garden.files import (
 from tests.crash.power.harness import Harness, Scenario
 from tests.crash.power.operations import OPERATIONS
 from tests.crash.power.processes import Processes
-from tests.crash.power.recording import MAKER, made_by, place_named
+from tests.crash.power.recording import place_named
 
 _MODULES = (garden_files, garden_folders, history_copies, prepared_file, plain_files, beneath)
 _ASKING = {"sync", "os.fsync"}
@@ -40,14 +40,8 @@ class Proof:
 def places() -> list[str]:
     """Name every place of the product that syncs below `users/` or `history/`."""
     calls = [each for module in _MODULES for each in _calls_in(module)]
-    makers = {function for function, called, _ in calls if called == MAKER}
     syncs = {(function, line) for function, called, line in calls if called in _ASKING and function != "sync"}
-    named = {(function, place_named(function, line)) for function, line in syncs}
-    return sorted(
-        name
-        for function, place in named
-        for name in ([made_by(maker, place) for maker in makers] if function == MAKER else [place])
-    )
+    return sorted(place_named(function, line) for function, line in syncs)
 
 
 def _calls_in(module: ModuleType) -> Iterator[tuple[str, str, str]]:

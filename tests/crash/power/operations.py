@@ -54,7 +54,7 @@ def at(user: str, path: str) -> str:
 
 
 def planting(user: str, path: str) -> Asked:
-    return "md.plant", {"path": at(user, path)}
+    return "md.plant", {"path": at(user, path), "idempotencyKey": f"plant {path}"}
 
 
 def patching(user: str, path: str, anchor: str, line: str) -> Asked:

@@ -1,6 +1,5 @@
 """Records this process's effects on files and events, and kills it before a chosen step."""
 
-import contextlib
 import errno
 import linecache
 import os
@@ -18,9 +17,6 @@ from tests.crash.power.effects import Effect, What
 
 # Statements that change nothing a power failure could take.
 _NO_CHANGE = {"unlock"}
-
-# The function that makes every new file.
-MAKER = "fresh_file"
 
 Tell = Callable[[Effect], None]
 
@@ -203,25 +199,36 @@ class Recorder:
         number = os.stat(name, dir_fd=dir_fd).st_ino
         self._done(Effect(What.MAKE_FOLDER, self._labelled(number), folder, name, number=number))
 
-    def _send(self, original: Any, stream: LockedStream, name: str, *words: Any, **named: Any) -> None:
+    def _send(
+        self,
+        original: Any,
+        stream: LockedStream,
+        name: str,
+        *words: Any,
+        meanwhile: Callable[[], None] | None = None,
+        **named: Any,
+    ) -> None:
         if name in _NO_CHANGE:
             original(stream, name, *words, **named)
             return
+
+        def once_sent() -> None:
+            self._done(Effect(What.DATABASE, name=name))
+            if meanwhile is not None:
+                meanwhile()
+            self._before()
+
         self._before()
-        original(stream, name, *words, **named)
-        self._done(Effect(What.DATABASE, name=name))
+        original(stream, name, *words, meanwhile=once_sent, **named)
+        self._done(Effect(What.CONFIRMED, name=name))
 
 
 def place_of(frame: FrameType | None) -> str:
-    """Name the line of the product that calls sync, and for a new file its maker too."""
+    """Name the line of the product that calls sync."""
     asking = _beyond(frame, {__file__, plain_files.sync.__code__})
-    place = place_named(
+    return place_named(
         asking.f_code.co_qualname, linecache.getline(asking.f_code.co_filename, asking.f_lineno)
     )
-    if asking.f_code.co_name != MAKER:
-        return place
-    maker = _beyond(asking.f_back, {contextlib.__file__})
-    return made_by(maker.f_code.co_qualname, place)
 
 
 def _beyond(frame: FrameType | None, passed: set[Any]) -> FrameType:
@@ -233,7 +240,3 @@ def _beyond(frame: FrameType | None, passed: set[Any]) -> FrameType:
 
 def place_named(function: str, line: str) -> str:
     return f"{function.replace('.<locals>', '').replace('GardenFiles.', '')}: {line.strip()}"
-
-
-def made_by(function: str, place: str) -> str:
-    return f"{function.replace('.<locals>', '').replace('GardenFiles.', '')}: {place}"

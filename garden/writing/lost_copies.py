@@ -1,0 +1,46 @@
+"""Lost copies: history copies that a power failure took, though their change is committed.
+
+A change is committed while the disk still writes the name of its copy. A power failure can take that name
+only before the change is answered, so only the newest change of a document can lack its copy.
+"""
+
+from dataclasses import dataclass
+
+import structlog
+
+from garden.events.reader import EventReader
+from garden.events.records import LastChange
+from garden.events.stream import LockedStream
+from garden.files.garden_files import GardenFiles
+from garden.files.paths import GardenPath
+from garden.writing.adoption import ADOPTED_TYPE
+from garden.writing.planner import keeps_copy
+from garden.writing.settlement import EMPTY_HASH
+
+
+@dataclass(frozen=True)
+class LostCopies:
+    """Makes lost copies again from the events."""
+
+    reader: EventReader
+    files: GardenFiles
+
+    def rebuild(self, stream: LockedStream, path: GardenPath) -> bool:
+        """Make the copy of the newest change again if it is missing; returns whether it was."""
+        change = stream.last_change
+        # A change that was settled since has its copy.
+        is_newest = change is not None and change.event_id == stream.head.head_event_id
+        copy = copy_left_by(path, change) if change and is_newest else None
+        if copy is None or self.files.exists(copy):
+            return False
+        text = self.reader.text_at(path.user_id, path.text, stream.head.version - 1)
+        self.files.history.write(copy, text.encode())
+        structlog.get_logger("garden.recovery").warning("a lost copy was made again", path=copy.text)
+        return True
+
+
+def copy_left_by(path: GardenPath, change: LastChange) -> GardenPath | None:
+    """The copy that a document's last change left, if it replaced a version and keeps it."""
+    if change.before_raw_hash in {None, EMPTY_HASH} or change.type == ADOPTED_TYPE:
+        return None
+    return path.copy_of(change.created_at, change.event_id) if keeps_copy(path, change.op) else None
