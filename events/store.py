@@ -95,7 +95,8 @@ class EventStore:
             if request is not None and request.only_while_newest:
                 journal.forget_earlier(unless_made_at=journal.head.updated_at)
             if journal.earlier is not None:
-                return LogOutcome(journal.earlier.event_id, replayed=True)
+                is_annotation = bool((journal.earlier.response or {}).get("annotated"))
+                return LogOutcome(journal.earlier.event_id, is_annotation, replayed=True)
             if check is not None:
                 check()
             write = journal.find_write_by_caller(statement.path) if statement.path else None

@@ -200,7 +200,7 @@ class LockedStream:
         )
         values = {
             **parameters(annotation_row(annotation)),
-            **self._request_values(event_id, at, {"eventId": str(event_id)}),
+            **self._request_values(event_id, at, {"eventId": str(event_id), "annotated": True}),
             "head_seal": self._head_seal(tail),
             "lock": self._lock,
         }

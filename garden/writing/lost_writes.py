@@ -32,6 +32,17 @@ class LostWrites:
 
     def rebuild(self, stream: LockedStream, path: GardenPath, file: FileText) -> FileText | None:
         """Put the newest version in the file's place if the disk set the file back; returns the new file."""
+        text = self.newest_text(stream, path, file)
+        if text is None:
+            return None
+        self.files.replace(path, text.encode(), expected=file.hash)
+        structlog.get_logger("garden.recovery").warning(
+            "the disk had set a file back; it was rebuilt", path=path.text, version=stream.head.version
+        )
+        return self.files.read(path)
+
+    def newest_text(self, stream: LockedStream, path: GardenPath, file: FileText) -> str | None:
+        """The newest version's text if the disk set the file back, or None."""
         if stream.head.version < 2 or file.hash == stream.head.file_hash:
             return None
         if not stream.head.has_file:
@@ -41,13 +52,7 @@ class LostWrites:
         # With a wrong clock it could be a person's undo. Both texts are in the event log, so nothing is lost.
         if lost is None or not stream.is_dated_by_clock(lost) or not self._is_older(path, file, lost):
             return None
-        text = self.reader.text_at(path.user_id, path.text, stream.head.version)
-        self.files.replace(path, text.encode(), expected=file.hash)
-        structlog.get_logger("garden.recovery").warning(
-            "the disk had set a file back; it was rebuilt",
-            path=path.text, version=stream.head.version, lost_since=lost.document_version,
-        )  # fmt: skip
-        return self.files.read(path)
+        return self.reader.text_at(path.user_id, path.text, stream.head.version)
 
     def _is_older(self, path: GardenPath, file: FileText, lost: Event) -> bool:
         """Whether a file was last touched before the change that it lacks."""

@@ -9,6 +9,7 @@ from garden.events.saga import Status
 from garden.events.stream import LockedStream
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
+from garden.files.plain_files import raw_hash
 from garden.writing.lost_writes import LostWrites
 from garden.writing.outcomes import WriteOutcome
 from garden.writing.planner import MOVE_OP
@@ -39,20 +40,29 @@ class Replays:
         earlier = answered_request(stream)
         if earlier is None:
             return None
-        file = self.settler.read(path)
-        if file is not None and records:
-            # Otherwise a change that a power failure took would be carried out a second time.
-            file = self.lost_writes.rebuild(stream, path, file) or file
+        text = self._text(stream, path, records=records)
         is_newest = stream.head.head_event_id == earlier.event_id
-        if is_newest and file is not None and file.hash == stream.head.raw_hash:
+        if is_newest and text is not None and raw_hash(text.encode()) == stream.head.file_hash:
             return replay_outcome(earlier, _AS_LEFT, stands=True)
         if is_new_request(stream, records=records):
             return None
-        if file is None:
+        if text is None:
             return replay_outcome(earlier, _MISSING, stands=False)
         event = self.reader.event(path.user_id, earlier.event_id)
-        stands = event is not None and self.settler.holds_change(path, event, file.text)
+        stands = event is not None and self.settler.holds_change(path, event, text)
         return replay_outcome(earlier, _CHANGED if stands else _UNDONE, stands=stands)
+
+    def _text(self, stream: LockedStream, path: GardenPath, *, records: bool) -> str | None:
+        """The document's text, or None if it has no file.
+
+        A file that a power failure set back counts as rebuilt, or its change would be carried out twice.
+        """
+        file = self.settler.read(path)
+        if file is None:
+            return None
+        if records:
+            return (self.lost_writes.rebuild(stream, path, file) or file).text
+        return self.lost_writes.newest_text(stream, path, file) or file.text
 
     def of_move(
         self, source: LockedStream, path: GardenPath, new_path: GardenPath, *, records: bool

@@ -227,8 +227,11 @@ class WritePath:
             file = self.files.read(path)
         except FileMissingError:
             return self._open_missing(stream, path, recreates=recreates, records=False)
+        newest = self.lost_writes.newest_text(stream, path, file)
+        if newest is not None:
+            return LockedDocument(self.documents.parse_text(path, newest), None, rebuilt=True)
         stream.damage = self.adopter.damage(stream, path, file)
-        drifted = file.hash != stream.head.raw_hash
+        drifted = file.hash != stream.head.file_hash
         return LockedDocument(self.documents.parse_file(path, file), None, drifted=drifted)
 
     def _open_missing(

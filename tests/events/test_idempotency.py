@@ -270,7 +270,7 @@ def test_an_annotation_is_as_idempotent_as_an_event(account: Account) -> None:
     write = account.edit("one\n")
     for replayed in (False, True):
         logged = account.log("why", path=NOTES, asked=asking("k"))
-        assert (logged.event_id, logged.replayed) == (write.event_id, replayed)
+        assert (logged.event_id, logged.is_annotation, logged.replayed) == (write.event_id, True, replayed)
     assert len(account.reader.annotations("ada", [write.event_id])) == 1
 
 

@@ -66,6 +66,10 @@ def test_the_next_write_rebuilds_it_too(garden: Garden, session: Session) -> Non
     old = file.read_bytes()
     edited(session, CRITIC, "first")
     file.write_bytes(old)
+    change = {"path": CRITIC, "sectionAnchor": "concerns v1", "change": {"append": "- second"}}
+    preview = ok(session, "md.patch_section", **change, dryRun=True)["meta"]
+    assert " - first\n" in preview["diff"]
+    assert file.read_bytes() == old
     edited(session, CRITIC, "second")
     assert "first" in file.read_text()
     assert "second" in file.read_text()
