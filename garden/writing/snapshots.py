@@ -8,7 +8,7 @@ from garden.events.reader import EventReader, Query
 from garden.events.records import JOURNAL, Caller, Statement
 from garden.events.store import EventStore
 from garden.events.stream import LockedStream
-from garden.files.errors import FileMissingError
+from garden.files.errors import FileMissingError, FileTooLargeError, NotTextError
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
 from garden.home.disk_space import DiskSpace
@@ -91,7 +91,7 @@ class Snapshots:
         copy = newest[0].statement.edit
         if not isinstance(copy, SnapshotPayload) or copy.raw_hash != document.raw_hash:
             return None
-        if not self.files.exists(GardenPath(copy.history_path)):
+        if not self._is_kept(copy):
             return None
         return replace(_outcome(copy.history_path), event_id=newest[0].event_id, unchanged=True)
 
@@ -99,9 +99,16 @@ class Snapshots:
         event = self.reader.event(caller.user_id, earlier.event_id)
         copy = event.statement.edit if event else None
         path = copy.history_path if isinstance(copy, SnapshotPayload) else ""
-        stands = bool(path) and self.files.exists(GardenPath(path))
-        since = "The copy is still there." if stands else "The copy has gone since."
+        stands = isinstance(copy, SnapshotPayload) and self._is_kept(copy)
+        since = "The copy is still as it was." if stands else "The copy has gone or changed since."
         return replace(replay_outcome(earlier, since, stands=stands), result=_outcome(path).result)
+
+    def _is_kept(self, copy: SnapshotPayload) -> bool:
+        """Whether a copy is there, and holds what was copied."""
+        try:
+            return self.files.read(GardenPath(copy.history_path)).hash == copy.raw_hash
+        except (FileMissingError, FileTooLargeError, NotTextError):
+            return False
 
 
 def _outcome(history_path: str) -> WriteOutcome:

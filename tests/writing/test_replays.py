@@ -240,7 +240,12 @@ EFFECTS = {
         lambda garden, _: file_of(garden, FOLDER).rmdir(),
         "folder has gone",
     ),
-    "copy removed": Effect(("md.snapshot_history", {"path": NOTES}), remove_copy, "copy has gone"),
+    "copy changed": Effect(
+        ("md.snapshot_history", {"path": NOTES}),
+        lambda garden, _: next(file_of(garden, "history/ada").rglob("*.md")).write_text("mine\n"),
+        "copy has gone or changed",
+    ),
+    "copy removed": Effect(("md.snapshot_history", {"path": NOTES}), remove_copy, "copy has gone or changed"),
 }  # fmt: skip
 
 

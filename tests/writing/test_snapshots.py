@@ -123,3 +123,18 @@ def test_a_snapshot_adopts_an_outside_edit(garden: Garden, ada: Session) -> None
     assert events_of(ada, NOTES) == [
         "plant committed", "external_edit committed", "snapshot_history committed"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_removed", [True, False])
+def test_a_copy_that_a_person_changed_or_removed_is_made_again(
+    garden: Garden, ada: Session, is_removed: bool
+) -> None:
+    plant(ada, NOTES)
+    first = file_of(garden, result(ada, "md.snapshot_history", path=NOTES)["historyPath"])
+    if is_removed:
+        first.unlink()
+    else:
+        first.write_text("mine\n")
+    again = file_of(garden, result(ada, "md.snapshot_history", path=NOTES)["historyPath"])
+    assert again != first
+    assert again.read_bytes() == file_of(garden, NOTES).read_bytes()

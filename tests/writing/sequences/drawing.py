@@ -135,7 +135,10 @@ class Drawing:
             shutil.rmtree(self._home / self.folder, ignore_errors=True)
         copies = list((self._home / "history" / self._user_id).rglob("*.md"))
         if copies and self._chance(0.1):
-            self._pick(copies).unlink()
+            copy = self._pick(copies)
+            copy.unlink()
+            if self._chance(0.5):
+                copy.write_text("mine\n")
         for path in self.random.sample(self.paths, 2):
             file = self._home / path
             if path not in spared and (file.exists() or path in self._replaced):

@@ -170,7 +170,7 @@ class Judge:
             case "fs.ensure_dir":
                 return record.path in state.folders
             case "md.snapshot_history":
-                return record.result["historyPath"] in self._copies
+                return self._copies.get(record.result["historyPath"]) == record.after
             case "fs.move":
                 is_there = state.pages[record.new_path] is not None
                 return is_there and state.moves.get(record.new_path) == ("from", record.path)
@@ -226,6 +226,7 @@ class Judge:
                 after = replace(_marked(state, call, JOURNAL), folders=state.folders | {call.path})
             case "md.snapshot_history":
                 after = self._snapshot(state, call, answer)
+                record = replace(record, after=state.pages[call.path])
             case "fs.move":
                 after = self._moved(state, call)
                 record = replace(record, new_path=call.args["newPath"])
