@@ -18,7 +18,7 @@ from garden.writing.write_path import Preview
 
 
 class NotAnEditError(GardenError):
-    """The tool edits no document, so it has no preview."""
+    """The tool does not edit one document, so it can't be proposed."""
 
     code = "invalid_input"
 
@@ -45,7 +45,8 @@ def propose(call: Call, request: ProposeRequest) -> Reply:
     if tool.edits is None:
         names = ", ".join(name for name, each in call.tools.items() if each.edits)
         raise NotAnEditError(
-            f"{tool.name} edits no document, so it has no preview.", hint=f"Tools with a preview: {names}."
+            f"{tool.name} does not edit one document, so it can't be proposed.",
+            hint=f"Tools that can: {names}. Other tools that write take dryRun.",
         )
     wanted = parse_request(tool, request.args)
     caller = with_correlation(call.caller, wanted)

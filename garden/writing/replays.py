@@ -7,6 +7,7 @@ from garden.events.payloads import MovePayload
 from garden.events.reader import EventReader, Query
 from garden.events.saga import Status
 from garden.events.stream import LockedStream
+from garden.files.errors import FileTooLargeError, NotTextError
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
 from garden.files.plain_files import raw_hash
@@ -21,7 +22,7 @@ _AS_LEFT = "The document is still as it left it."
 _MOVED = "The document is still at its new path."
 _CHANGED = "The document has changed since, and still has this change."
 _UNDONE = "The document has changed since, and no longer has this change."
-_MISSING = "The document's file has gone since."
+_MISSING = "The document's file has gone since, or can no longer be read."
 _MOVED_ON = "The document is no longer at its new path."
 _RECENT_MOVES = 20
 
@@ -53,11 +54,14 @@ class Replays:
         return replay_outcome(earlier, _CHANGED if stands else _UNDONE, stands=stands)
 
     def _text(self, stream: LockedStream, path: GardenPath, *, records: bool) -> str | None:
-        """The document's text, or None if it has no file.
+        """The document's text, or None if it has no file, or none that can be read.
 
         A file that a power failure set back counts as rebuilt, or its change would be carried out twice.
         """
-        file = self.settler.read(path)
+        try:
+            file = self.settler.read(path)
+        except (FileTooLargeError, NotTextError):
+            return None
         if file is None:
             return None
         if records:

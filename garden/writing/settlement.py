@@ -132,11 +132,11 @@ class SagaSettler:
 
     def holds_change(self, path: GardenPath, event: Event, text: str) -> bool:
         """Whether a text still has the change of an event; its line in the Change Log may have gone."""
-        before, after = self._texts_of(path, event)
-        if text == after:
-            return True
-        name = str(event.event_id)
-        return _holds(*(_without_lines_of(name, each) for each in (text, before, after)))
+        texts = (text, *self._texts_of(path, event))
+        now, before, after = (_without_lines_of(str(event.event_id), each) for each in texts)
+        # Of a change of white space it is only known whether it was undone.
+        only_space = now != before and _lines(before) == _lines(after)
+        return now == after or only_space or _holds(now, before, after)
 
     def _texts_of(self, path: GardenPath, event: Event) -> tuple[str, str]:
         """The text before the change of an event, and the text after it."""
@@ -199,13 +199,17 @@ def _was_missing(event: Event) -> bool:
 
 def _holds(text: str, before: str, after: str) -> bool:
     """Whether a text has every line that a change added, and none that it removed."""
-    there, old, new = (Counter(filter(str.strip, each.splitlines())) for each in (text, before, after))
+    there, old, new = _lines(text), _lines(before), _lines(after)
     added, removed = new - old, old - new
     return (
         bool(added or removed)
         and all(there[line] >= new[line] for line in added)
         and all(there[line] <= new[line] for line in removed)
     )
+
+
+def _lines(text: str) -> Counter[str]:
+    return Counter(filter(str.strip, text.splitlines()))
 
 
 def _without_lines_of(event_id: str, text: str) -> str:

@@ -221,6 +221,15 @@ EFFECTS = {
         "no longer has this change",
     ),
     "file gone": Effect(SLEPT, lambda garden, _: file_of(garden, NOTES).unlink(), "file has gone"),
+    "file that is no text": Effect(
+        SLEPT, lambda garden, _: file_of(garden, NOTES).write_bytes(b"\xff"), "can no longer be read"
+    ),
+    "blank lines": Effect(
+        page("One\n\n"),
+        lambda _, session: do(session, page("One")),
+        "no longer has this change",
+        first=page("One"),
+    ),
     "document moved away": Effect(
         ("md.plant", {"path": "users/ada/parts/child/notes.md"}),
         lambda _, session: do(session, move("users/ada/parts/child/notes.md")),

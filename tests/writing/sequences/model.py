@@ -147,7 +147,7 @@ class Judge:
         if call.tool == "events.log":
             return True
         if call.tool == "fs.move":
-            return state.pages[call.path] is None and self._stands(state, record)
+            return state.pages[call.path] is None and bool(self._stands(state, record))
         return state.files[call.path] is not None and state.files[call.path] == state.logged[call.path]
 
     def _replayed(self, state: State, record: Record, call: Call, answer: Answer) -> Iterator[State]:
@@ -160,10 +160,11 @@ class Judge:
         is_same = record.event is None or (record.event, record.result) == (meta.get("eventId"), result)
         is_said = meta.get("replayed") and any("carried out before" in each for each in meta["warnings"])
         learned = replace(record, event=meta.get("eventId"), result=result)
-        if is_same and is_said and meta.get("effectStands") is self._stands(state, learned):
+        if is_same and is_said and self._stands(state, learned) in {None, meta.get("effectStands")}:
             yield replace(state, records={**state.records, call.identity: learned})
 
-    def _stands(self, state: State, record: Record) -> bool:
+    def _stands(self, state: State, record: Record) -> bool | None:
+        """Whether the effect of a request is still there; None where it was blank lines alone."""
         match record.tool:
             case "events.log":
                 return True
@@ -174,8 +175,10 @@ class Judge:
             case "fs.move":
                 is_there = state.pages[record.new_path] is not None
                 return is_there and state.moves.get(record.new_path) == ("from", record.path)
-        page = state.pages[record.path]
-        return page is not None and holds(page, record.before or (), record.after or ())
+        page, before, after = state.pages[record.path], record.before or (), record.after or ()
+        if page is None:
+            return False
+        return None if before == after else holds(page, before, after)
 
     def _interrupted(self, state: State, call: Call, *, killed: bool) -> Iterator[State]:
         """A killed call has had its effect or not; it may have recorded outside edits before."""
