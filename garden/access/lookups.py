@@ -14,7 +14,6 @@ from garden.files.paths import GardenPath, parse_path
 from garden.grammar.canonical import content_hash
 from garden.tools.documents import read_document
 from garden.tools.request_paths import document_or_copy_path
-from garden.writing.fixes import FixedText, fix_document
 from garden.writing.services import Services
 from garden.writing.versions import EventNotFoundError, change_of, find_event, version_at
 
@@ -68,11 +67,6 @@ class Lookups:
     def diff(self, caller: Caller, event_id: str) -> str:
         """Diff of what an event changed, or intended to change; empty for an event without a change."""
         return change_of(self._services.reader, self._event(caller, event_id)).text
-
-    def fixes(self, caller: Caller, path: str) -> FixedText | None:
-        """Plan every mechanical lint fix of a document; None if there is nothing to fix."""
-        place = parse_path(path, owner=caller.user_id)
-        return fix_document(self._services.documents, place, self._services.files.read(place))
 
     def _view(self, caller: Caller, event: Event) -> EventView:
         return event_views(self._services.reader, caller.user_id, [event])[0]

@@ -13,7 +13,7 @@ from garden.home.times import parse_time
 from garden.tools.declaration import MAINTAINERS, Call, Edits, Tool, Traits
 from garden.tools.edits import edit_handler, intent_of
 from garden.tools.wire import EditRequest, Line, Time
-from garden.writing.documents import identity_by_path
+from garden.writing.documents import GardenDocument, identity_by_path
 from garden.writing.planner import Intent, Plan
 from garden.writing.versions import check_version_is_whole, last_whole_version, resolve_version
 
@@ -62,7 +62,7 @@ class Restoration(Wire):
 def _repair_intent(call: Call, path: GardenPath, request: RepairRequest) -> Intent:
     reader, identity = call.services.reader, identity_by_path(path)
 
-    def against(newest: int) -> RepairDocument:
+    def against(newest: int, _found: GardenDocument | None) -> RepairDocument:
         version = last_whole_version(reader, path, newest)
         good = reader.text_at(path.user_id, path.text, version) if version else ""
         return RepairDocument(version, good, identity)

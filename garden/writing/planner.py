@@ -95,7 +95,7 @@ class Intent:
 
     `asked` is the request in the caller's own words. `only_new` refuses a document that exists.
     `foreign_log` lets its Change Log name events of another home. `under_lock` makes the edit from the
-    version found under the lock.
+    version and the document found under the lock.
     """
 
     path: GardenPath
@@ -109,11 +109,11 @@ class Intent:
     asked: Mapping[str, Any] = field(default_factory=dict)
     only_new: bool = False
     foreign_log: bool = False
-    under_lock: Callable[[int], Edit] | None = None
+    under_lock: Callable[[int, GardenDocument | None], Edit] | None = None
 
-    def at_version(self, version: int) -> "Intent":
-        """The intent with the edit for the version found under the lock."""
-        return self if self.under_lock is None else replace(self, edit=self.under_lock(version))
+    def at_version(self, version: int, document: GardenDocument | None) -> "Intent":
+        """The intent with the edit for the version and the document found under the lock."""
+        return self if self.under_lock is None else replace(self, edit=self.under_lock(version, document))
 
     @property
     def recovers(self) -> bool:

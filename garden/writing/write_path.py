@@ -117,7 +117,7 @@ class WritePath:
                 return replay
             opened = self.open_and_adopt(stream, path, recreates=intent.recreates)
             name = stream.next_name()
-            intent = intent.at_version(stream.head.version)
+            intent = intent.at_version(stream.head.version, opened.current)
             plan = self.planner.plan(intent, opened.current, name, stream.damage, missing=opened.missing)
             reach(Failpoint.PLANNED)
             outcome = _outcome(plan, build_result(plan), opened.adopted)
@@ -174,7 +174,7 @@ class WritePath:
                 return replay
             opened = self.open_without_adopting(stream, intent.path, recreates=intent.recreates)
             plan = self.planner.plan(
-                intent.at_version(stream.head.version),
+                intent.at_version(stream.head.version, opened.current),
                 opened.current,
                 stream.next_name(),
                 stream.damage,

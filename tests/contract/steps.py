@@ -204,6 +204,8 @@ _SECTIONS = (
     Step("lint", "md.lint", {"path": CRITIC}),
     Step("lint nothing", "md.lint", {"path": MOVED}, "not_found"),
     Step("check", "lint.check", {"path": CRITIC}),
+    Step("fix", "md.fix", {"path": CRITIC}),
+    Step("fix nothing", "md.fix", {"path": MOVED}, "not_found"),
     Step("check a number", "lint.check", {"path": 7}, "invalid_input"),
 )
 _READING = (

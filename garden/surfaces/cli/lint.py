@@ -72,39 +72,23 @@ def _documents(desk: Desk, names: list[str]) -> "list[GardenPath]":
 
 
 def _lint(desk: Desk, path: "GardenPath", *, fix: bool, dry_run: bool) -> dict[str, Any]:
-    fixed = _fix(desk, path, dry_run=dry_run) if fix else None
-    answer = {"path": path.text, **desk.call("lint.check", path=path.text)}
-    return answer if fixed is None else {**answer, "mended": fixed}
-
-
-def _fix(desk: Desk, path: "GardenPath", *, dry_run: bool) -> dict[str, Any] | None:
-    from uuid import uuid4
-
-    from garden.grammar.errors import GardenError
     from garden.surfaces.cli.interrupts import delay_interrupt
 
-    try:
-        plan = desk.garden.lookups.fixes(desk.session.caller, path.text)
-    except GardenError:
-        # The check that follows reports the problem.
-        return None
-    if plan is None:
-        return None
-    with delay_interrupt():
-        envelope = desk.call(
-            "fs.write",
-            path=path.text,
-            content=plan.text,
-            rationale=plan.rationale,
-            ifMatch=plan.document_hash,
-            idempotencyKey=f"garden-{uuid4()}",
-            dryRun=dry_run,
-        )
-    return {"cured": dict(plan.fixed), "diff": plan.diff.text, "answer": envelope}
+    answer: dict[str, Any] = {"path": path.text}
+    if fix:
+        with delay_interrupt():
+            fixed = desk.call("md.fix", path=path.text, dryRun=dry_run)
+        if not (fixed["ok"] and fixed["meta"].get("unchanged")):
+            answer["fix"] = fixed
+    checked = desk.call("lint.check", path=path.text)
+    if not checked["ok"]:
+        # The same problem, once.
+        answer.pop("fix", None)
+    return {**answer, **checked}
 
 
 def _is_fixed(each: dict[str, Any]) -> bool:
-    return "mended" not in each or bool(each["mended"]["answer"]["ok"])
+    return "fix" not in each or bool(each["fix"]["ok"])
 
 
 def _show(desk: Desk, done: list[dict[str, Any]]) -> None:
@@ -114,8 +98,8 @@ def _show(desk: Desk, done: list[dict[str, Any]]) -> None:
     counts: Counter[str] = Counter()
     for each in done:
         path = desk.short(each["path"])
-        if "mended" in each:
-            _show_fix(path, each["mended"])
+        if "fix" in each:
+            _show_fix(path, each["fix"])
             counts["fixed"] += _is_fixed(each)
         if each["ok"]:
             counts.update(_show_findings(path, each))
@@ -140,15 +124,15 @@ def _show_findings(path: str, envelope: "Envelope") -> Counter[str]:
     return Counter(found["severity"] for found in findings)
 
 
-def _show_fix(path: str, fixed: dict[str, Any]) -> None:
+def _show_fix(path: str, envelope: "Envelope") -> None:
     from garden.surfaces.cli.answers import show_refusal
     from garden.surfaces.cli.render import say, show_diff
 
-    answer = fixed["answer"]
-    if not answer["ok"]:
-        show_refusal(answer, f"{path} was not fixed")
+    if not envelope["ok"]:
+        show_refusal(envelope, f"{path} was not fixed")
         return
-    cured = ", ".join(f"{name} ({count})" for name, count in sorted(fixed["cured"].items()))
-    verb = "Would fix" if answer["meta"].get("dryRun") else "Fixed"
-    say(f"{verb} {path}: {cured or 'the rest'}")
-    show_diff(fixed["diff"])
+    would = envelope["meta"].get("dryRun")
+    for found in envelope["result"]["fixed"] or ["its form"]:
+        say(f"{'Would fix' if would else 'Fixed'} {path}: {found}")
+    if would:
+        show_diff(envelope["meta"]["diff"])

@@ -6,6 +6,7 @@ from typing import Any, Literal, Unpack
 
 from garden.surfaces.python.answers import Answer, Family, RecordedFields, WriteFields
 from garden.tools.events import LoggedEvent, Rows
+from garden.tools.fix import Fixed
 from garden.tools.list_operations import MergeWish, PruneWish
 from garden.tools.markdown import Diagnostics, HashesOfChange, HistoryPath, Lint, SectionChange, SectionName
 from garden.tools.proposal import Proposal
@@ -253,6 +254,14 @@ class MdTools(Family):
                 **shared,
             },
         )
+
+    def fix(self, path: str, **shared: Unpack[WriteFields]) -> Answer[Fixed]:
+        """Fix the mechanical findings of lint: canonical headings, white space, blank lines and line ends.
+
+        Words, anchors, identity, code and the Change Log stay as they are. Without such a finding
+        the document stays unchanged. md.lint lists the other findings, which need your judgement.
+        """
+        return self._run("md.fix", {"path": path, **shared})
 
     def lint(self, path: str) -> Answer[Lint]:
         """Report in sentences what is wrong with a document and whether that blocks edits.

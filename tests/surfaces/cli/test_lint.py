@@ -43,14 +43,13 @@ def test_a_fix_is_an_edit_with_a_rationale_and_leaves_nothing_to_fix(
 ) -> None:
     _mess_up(garden)
     shown = run.well("lint", "--fix", "--actor", "ben")
-    assert "Fixed notes.md: MG603 trailing-space (1), " in shown
-    assert "\n+Slept well.\n" in shown
+    assert "Fixed notes.md: line 15, inbox v1: White space at the end of the line. (MG603" in shown
     assert shown.endswith("4 documents: 0 block, 0 cap, 0 style, 2 fixed.\n")
     assert "Slept well.\n\n- a" in result(ada, "fs.read", path=NOTES)
     event = rows(ada, path=NOTES)[0]
-    assert (event["actor"], event["tool"], event["op"]) == ("ben", "fs.write", "write_file")
-    assert event["rationale"].startswith("Mended mechanically: MG6")
-    assert "Mended mechanically: MG603 trailing-space." in file_of(garden, CRITIC).read_text()
+    assert (event["actor"], event["tool"], event["op"]) == ("ben", "md.fix", "fix")
+    assert event["rationale"] == "Fixed mechanical findings."
+    assert "· document · fix · Fixed mechanical findings. (evt:" in file_of(garden, CRITIC).read_text()
     assert "fixed" not in run.well("lint", "--fix")
 
 
@@ -98,8 +97,8 @@ def test_json_has_an_envelope_for_each_document(run: Command, garden: Garden) ->
     found = run("lint", "--json").json
     assert [each["path"] for each in found] == sorted(each["path"] for each in found)
     assert all(each["ok"] and not each["result"]["blocked"] for each in found)
-    mended = [each["mended"] for each in run("lint", "--fix", "--json").json if "mended" in each]
-    assert [each["answer"]["ok"] for each in mended] == [True, True]
+    fixes = [each["fix"] for each in run("lint", "--fix", "--json").json if "fix" in each]
+    assert [each["ok"] for each in fixes] == [True, True]
 
 
 @pytest.mark.usefixtures("ada")

@@ -35,7 +35,7 @@ def test_a_client_is_greeted_and_told_the_tools_while_the_database_does_not_answ
         put_database(home, f"postgresql://ada@127.0.0.1:{silent.getsockname()[1]}/garden")
         with Lines(server_command(), environment(home.path)) as server:
             assert server.greet()["result"]["serverInfo"]["name"] == "memory-garden"
-            assert len(server.ask("tools/list")["result"]["tools"]) == 20
+            assert len(server.ask("tools/list")["result"]["tools"]) == 21
             assert server.ask("prompts/list")["result"]["prompts"]
             # Refuses the connection that the server is still waiting for.
             silent.close()
