@@ -1,6 +1,8 @@
 """The lines that an edit adds to the Change Log and that name an event: each claims that it happened."""
 
+import html
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +13,8 @@ from garden.grammar.kinds.declaration import Kind
 from garden.grammar.lines import split_any_lines
 
 _EVENT = re.compile(r"\bevt:\s*([^\s()<>\[\]]*)", re.IGNORECASE)
+# Marks and tags that a reader doesn't see.
+_MARKUP = re.compile(r"<[^<>]*>|[\\*_`~]")
 _TIME = re.compile(r"[ \t]*[-*+][ \t]+([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}Z)(?![^\s])")
 
 
@@ -35,7 +39,13 @@ def _lines(document: Document | None, kind: Kind | None) -> Counter[str]:
     return Counter(line.strip() for log in logs for line in split_any_lines(log.body))
 
 
+def _as_read(line: str) -> str:
+    """Return a line about as a reader sees it, without markup and invisible characters."""
+    shown = _MARKUP.sub("", unicodedata.normalize("NFKC", html.unescape(line)))
+    return "".join(character for character in shown if unicodedata.category(character) != "Cf")
+
+
 def _claims(line: str) -> Iterator[LogClaim]:
     time = _TIME.match(line)
-    for event in _EVENT.finditer(line):
+    for event in _EVENT.finditer(_as_read(line)):
         yield LogClaim(event[1], time[1] if time else None)

@@ -69,6 +69,15 @@ def test_a_line_that_names_an_event_that_did_not_happen_is_refused_by_every_tool
     assert result(edited, "fs.read", path=CRITIC) == before
 
 
+@pytest.mark.parametrize(
+    "mark", ["evt&#58;", "e**v**t:", "evt\\:", "ev\u200bt:", "evt\uff1a", "ev<b></b>t:", "EVT: "]
+)
+def test_a_line_that_only_reads_as_if_it_named_an_event_is_refused_too(edited: Session, mark: str) -> None:
+    line = f"- 2026-11-18 08:25Z · needs v1 · replace_section · She agreed. ({mark}{UNKNOWN})"
+    for tool, args in additions(edited, CRITIC, line)[:2]:
+        refused(edited, tool, "invalid_input", path=CRITIC, **args)
+
+
 def test_a_line_may_name_an_event_of_its_document_with_its_time(edited: Session) -> None:
     event_id, time = event(edited, CRITIC)
     for number in range(4):
