@@ -9,7 +9,7 @@ from uuid import UUID
 
 from garden.events.identifiers import earliest_uuid7
 from garden.events.pool import Pool, PooledConnection
-from garden.events.records import Annotation, Event, Head
+from garden.events.records import Annotation, Caller, Event, Head
 from garden.events.rows import Row, annotation_of, event_of, head_of, splices_of
 from garden.events.saga import Status
 from garden.events.statements import statements
@@ -21,6 +21,8 @@ PAGE_EVENTS_MAX = 500
 ID_CHARACTERS_MIN = 6
 _BATCH_ROWS = 500
 _PAGING = {"limit", "cursor"}
+_NOT_PREPARED = {"filtered", "named_by_caller", "claimed_write"}
+_NAMED_MAX = 100
 # An id carries the time of its row, but the clocks of two hosts may differ; a search by id is wider by this.
 _CLOCK_SLACK = timedelta(minutes=5)
 
@@ -73,6 +75,18 @@ class Query:
     cursor: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteClaim:
+    """What is said of a write; None says nothing. Hashes are the document's or the section's."""
+
+    path: str | None = None
+    section: tuple[str, ...] | None = None
+    before_hash: str | None = None
+    after_hash: str | None = None
+    actor: str | None = None
+    ops: tuple[str, ...] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """Events, newest first, and the cursor of the next page, if there is one."""
@@ -102,6 +116,31 @@ class EventReader:
         """Read one event."""
         rows = self._fetch(user_id, "event", {"event_id": event_id})
         return event_of(rows[0]) if rows else None
+
+    def find_write(self, user_id: str, claim: WriteClaim, *, by: Caller | None = None) -> Event | None:
+        """Find the newest committed write that bears out a claim; `by` has the write's correlation ids."""
+        event_ids = None if by is None else self._named_by(user_id, by, claim.path)
+        if event_ids == []:
+            return None
+        values = {
+            **asdict(claim),
+            "event_ids": event_ids,
+            "section": _section_forms(claim.section),
+            "ops": None if claim.ops is None else list(claim.ops),
+        }
+        rows = self._fetch(user_id, "claimed_write", values)
+        return event_of(rows[0]) if rows else None
+
+    def _named_by(self, user_id: str, caller: Caller, path: str | None) -> list[UUID]:
+        ids = {
+            "tool_call_id": caller.tool_call_id,
+            "transaction_id": caller.transaction_id,
+            "agent_action_id": caller.agent_action_id,
+        }
+        if not any(ids.values()):
+            return []
+        rows = self._fetch(user_id, "named_by_caller", {**ids, "path": path, "limit": _NAMED_MAX})
+        return [row["event_id"] for row in rows]
 
     def annotations(self, user_id: str, event_ids: Sequence[UUID]) -> list[Annotation]:
         """Read the annotations of some events, oldest first."""
@@ -141,8 +180,8 @@ class EventReader:
             yield ReaderSnapshot(connection, user_id)
 
     def _fetch(self, user_id: str, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
-        # The filtered query is planned anew each time, with its values known.
-        prepare = name != "filtered"
+        # These are planned anew each time, with their values known.
+        prepare = name not in _NOT_PREPARED
         return self._pool.fetch("reader", "queries", name, {**values, "user_id": user_id}, prepare=prepare)
 
 
@@ -204,12 +243,16 @@ def _values(query: Query) -> dict[str, Any]:
         **_status_values(statuses),
         "event_id": event_id,
         "id_ending": id_ending,
-        "section": query.section and [form for name in query.section for form in (name, name.lower())],
+        "section": _section_forms(query.section),
         "cursor": _cursor(query.cursor),
         "words": query.text.split() if query.text else None,
         "first_id": _id_at(query.since, -_CLOCK_SLACK),
         "last_id": _id_at(query.until, _CLOCK_SLACK),
     }
+
+
+def _section_forms(names: tuple[str, ...] | None) -> list[str] | None:
+    return None if names is None else [form for name in names for form in (name, name.lower())]
 
 
 def _status_values(statuses: tuple[str, ...] | None) -> dict[str, Any]:

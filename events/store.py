@@ -84,26 +84,28 @@ class EventStore:
         statement: Statement,
         request: RequestIdentity | None = None,
         *,
+        about: UUID | None = None,
         check: Callable[[], None] | None = None,
     ) -> LogOutcome:
-        """Record a statement that changes no document, as an annotation where it names a recorded write.
+        """Record a statement that changes no document, or annotate the event that it is `about`.
 
-        `check` may refuse a statement that is not a replay. Without a key only the journal's newest entry can
-        be sent again.
+        `check` may refuse a statement that is not a replay.
         """
         with self.document(caller, JOURNAL, request) as journal:
-            if request is not None and request.only_while_newest:
-                journal.forget_earlier(unless_made_at=journal.head.updated_at)
-            if journal.earlier is not None:
-                is_annotation = bool((journal.earlier.response or {}).get("annotated"))
-                return LogOutcome(journal.earlier.event_id, is_annotation, replayed=True)
+            earlier = _logged_earlier(journal)
+            if earlier is not None:
+                return earlier
             if check is not None:
                 check()
-            write = journal.find_write_by_caller(statement.path) if statement.path else None
-            if write is not None:
-                journal.annotate(write, statement)
-                return LogOutcome(write, is_annotation=True)
+            if about is not None:
+                journal.annotate(about, statement)
+                return LogOutcome(about, is_annotation=True)
             return LogOutcome(journal.record(statement).event_id)
+
+    def find_logged(self, caller: Caller, request: RequestIdentity) -> LogOutcome | None:
+        """Find the outcome of a statement that was recorded before."""
+        with self.document(caller, JOURNAL, request) as journal:
+            return _logged_earlier(journal)
 
     def number_rest(self, user_id: str) -> int:
         """Number in the feed what a crash left without a number; returns how many streams had such events."""
@@ -148,6 +150,16 @@ class EventStore:
             # The lock may have been taken before the rest failed; it goes with the connection.
             connection.close()
             raise
+
+
+def _logged_earlier(journal: LockedStream) -> LogOutcome | None:
+    """The outcome of the same request; without a key only the journal's newest entry can be sent again."""
+    if journal.request is not None and journal.request.only_while_newest:
+        journal.forget_earlier(unless_made_at=journal.head.updated_at)
+    if journal.earlier is None:
+        return None
+    is_annotation = bool((journal.earlier.response or {}).get("annotated"))
+    return LogOutcome(journal.earlier.event_id, is_annotation, replayed=True)
 
 
 def lock_number(user_id: str, path: str) -> int:

@@ -209,25 +209,6 @@ class LockedStream:
         self._lock = None
         return annotation
 
-    def find_write_by_caller(self, path: str) -> UUID | None:
-        """Find the newest write of a document with the caller's correlation ids; one round trip."""
-        ids = {
-            "tool_call_id": self.caller.tool_call_id,
-            "transaction_id": self.caller.transaction_id,
-            "agent_action_id": self.caller.agent_action_id,
-        }
-        if not any(ids.values()):
-            return None
-        values = {"user_id": self.caller.user_id, "path": path, **ids}
-        with self.connection.pipeline():
-            self.connection.execute(statements("store")["act_for"], values)
-            # Planned anew each time: the index to use depends on the ids given.
-            found = self.connection.execute(
-                statements("store")["find_write_by_caller"], values, prepare=False
-            )
-        row = found.fetchone()
-        return row["event_id"] if row else None
-
     def forget_earlier(self, *, unless_made_at: datetime | None = None) -> None:
         """Free the key of the earlier request, which the caller's own request does not repeat.
 

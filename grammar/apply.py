@@ -15,6 +15,7 @@ from garden.grammar.diffs import Diff, unified_diff
 from garden.grammar.document import Document, Section
 from garden.grammar.edits import (
     AppendItem,
+    AppendLogLine,
     AppendToFile,
     AppendToSection,
     ApplyDiff,
@@ -30,6 +31,7 @@ from garden.grammar.file_edits import append_to_file, entry_section, rewrite_fil
 from garden.grammar.guards import check_edit, check_roll, refuse_malformed
 from garden.grammar.kinds.declaration import Kind
 from garden.grammar.kinds.template import template_text
+from garden.grammar.lines import split_any_lines
 from garden.grammar.list_edits import curate_list
 from garden.grammar.log_roll import rolled_words
 from garden.grammar.lookup import find_section
@@ -109,6 +111,8 @@ def _apply(
         return AppliedEdit(document, done.after, None, done.logged, done.repairs, done.warnings)
     if document is not None:
         refuse_malformed(document)
+    if document is not None and isinstance(edit, AppendLogLine):
+        return _append_log_line(document, edit, kind)
     if document is not None and isinstance(edit, SectionEdit):
         return _edit_section(document, section or find_section(document, edit.section), edit, kind, entry)
     if document is not None and isinstance(edit, AppendToFile):
@@ -133,6 +137,15 @@ def _edit_section(
         if log is not None and log != section:
             return _edit_and_log(document, section, edit, text, log, entry, kind)
     return _finish(document, section, edit, parse(text), kind, entry)
+
+
+def _append_log_line(document: Document, edit: AppendLogLine, kind: Kind | None) -> AppliedEdit:
+    log = find_change_log(document, kind)
+    if log is None or edit.line in map(str.strip, split_any_lines(log.body)):
+        return AppliedEdit(document, document, log, logged=False)
+    after = parse(text_with_entry(document, log, edit.line))
+    check_edit(document, after, edit, kind, section=log)
+    return AppliedEdit(document, after, log, logged=False)
 
 
 def _edit_and_log(

@@ -70,6 +70,13 @@ class AppendToFile:
 
 
 @dataclass(frozen=True, slots=True)
+class AppendLogLine:
+    """Append a line to the Change Log, unless it is there or the document has no Change Log."""
+
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
 class WriteFile:
     """Replace the whole text of the document, or create the document with it."""
 
@@ -115,4 +122,4 @@ class RestoreText:
 
 SectionEdit = ReplaceSection | AppendToSection | CurateList
 RecoveryEdit = RepairDocument | RestoreText
-Edit = SectionEdit | AppendToFile | WriteFile | ApplyDiff | CreateDocument | RecoveryEdit
+Edit = SectionEdit | AppendToFile | AppendLogLine | WriteFile | ApplyDiff | CreateDocument | RecoveryEdit

@@ -46,8 +46,8 @@ salt is there.
 """
 TABLES: Mapping[str, str] = {
     "events": "An event is one change of one document, or a statement in the user's journal.",
-    "event_annotations": "An annotation is a later note about an event: `events.log` with the correlation "
-    "ids of a write. It is sealed into the journal's chain.",
+    "event_annotations": "An annotation is a later note about an event: `events.log` about a recorded "
+    "write. It is sealed into the journal's chain.",
     "documents": "The heads: the version and hashes that the event log believes each document to have. The "
     "row with an empty path is the end of the journal's chain.",
 }

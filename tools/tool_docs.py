@@ -33,7 +33,7 @@ Every answer is an envelope: `{"ok": true, "result": ..., "meta": {...}}`, or
 `{"ok": false, "error": {"code", "message", "hint", "details"}}`. [errors.md](errors.md) lists the codes.
 `meta` always holds `warnings` and `tookMs`; where it applies also `eventId`, `documentHash`, `replayed` with
 `effectStands` ([sending a request again](writes.md#sending-a-request-again)), `unchanged`, `truncated`,
-`adoptedEventId`, `annotated`, `hint`, `cursor`, and for a dry run `dryRun` and `diff`.
+`adoptedEventId`, `annotated`, `changeLogEventId`, `hint`, `cursor`, and for a dry run `dryRun` and `diff`.
 
 Field names are camelCase; snake_case is understood too. An object `opts` may hold any of the fields.
 """

@@ -71,6 +71,41 @@ where user_id = %(user_id)s
 order by event_id desc
 limit %(limit)s;
 
+-- The ids name a few events, and a path may name all that a user has, so the ids come first.
+-- name: named_by_caller
+with named as materialized (
+    select event_id, path, stream
+    from garden.events
+    where user_id = %(user_id)s
+      and (tool_call_id = %(tool_call_id)s or %(tool_call_id)s::text is null)
+      and (transaction_id = %(transaction_id)s or %(transaction_id)s::text is null)
+      and (agent_action_id = %(agent_action_id)s or %(agent_action_id)s::text is null)
+)
+select event_id
+from named
+where stream <> '' and (%(path)s::text is null or path = %(path)s)
+order by event_id desc
+limit %(limit)s;
+
+-- The newest write that bears out what is claimed of it. A section's hashes stand in the answer to its edit.
+-- name: claimed_write
+select {event} from garden.events
+where user_id = %(user_id)s and stream <> '' and status = 'committed' and op <> 'append_log'
+  and (%(event_ids)s::uuid[] is null or event_id = any (%(event_ids)s))
+  and (%(path)s::text is null or path = %(path)s)
+  and (%(actor)s::text is null or actor = %(actor)s)
+  and (%(ops)s::text[] is null or op = any (%(ops)s))
+  and (%(section)s::text[] is null or exists (
+        select from unnest(sections || section_anchor) as name
+        where name = any (%(section)s) or lower(name) = any (%(section)s)
+           or regexp_replace(lower(name), ' v[0-9]+$', '') = any (%(section)s)))
+  and (%(before_hash)s::text is null or before_hash = %(before_hash)s
+       or edit #>> '{answer,result,beforeHash}' = %(before_hash)s)
+  and (%(after_hash)s::text is null or after_hash = %(after_hash)s
+       or edit #>> '{answer,result,afterHash}' = %(after_hash)s)
+order by event_id desc
+limit 1;
+
 -- name: annotations_of
 select {annotation} from garden.event_annotations
 where user_id = %(user_id)s and event_id = any (%(event_ids)s)

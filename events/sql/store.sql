@@ -53,22 +53,6 @@ set version = excluded.version, content_hash = excluded.content_hash, raw_hash =
     tail_sequence = excluded.tail_sequence, tail_chain_hash = excluded.tail_chain_hash,
     updated_at = excluded.updated_at, seal = excluded.seal, seal_salt_version = excluded.seal_salt_version;
 
--- The correlation ids first: they name a few events, and a path may name all that a user has.
--- name: find_write_by_caller
-with named as materialized (
-    select event_id, path, stream
-    from garden.events
-    where user_id = %(user_id)s
-      and (tool_call_id = %(tool_call_id)s or %(tool_call_id)s::text is null)
-      and (transaction_id = %(transaction_id)s or %(transaction_id)s::text is null)
-      and (agent_action_id = %(agent_action_id)s or %(agent_action_id)s::text is null)
-)
-select event_id
-from named
-where path = %(path)s and stream <> ''
-order by event_id desc
-limit 1;
-
 -- name: forget_request
 delete from garden.idempotency_records
 where user_id = %(user_id)s

@@ -8,6 +8,7 @@ from garden.events.pool import PoolBusyError
 from garden.files.errors import FileMissingError
 from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
+from garden.grammar.lookup import anchor_names, find_section
 from garden.writing.documents import GardenDocument
 from garden.writing.services import Services
 
@@ -35,6 +36,18 @@ def read_document(services: Services, path: GardenPath) -> GardenDocument:
         if version is None:
             raise
         raise FileGoneError(version) from None
+
+
+def section_names(services: Services, path: GardenPath | None, name: str) -> tuple[str, ...]:
+    """The names under which events may record a section that a caller names."""
+    documents = services.documents
+    kinds = documents.kinds.values() if path is None else filter(None, [documents.kind_of(path)])
+    names = anchor_names(kinds, name)
+    if path is not None:
+        # A person may have changed the heading.
+        with suppress(GardenError):
+            names |= {find_section(read_document(services, path).document, name).name}
+    return tuple(sorted(names))
 
 
 def _recorded_version(services: Services, path: GardenPath) -> int | None:

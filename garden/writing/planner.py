@@ -1,7 +1,7 @@
 """Planning: applies an edit in memory, or refuses it. Nothing is written."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -17,6 +17,7 @@ from garden.grammar.canonical import canonical
 from garden.grammar.change_log import find_change_log, log_entry
 from garden.grammar.document import Section
 from garden.grammar.edits import (
+    AppendLogLine,
     AppendToFile,
     AppendToSection,
     ApplyDiff,
@@ -40,9 +41,10 @@ from garden.writing.documents import Documents, GardenDocument
 from garden.writing.log_claims import log_time, refuse_false_claims
 
 MOVE_OP = "move"
-_WHOLE = "document"
+CHANGE_LOG_TYPE = "change_log"
+WHOLE = "document"
 _HASH = re.compile("sha256:[0-9a-f]{64}")
-_NO_RATIONALE = "no rationale given"
+NO_RATIONALE = "no rationale given"
 _NOTHING = Report()
 _EVENT_FINDINGS_MAX = 20
 # A diff names old lines, new ones and some around them.
@@ -176,7 +178,7 @@ class Plan:
         """The statement of the event, with the answer for the caller."""
         intent, section = self.intent, self.applied.section_after
         return Statement(
-            type=event_type(intent.path),
+            type=CHANGE_LOG_TYPE if isinstance(intent.edit, AppendLogLine) else event_type(intent.path),
             op=intent.op,
             tool=intent.tool,
             path=intent.path.text,
@@ -321,6 +323,13 @@ def event_type(path: GardenPath) -> str:
             return f"{kind}_update"
 
 
+def edit_types(kinds: Iterable[str]) -> frozenset[str]:
+    """The types of the events that edits record, in a garden with these kinds of documents."""
+    return frozenset({"profile_update", "relationship_update", "folder_update"}) | {
+        f"{kind}_update" for kind in kinds
+    }
+
+
 def entity_of(path: GardenPath) -> str:
     """The id of the part, relationship or user that a document is about."""
     return path.entity_id or path.user_id
@@ -334,9 +343,9 @@ def _entry(
         return None
     return log_entry(
         log_time(name.at),
-        section.name if section else _WHOLE,
+        section.name if section else WHOLE,
         intent.op,
-        intent.rationale or _NO_RATIONALE,
+        intent.rationale or NO_RATIONALE,
         str(name.event_id),
         intent.override_rationale,
     )

@@ -12,10 +12,9 @@ from garden.events.feed import FeedReader
 from garden.events.keyring import Keyring
 from garden.events.maintenance import Maintenance
 from garden.events.pool import Pool
-from garden.events.reader import EventReader, Query
-from garden.events.records import JOURNAL, Caller
+from garden.events.reader import EventReader, Query, WriteClaim
+from garden.events.records import Caller
 from garden.events.statements import statements
-from garden.events.store import EventStore
 from garden.events.tokens import TokenStore
 from tests.support.databases import TestServer
 from tests.support.explaining import ExplainingPool, explaining_pool
@@ -169,11 +168,14 @@ def test_a_sweep_over_all_users_uses_its_index(pool: ExplainingPool, name: str) 
 
 @pytest.mark.parametrize("index", SPEAKING_OF)
 def test_an_annotated_write_is_found_by_the_index_of_any_id(pool: ExplainingPool, index: str) -> None:
-    with EventStore(pool, Keyring.generate).document(SPEAKING_OF[index], JOURNAL) as journal:
-        journal.find_write_by_caller(PATH)
-    [plan] = pool.plans["find_write_by_caller"].values()
-    assert plan.indexes == {index}
-    assert plan.scanned_tables == frozenset()
+    assert EventReader(pool).find_write(USER, WriteClaim(), by=SPEAKING_OF[index])
+    assert [plan.indexes for plan in pool.plans["named_by_caller"].values()] == [{index}]
+    assert [plan.indexes for plan in pool.plans["claimed_write"].values()] == [{"events_pkey"}]
+
+
+def test_a_write_is_found_by_its_hashes_among_those_of_its_document(pool: ExplainingPool) -> None:
+    assert EventReader(pool).find_write(USER, WriteClaim(path=PATH, after_hash="sha256:" + "0" * 64)) is None
+    assert [plan.indexes for plan in pool.plans["claimed_write"].values()] == [{"events_of_path"}]
 
 
 @pytest.mark.parametrize("name", ASKING_FOR_TOKENS)
@@ -198,7 +200,10 @@ def test_a_feed_is_read_from_a_position_in_the_order_of_its_index(pool: Explaini
 
 
 def test_no_query_is_left_out() -> None:
-    assert {*READING, "filtered"} == set(statements("queries")) - {"freeze", "check"}
+    assert {*READING, "filtered", "named_by_caller", "claimed_write"} == set(statements("queries")) - {
+        "freeze",
+        "check",
+    }
     of_attempts = {"forget", "note_errors", "postpone", "uncount", "release"}
     sweeping = {*statements("maintenance"), *statements("recoveries")}
     assert set(SWEEPING) == sweeping - of_attempts

@@ -31,38 +31,6 @@ def test_a_logged_event_is_committed_at_once_and_returns_its_id(ada: Session) ->
     assert {key: event[key] for key in told} == told
 
 
-def test_the_fields_of_an_event_may_be_spelt_with_underscores(ada: Session) -> None:
-    plant(ada, CRITIC)
-    known = result(ada, "fs.hash", path=CRITIC, sectionAnchor="concerns v1")
-    ok(
-        ada, "events.log", type="profile_update", op="replace_section", section_anchor="concerns v1",
-        rationale="r", evidence_refs=["ev:s1-m1"], before_hash=known, after_hash=known, file_path=CRITIC,
-    )  # fmt: skip
-    event = rows(ada)[0]
-    assert (event["op"], event["sectionAnchor"], event["path"]) == ("replace_section", "concerns v1", CRITIC)
-    assert event["edit"] == {"kind": "note", "beforeHash": known, "afterHash": known}
-    assert event["lint"]["counts"] == {"cap": 0, "block": 0, "style": 0}
-
-
-@pytest.mark.parametrize("name", ["toolCallId", "transactionId", "agentActionId"])
-def test_a_log_entry_about_a_recorded_write_becomes_an_annotation(ada: Session, name: str) -> None:
-    plant(ada, CRITIC)
-    written = ok(
-        ada, "md.patch_section", path=CRITIC, sectionAnchor="needs v1", change={"replace": "- Rest"},
-        **{name: "id-1"},
-    )  # fmt: skip
-    said = {"type": "profile_update", "op": "replace_section", "filePath": CRITIC, "rationale": "Because."}
-    logged = ok(ada, "events.log", **said, evidenceRefs=["ev:s1-m1"], **{name: "id-1"})
-    assert logged["result"] == {"eventId": written["meta"]["eventId"]}
-    assert logged["meta"]["annotated"]
-    newest, _ = rows(ada)
-    (note,) = newest["annotations"]
-    assert set(note) == {
-        "type", "op", "rationale", "overrideRationale", "evidenceRefs", "details", "actor", "createdAt",
-    }  # fmt: skip
-    assert (note["rationale"], note["evidenceRefs"], note["actor"]) == ("Because.", ["ev:s1-m1"], "companion")
-
-
 def test_without_the_same_ids_or_the_same_file_it_is_an_event_of_its_own(ada: Session) -> None:
     plant(ada, CRITIC, NOTES)
     ok(ada, "fs.append", path=NOTES, text="a", toolCallId="id-1")

@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import Any, Literal, Unpack
 
 from garden.surfaces.python.answers import Answer, Family, RecordedFields, WriteFields
-from garden.tools.events import LoggedEvent, Rows
+from garden.tools.event_log import LoggedEvent
+from garden.tools.events import Rows
 from garden.tools.fix import Fixed
 from garden.tools.list_operations import MergeWish, PruneWish
 from garden.tools.markdown import Diagnostics, HashesOfChange, HistoryPath, Lint, SectionChange, SectionName
@@ -34,8 +35,9 @@ class EventsTools(Family):
     ) -> Answer[LoggedEvent]:
         """Record an observation, a decision or anything else that is not an edit.
 
-        Edits record themselves. If filePath and one of toolCallId, transactionId and agentActionId
-        name a recorded edit, this annotates that edit and returns its eventId.
+        Edits record themselves. If the ids, or else filePath, sectionAnchor and afterHash, name a
+        recorded edit, this annotates that edit, returns its eventId, and adds a new rationale or
+        override to the Change Log. A claim that no recorded edit bears out is refused.
         """
         return self._run(
             "events.log",

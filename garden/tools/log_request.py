@@ -1,0 +1,50 @@
+"""The request of `events.log`."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AfterValidator, Field
+
+from garden.tools.wire import Label, Line, RecordedRequest
+
+DETAILS_CHARACTERS_MAX = 64 * 1024
+DETAILS_DEPTH_MAX = 32
+Hash = Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
+
+
+def _check_details(details: dict[str, Any]) -> dict[str, Any]:
+    level: list[object] = [details]
+    for _ in range(DETAILS_DEPTH_MAX):
+        level = [inner for value in level for inner in _inside(value)]
+    if level:
+        raise ValueError(f"must be nested at most {DETAILS_DEPTH_MAX} deep")
+    try:
+        text = json.dumps(details, allow_nan=False)
+    except TypeError:
+        raise ValueError("must be JSON") from None
+    if len(text) > DETAILS_CHARACTERS_MAX:
+        raise ValueError(f"must be at most {DETAILS_CHARACTERS_MAX} characters of JSON")
+    return details
+
+
+def _inside(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
+
+
+class LogRequest(RecordedRequest):
+    """What to record."""
+
+    other_names: ClassVar[Mapping[str, str]] = {"path": "filePath"}
+
+    type: Label = Field(description="Event type: observation, decision, profile_update, ...")
+    op: Label = Field("note", description="Operation: note, replace_section, append_item, ...")
+    file_path: str | None = Field(None, description="The document it is about.")
+    section_anchor: Line | None = Field(None, description="The section it is about.")
+    before_hash: Hash | None = Field(None, description="Hash before the change.")
+    after_hash: Hash | None = Field(None, description="Hash after the change.")
+    details: Annotated[dict[str, Any], AfterValidator(_check_details)] | None = Field(
+        None, description="Further details, as a JSON object."
+    )
