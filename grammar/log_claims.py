@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from garden.grammar.body import layout_of
 from garden.grammar.change_log import change_logs
 from garden.grammar.document import Document
 from garden.grammar.kinds.declaration import Kind
@@ -30,13 +31,20 @@ def log_claims(
     before: Document | None, after: Document, kind: Kind | None, entry: str | None
 ) -> tuple[LogClaim, ...]:
     """Return the claims of the lines that an edit adds; `entry` is the line that the write itself adds."""
-    added = _lines(after, kind) - _lines(before, kind) - Counter([entry.strip()] if entry else [])
+    old, new = _log_words(before, kind), _log_words(after, kind)
+    if new.startswith(old):
+        old, new = "", new[len(old) :]
+    added = _lines(new) - _lines(old) - _lines(entry or "")
     return tuple(claim for line in added for claim in _claims(line))
 
 
-def _lines(document: Document | None, kind: Kind | None) -> Counter[str]:
+def _log_words(document: Document | None, kind: Kind | None) -> str:
     logs = change_logs(document, kind) if document else []
-    return Counter(line.strip() for log in logs for line in split_any_lines(log.body))
+    return "\n".join(layout_of(log.body).words for log in logs)
+
+
+def _lines(words: str) -> Counter[str]:
+    return Counter(line.strip() for line in split_any_lines(words))
 
 
 def _as_read(line: str) -> str:
