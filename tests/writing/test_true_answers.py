@@ -67,8 +67,9 @@ class Sequence:
 
     def play(self) -> None:
         """Play all rounds; an answer that was not true fails with the story up to it."""
-        for _ in range(ROUNDS):
-            calls = [self._drawing.call() for _ in range(self._drawing.random.randint(1, PLAYERS))]
+        for number in range(ROUNDS):
+            count = self._drawing.random.randint(1, PLAYERS)
+            calls = [self._drawing.call() for _ in range(count)] if number else self._drawing.first_calls()
             answers = self._make(calls)
             seen = self._look()
             self._story += [*zip(calls, answers, strict=True), seen.pages]

@@ -17,7 +17,7 @@ NOTES = ("notes.md", "parts/a/notes.md", "parts/b/notes.md")
 PROFILE = "parts/a/profile.md"
 FOLDER = "parts/c"
 _WORDS = ("Slept well.", "Rest", "Play", "Call home")
-_STEPS_MAX = 45
+_STEPS_MAX = 36
 _RECENT = 4
 
 Fields = dict[str, Any]
@@ -46,6 +46,12 @@ class Drawing:
         """The folder that calls make."""
         return f"{self._folder}/{FOLDER}"
 
+    def first_calls(self) -> list[Call]:
+        """Calls that plant most documents."""
+        for number, path in enumerate([self.paths[0], self.paths[1], self._profile], start=1):
+            self._made.append(Call(number=number, tool="md.plant", path=path, args={}))
+        return list(self._made)
+
     def call(self) -> Call:
         """Draw a call: one that was made before, or a new one."""
         if self._made and self._chance(0.4):
@@ -57,7 +63,7 @@ class Drawing:
         drawn = replace(
             again,
             dry_run=is_edit and self._chance(0.1),
-            dies_before=self.random.randrange(_STEPS_MAX) if self._chance(0.08) else None,
+            dies_before=self.random.randrange(_STEPS_MAX) if self._chance(0.15) else None,
         )
         self._made.append(drawn)
         return drawn
@@ -146,8 +152,11 @@ class Drawing:
 
     def _save(self, path: str, file: Path) -> None:
         before = file.read_bytes() if file.exists() else None
-        if before is None or (path in self._replaced and self._chance(0.3)):
-            content: bytes | None = self._replaced[path]
+        known = self._replaced.get(path, b"")
+        # Not over another document, which was moved here since.
+        is_known = before is None or _frontmatter(known) == _frontmatter(before)
+        if before is None or (is_known and self._chance(0.3)):
+            content: bytes | None = known
         else:
             content = self._content_by_hand(before.decode())
         if before is not None:
@@ -190,6 +199,10 @@ class Drawing:
 
     def _chance(self, share: float) -> bool:
         return self.random.random() < share
+
+
+def _frontmatter(content: bytes) -> bytes:
+    return content.partition(b"# ")[0]
 
 
 _TOOLS: Mapping[Callable[[Drawing], tuple[str, str, Fields, Page]], int] = {
