@@ -131,6 +131,11 @@ class EventReader:
         rows = self._fetch(user_id, "claimed_write", values)
         return event_of(rows[0]) if rows else None
 
+    def owed_overrides(self, user_id: str, path: str) -> dict[UUID, list[str]]:
+        """The keys of findings about exceeded caps, by the edit whose reason is missing, newest first."""
+        rows = self._fetch(user_id, "owed_overrides", {"path": path})
+        return {row["event_id"]: row["keys"] for row in rows}
+
     def _named_by(self, user_id: str, caller: Caller, path: str | None) -> list[UUID]:
         ids = {
             "tool_call_id": caller.tool_call_id,

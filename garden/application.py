@@ -128,7 +128,7 @@ def _build_services(
     verifier = Verifier(reader, keys)
     files = stack.enter_context(GardenFiles(prepared.home.path))
     documents = Documents(load_kinds(read_own_kinds(prepared.home)))
-    planner = Planner(documents, reader, settings.limits.document_bytes)
+    planner = Planner(documents, reader, settings.limits.document_bytes, settings.limits.caps)
     settlement, adoption = SagaSettler(store, reader, files), DriftAdopter(reader, documents, files)
     lost_writes, lost_copies = LostWrites(reader, files), LostCopies(reader, files)
     replays = Replays(reader, files, settlement, lost_writes)

@@ -106,6 +106,16 @@ where user_id = %(user_id)s and stream <> '' and status = 'committed' and op <> 
 order by event_id desc
 limit 1;
 
+-- Edits that exceeded caps, as long as no annotation gives the reason.
+-- name: owed_overrides
+select event_id, lint -> 'owed' as keys
+from garden.events
+where user_id = %(user_id)s and path = %(path)s and status = 'committed' and lint ? 'owed'
+  and event_id not in (
+        select event_id from garden.event_annotations
+        where user_id = %(user_id)s and override_rationale is not null)
+order by event_id desc;
+
 -- name: annotations_of
 select {annotation} from garden.event_annotations
 where user_id = %(user_id)s and event_id = any (%(event_ids)s)

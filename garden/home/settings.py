@@ -24,6 +24,7 @@ _HIDDEN = "********"
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["auto", "console", "json"]
 Secrets = Literal["refuse", "warn"]
+Caps = Literal["ask", "warn"]
 
 
 class SettingsError(GardenError):
@@ -75,6 +76,11 @@ class Limits(BaseModel):
         RESEND_SECONDS,
         ge=0,
         description="Seconds for which an equal request without a key counts as sent again; 0 is never.",
+    )
+    caps: Caps = Field(
+        "ask",
+        description="A write that exceeds a soft cap without a reason: 'ask' refuses it; 'warn' carries it "
+        "out, and the reason is owed.",
     )
     free_disk_bytes: PositiveInt = Field(
         256 * 1024 * 1024, description="Free disk space in bytes below which no tool writes."

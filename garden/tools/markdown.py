@@ -3,15 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
+from uuid import UUID
 
 from pydantic import Field, StrictBool, field_validator, model_validator
 
+from garden.events.database import DatabaseUnavailableError
+from garden.events.pool import PoolBusyError
 from garden.events.wire import Wire
-from garden.files.paths import GardenPath
+from garden.files.paths import GardenPath, Place
 from garden.grammar.edits import AppendToSection, CreateDocument, ReplaceSection
 from garden.grammar.errors import GardenError
 from garden.grammar.list_edits import OPS_MAX
 from garden.lint.finding import Finding
+from garden.lint.report import Report
 from garden.tools.declaration import WRITERS, Call, Edits, Reply, Tool, Traits
 from garden.tools.documents import read_document
 from garden.tools.edits import edit_handler, intent_of, request_identity, write_reply
@@ -237,17 +241,41 @@ def snapshot_history(call: Call, request: SnapshotRequest) -> Reply:
 
 def lint_in_words(call: Call, request: PathRequest) -> Reply:
     """Return lint findings as sentences."""
-    report = read_document(call.services, document_or_copy_path(call.caller, request.path)).report
+    path = document_or_copy_path(call.caller, request.path)
+    report = read_document(call.services, path).report
+    owing, unknown = _owing(call, path, report)
+    owed = [f"override owed: {finding} (evt:{event_id})" for finding, event_id in owing]
     reasons = list(report.blocked_reasons) or None
-    return Reply(Lint(warnings=list(report.warnings), blocked=report.blocked, blocked_reasons=reasons))
+    lint = Lint(warnings=[*report.warnings, *owed], blocked=report.blocked, blocked_reasons=reasons)
+    return Reply(lint, warnings=unknown)
 
 
 def lint_as_objects(call: Call, request: PathRequest) -> Reply:
     """Return lint findings as objects."""
-    report = read_document(call.services, document_or_copy_path(call.caller, request.path)).report
+    path = document_or_copy_path(call.caller, request.path)
+    report = read_document(call.services, path).report
+    owing, unknown = _owing(call, path, report)
     blocks = [_diagnostic(finding) for finding in report.findings if finding.severity == "block"]
     others = [_diagnostic(finding) for finding in report.findings if finding.severity != "block"]
-    return Reply(Diagnostics(warnings=others, blocked=report.blocked, blocked_reasons=blocks or None))
+    others += [
+        _diagnostic(replace(finding, message=f"override owed: {finding.message} (evt:{event_id})"))
+        for finding, event_id in owing
+    ]
+    diagnostics = Diagnostics(warnings=others, blocked=report.blocked, blocked_reasons=blocks or None)
+    return Reply(diagnostics, warnings=unknown)
+
+
+def _owing(
+    call: Call, path: GardenPath, report: Report
+) -> tuple[list[tuple[Finding, UUID]], tuple[str, ...]]:
+    """Exceeded caps that stand, each with an edit that exceeded it and whose reason is missing."""
+    if not report.caps or path.place is not Place.DOCUMENT:
+        return [], ()
+    try:
+        edits = call.services.reader.owed_overrides(path.user_id, path.text)
+    except (DatabaseUnavailableError, PoolBusyError):
+        return [], ("The database is unavailable, so overrides that are owed are not listed.",)
+    return [(each, event_id) for each in report.caps for event_id in edits if each.key in edits[event_id]], ()
 
 
 def _diagnostic(finding: Finding) -> Diagnostic:
@@ -336,7 +364,8 @@ TOOLS: tuple[Tool[Any], ...] = (
         "md.lint",
         "Lint a document",
         "Report in sentences what is wrong with a document and whether that blocks edits.",
-        "Warnings alone never block an edit; exceeding a cap further needs an overrideRationale.",
+        "Warnings alone never block an edit; exceeding a cap further needs an overrideRationale. Where the "
+        "settings let it come later, 'override owed' names the edits without one.",
         PathRequest,
         Lint,
         lint_in_words,

@@ -69,7 +69,7 @@ def _safety(preview: Preview) -> str:
         return "Allowed; nothing would change."
     verdict = (
         "Needs an overrideRationale: the edit would exceed a soft cap."
-        if plan.needs_reason
+        if plan.needs_reason and not plan.owes_reason
         else "Allowed: no hard block applies."
     )
     return "\n".join([verdict, *_bullets(preview.warnings)])

@@ -34,6 +34,7 @@ from garden.grammar.guards import refuse_malformed
 from garden.grammar.log_claims import log_claims
 from garden.grammar.lookup import find_section
 from garden.grammar.section_changes import changed_sections
+from garden.home.settings import Caps
 from garden.lint.comparison import Comparison, compare
 from garden.lint.finding import Finding, Severity
 from garden.lint.report import Report
@@ -47,6 +48,7 @@ _HASH = re.compile("sha256:[0-9a-f]{64}")
 NO_RATIONALE = "no rationale given"
 _NOTHING = Report()
 _EVENT_FINDINGS_MAX = 20
+_OWED = "An override is owed: say in one line of overrideRationale, with events.log, why this is worth it."
 # A diff names old lines, new ones and some around them.
 _ROOM_FOR_CONTEXT = 3
 _RULE_OF_PLACE = "MG203"
@@ -132,7 +134,8 @@ class Intent:
 class Plan:
     """The result of an intent in memory: the new text as `content`, its document and its lint findings.
 
-    If the file is `missing`, `before` is the version in the event log.
+    If the file is `missing`, `before` is the version in the event log. With `may_owe` a reason that it needs
+    may come later.
     """
 
     intent: Intent
@@ -142,6 +145,7 @@ class Plan:
     after: GardenDocument
     comparison: Comparison
     missing: bool = False
+    may_owe: bool = False
 
     @property
     def unchanged(self) -> bool:
@@ -155,10 +159,16 @@ class Plan:
         return exceeds and not self.intent.override_rationale
 
     @property
+    def owes_reason(self) -> bool:
+        """Whether the reason for exceeding a cap is to be given after the write."""
+        return self.needs_reason and self.may_owe
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """The warnings for the caller."""
         missing = ("The file was missing; it is made anew.",) if self.missing else ()
-        return (*missing, *self.applied.warnings, *map(str, self.comparison.worse))
+        owed = (_OWED,) if self.owes_reason else ()
+        return (*missing, *self.applied.warnings, *map(str, self.comparison.worse), *owed)
 
     @property
     def keeps_copy(self) -> bool:
@@ -177,6 +187,7 @@ class Plan:
     def statement(self, answer: Mapping[str, Any]) -> Statement:
         """The statement of the event, with the answer for the caller."""
         intent, section = self.intent, self.applied.section_after
+        exceeded = [finding.key for finding in self.comparison.exceeded]
         return Statement(
             type=CHANGE_LOG_TYPE if isinstance(intent.edit, AppendLogLine) else event_type(intent.path),
             op=intent.op,
@@ -197,7 +208,8 @@ class Plan:
             ),
             lint={
                 "counts": self.after.report.counts,
-                "exceeded": [finding.key for finding in self.comparison.exceeded],
+                "exceeded": exceeded,
+                **({"owed": exceeded} if self.owes_reason else {}),
                 "new": [str(finding) for finding in self.comparison.worse[:_EVENT_FINDINGS_MAX]],
             },
         )
@@ -220,6 +232,7 @@ class Planner:
     documents: Documents
     reader: EventReader
     document_bytes_max: int
+    caps: Caps = "ask"
 
     def plan(
         self,
@@ -260,12 +273,12 @@ class Planner:
             raise FileTooLargeError(self.document_bytes_max)
         after = GardenDocument(intent.path, raw_hash(content), applied.after, kind, previous=document)
         comparison = compare(before.report if before else _NOTHING, after.report)
-        plan = Plan(intent, before, applied, content, after, comparison, missing)
+        plan = Plan(intent, before, applied, content, after, comparison, missing, self.caps == "warn")
         if intent.recovers:
             refuse_still_broken(intent, after)
         elif not plan.unchanged:
             refuse_new_damage(after)
-        if plan.needs_reason and not plan.unchanged and not may_exceed:
+        if plan.needs_reason and not (plan.owes_reason or plan.unchanged or may_exceed):
             raise _override_required(comparison.exceeded)
         return plan
 

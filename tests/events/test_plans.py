@@ -39,6 +39,7 @@ READING: dict[str, tuple[Ask, str]] = {
         lambda reader: reader.query(USER, Query(path=PATH, cursor=str(CURSOR))),
         "events_of_path",
     ),
+    "owed_overrides": (lambda reader: reader.owed_overrides(USER, PATH), "events_of_path"),
     "annotations_of": (lambda reader: reader.annotations(USER, [CURSOR]), "annotations_of_event"),
     "head": (lambda reader: reader.head(USER, PATH), "documents_pkey"),
     "heads": (lambda reader: in_snapshot(reader, "heads"), "documents_pkey"),

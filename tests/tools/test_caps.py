@@ -1,6 +1,9 @@
+from collections.abc import Iterator
+
 import pytest
 
-from garden.application import Garden
+from garden.application import Garden, open_garden
+from garden.home.folder import Home
 from garden.session import Session
 from tests.support.gardens import (
     CRITIC,
@@ -123,3 +126,51 @@ def test_other_warnings_never_stop_a_write(garden: Garden, ada: Session) -> None
 
 def test_a_dry_run_needs_a_reason_as_the_real_call_does(full: Session) -> None:
     refused(full, "md.curate_list", "override_required", **EIGHTH, dryRun=True)
+
+
+@pytest.fixture
+def lenient(home: Home, full: Session, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+    """A session where caps only warn, with one edit that exceeded a cap."""
+    monkeypatch.setenv("GARDEN_LIMITS_CAPS", "warn")
+    with open_garden(home.path) as opened:
+        session = opened.session(full.caller.user_id, "companion")
+        report = result(session, "propose_change", tool="md.curate_list", args=EIGHTH)["safetyReport"]
+        assert report.startswith("Allowed")
+        assert "owed" in ok(session, "md.curate_list", **EIGHTH)["meta"]["warnings"][-1]
+        yield session
+
+
+def _owed(session: Session) -> list[str]:
+    owed = [line for line in result(session, "md.lint", path=CRITIC)["warnings"] if "owed" in line]
+    objects = result(session, "lint.check", path=CRITIC)["warnings"]
+    assert len([each for each in objects if each["message"].startswith("override owed: ")]) == len(owed)
+    return owed
+
+
+def test_a_setting_lets_the_override_come_later_and_until_then_it_is_owed(lenient: Session) -> None:
+    event = rows(lenient, path=CRITIC)[0]
+    (owed,) = _owed(lenient)
+    assert owed.startswith("override owed: ")
+    assert owed.endswith(f"(evt:{event['eventId']})")
+    about = {
+        "type": "profile_update",
+        "op": "append_item",
+        "filePath": CRITIC,
+        "sectionAnchor": "evidence v1",
+    }
+    ok(lenient, "events.log", **about, rationale="It shows it.")
+    assert _owed(lenient) == [owed]
+    ok(lenient, "events.log", **about, overrideRationale="It is the clearest one.")
+    assert _owed(lenient) == []
+    assert "override: It is the clearest one." in result(lenient, "fs.read", path=CRITIC)
+
+
+def test_an_override_is_no_longer_owed_once_the_cap_is_kept(lenient: Session) -> None:
+    ok(lenient, "md.curate_list", **{**EIGHTH, "ops": "prune", "items": [{"match": "ev:s2-m1"}]})
+    assert _owed(lenient) == []
+
+
+def test_a_reason_given_with_the_write_is_not_owed(lenient: Session) -> None:
+    ninth = {**EIGHTH, "items": ['"and one more" (ev:s2-m2)']}
+    ok(lenient, "md.curate_list", **ninth, overrideRationale="All of it.")
+    assert len(_owed(lenient)) == 1

@@ -269,6 +269,7 @@ class AsyncMdTools(AsyncFamily):
         """Report in sentences what is wrong with a document and whether that blocks edits.
 
         Warnings alone never block an edit; exceeding a cap further needs an overrideRationale.
+        Where the settings let it come later, 'override owed' names the edits without one.
         """
         return await self._run("md.lint", {"path": path})
 
