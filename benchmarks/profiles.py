@@ -47,7 +47,7 @@ EVIDENCE = """- "I can't relax until it's done" (ev:s12-m40)
 """
 
 LOG = "".join(
-    f"- 2026-11-{day:02} 08:25Z · concerns v1 · replace_section · she named it herself (evt:0193-{day:04})\n"
+    f"- 2026-11-{day:02} 08:25Z · concerns v1 · replace_section · she named it herself, the {day}th\n"
     for day in range(1, 29)
 )
 
