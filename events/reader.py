@@ -159,6 +159,11 @@ class EventReader:
         rows = self._fetch(user_id, "head", {"path": path})
         return head_of(rows[0]) if rows else None
 
+    def newest_number(self, user_id: str, stream: str) -> int:
+        """The sequence of the newest event of a stream that is in the feed; 0 if there is none."""
+        [row] = self._fetch(user_id, "newest_number", {"stream": stream})
+        return row["sequence"] or 0
+
     def text_at(self, user_id: str, path: str, version: int) -> str:
         """Rebuild a document's text at one version from its events."""
         with self.snapshot(user_id) as snapshot:

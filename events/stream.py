@@ -89,6 +89,7 @@ class LockedStream:
         self.caller = caller
         self.path = path
         self.head = Head() if row["version"] is None else head_of(row)
+        self.found_head = self.head
         self.damage: Mapping[str, Any] | None = row["damage"]
         self.last_change = last_change_of(row)
         self.request = request

@@ -10,6 +10,7 @@ from garden.access.feed import Feed
 from garden.access.lookups import Lookups
 from garden.access.tokens import Tokens
 from garden.events.attempts import Attempts
+from garden.events.head_guard import HeadGuard
 from garden.events.heads import HeadBuilder
 from garden.events.maintenance import Maintenance
 from garden.events.pool import Pool
@@ -129,7 +130,8 @@ def _build_services(
     files = stack.enter_context(GardenFiles(prepared.home.path))
     documents = Documents(load_kinds(read_own_kinds(prepared.home)))
     planner = Planner(documents, reader, settings.limits.document_bytes, settings.limits.caps)
-    settlement, adoption = SagaSettler(store, reader, files), DriftAdopter(reader, documents, files)
+    guard = HeadGuard(reader, keys)
+    settlement, adoption = SagaSettler(store, reader, files), DriftAdopter(reader, documents, files, guard)
     lost_writes, lost_copies = LostWrites(reader, files), LostCopies(reader, files)
     replays = Replays(reader, files, settlement, lost_writes)
     disk_space = DiskSpace(prepared.home.path, settings.limits.free_disk_bytes)
@@ -147,6 +149,7 @@ def _build_services(
         maintenance=Maintenance(readers),
         recoveries=Attempts(readers),
         heads=HeadBuilder(store, reader, verifier),
+        head_guard=guard,
         write_path=write_path,
         recovery_path=WritePath(EventStore(recoverers, keys), *parts),
         mover=Mover(store, files, documents, write_path, disk_space),

@@ -142,6 +142,9 @@ order by 1;
 -- name: head
 select {head} from garden.documents where user_id = %(user_id)s and path = %(path)s;
 
+-- name: newest_number
+select max(sequence) as sequence from garden.feed where user_id = %(user_id)s and stream = %(stream)s;
+
 -- name: heads
 select {head} from garden.documents where user_id = %(user_id)s;
 

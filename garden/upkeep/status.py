@@ -15,7 +15,8 @@ from garden.events.attempts import Trouble
 from garden.events.database import DatabaseUnavailableError
 from garden.events.idempotency import InProgressError
 from garden.events.pool import NotRecordableError, PoolBusyError
-from garden.events.rows import last_change_of
+from garden.events.records import Head
+from garden.events.rows import head_of, last_change_of
 from garden.files.errors import FileError, FileMissingError
 from garden.files.garden_files import FileText
 from garden.files.paths import GardenPath, PathNotAllowedError
@@ -237,6 +238,7 @@ def _state(
     if file.hash == head["raw_hash"]:
         damage = head["damage"]
     else:
+        services.head_guard.check(path.user_id, path.text, Head() if head is _NO_HEAD else head_of(head))
         old = services.reader.text_at(path.user_id, path.text, head["version"]) if head["version"] else None
         damage = find_damage(old, services.documents.parse_file(path, file), head["damage"])
     if damage:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from garden.events.head_guard import HeadGuard
 from garden.events.payloads import AdoptedPayload, MovePayload
 from garden.events.reader import EventReader, Query
 from garden.events.records import Caller, DocumentChange, Event, Statement
@@ -39,11 +40,13 @@ class DriftAdopter:
     reader: EventReader
     documents: Documents
     files: GardenFiles
+    guard: HeadGuard
 
     def adopt(self, stream: LockedStream, path: GardenPath, file: FileText) -> Event | None:
         """Record the outside edit of a document, if its file differs from the head."""
         if file.hash == stream.head.file_hash:
             return None
+        self._check_head(stream)
         old = self.known_text(stream, path)
         document = self.documents.parse_file(path, file)
         failed = self._find_failed_event(path, file.hash)
@@ -71,6 +74,7 @@ class DriftAdopter:
 
     def adopt_departure(self, stream: LockedStream, path: GardenPath, failed: Event) -> Event:
         """Record that a failed move took a document away."""
+        self._check_head(stream)
         change = DocumentChange(
             splices=(Splice(0, self.known_text(stream, path) or "", ""),),
             intended_hash=content_hash(""),
@@ -103,9 +107,13 @@ class DriftAdopter:
         """Find the damage in a file, and record nothing."""
         if file.hash == stream.head.file_hash:
             return stream.damage
+        self._check_head(stream)
         return find_damage(
             self.known_text(stream, path), self.documents.parse_file(path, file), stream.damage
         )
+
+    def _check_head(self, stream: LockedStream) -> None:
+        self.guard.check(stream.caller.user_id, stream.path, stream.found_head)
 
     def known_text(self, stream: LockedStream, path: GardenPath) -> str | None:
         """The text of a document's head."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from garden.events.attempts import Attempts
+from garden.events.head_guard import HeadGuard
 from garden.events.heads import HeadBuilder
 from garden.events.maintenance import Maintenance
 from garden.events.reader import EventReader
@@ -29,6 +30,7 @@ class Services:
     maintenance: Maintenance
     recoveries: Attempts
     heads: HeadBuilder
+    head_guard: HeadGuard
     write_path: WritePath
     recovery_path: WritePath
     mover: Mover

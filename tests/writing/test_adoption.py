@@ -4,8 +4,10 @@ from typing import Any
 import pytest
 
 from garden.application import Garden
+from garden.events.database import connection
 from garden.session import Session
 from garden.upkeep.reconciliation import adopt
+from garden.upkeep.status import State
 from tests.support.gardens import (
     CRITIC,
     NOTES,
@@ -257,3 +259,43 @@ def test_an_identity_value_that_no_database_holds_can_be_removed(garden: Garden,
     ok(maintainer, "md.repair", path=CRITIC)
     ok(maintainer, "md.restore", path=CRITIC, version=1)
     ok(maintainer, "md.patch_section", **PATCH)
+
+
+CUT_OFF = {
+    "the newest events": [
+        "delete from garden.events where stream = '{path}' and sequence > 1",
+        "update garden.documents as d set (version, content_hash, raw_hash, head_event_id, tail_sequence,"
+        " tail_chain_hash, updated_at, seal) = (select version, content_hash, raw_hash, head_event_id,"
+        " tail_sequence, tail_chain_hash, updated_at, seal from kept) where path = '{path}'",
+    ],
+    "the whole document": [
+        "delete from garden.events where stream = '{path}'",
+        "delete from garden.documents where path = '{path}'",
+    ],
+    "the seal of the head": ["update garden.documents set seal = tail_chain_hash where path = '{path}'"],
+}
+
+
+@pytest.mark.parametrize("lost", CUT_OFF)
+def test_what_an_agent_wrote_is_not_recorded_as_a_persons_where_its_events_are_gone(
+    garden: Garden, ada: Session, database: str, lost: str
+) -> None:
+    plant(ada, CRITIC)
+    with connection(database) as owner:
+        owner.execute("set session_replication_role = replica")
+        owner.execute("create temp table kept as select * from garden.documents")
+        ok(ada, "md.patch_section", **PATCH)
+        for command in CUT_OFF[lost]:
+            assert owner.execute(command.format(path=CRITIC).encode()).rowcount > 0, command
+        if lost == "the seal of the head":
+            edit_outside(garden, CRITIC, "# Part", "# The Critic")
+        text, counted = file_of(garden, CRITIC).read_text(), "select count(*) from garden.events"
+        before = owner.execute(counted.encode()).fetchone()
+        [done] = adopt(garden.services, "ada")
+        assert (done.outcome, done.before) == ("needs a person", State.UNREADABLE)
+        assert "gone" in done.message or "sealed" in done.message
+        for tool, args in _edits(CRITIC):
+            for dry_run in (True, False):
+                refused(ada, tool, "unavailable", **args, dryRun=dry_run)
+        assert owner.execute(counted.encode()).fetchone() == before
+        assert file_of(garden, CRITIC).read_text() == text
