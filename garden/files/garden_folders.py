@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -149,6 +150,20 @@ class GardenFolders:
         except FileMissingError:
             return False
         return True
+
+    def moved_at(self, path: GardenPath) -> datetime:
+        """When a folder on the way to a document was last moved or renamed, as far as its times tell.
+
+        A move changes the folder's change time and not its modification time; a later change of the names in
+        the folder hides it.
+        """
+        newest_ns = 0
+        for depth in range(2, len(path.components)):
+            with translate_os_errors(), self.open(path.components[:depth], LOOK) as folder:
+                status = os.fstat(folder)
+            if status.st_ctime_ns > status.st_mtime_ns:
+                newest_ns = max(newest_ns, status.st_ctime_ns)
+        return datetime.fromtimestamp(newest_ns / 1e9, UTC)
 
     def is_same_file(self, path: GardenPath, other: GardenPath) -> bool:
         """Whether two paths, of documents or copies, lead to one file."""

@@ -4,7 +4,7 @@ The outside edit is recorded as an event before anything else, so that the versi
 removed anchors or identity, the event names them, and no tool edits the document until they are back.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -25,6 +25,7 @@ from garden.grammar.section_changes import changed_sections
 from garden.grammar.splice import Splice, splices_between
 from garden.writing.callers import EXTERNAL
 from garden.writing.documents import Documents, GardenDocument, identity_by_path
+from garden.writing.lost_lines import PERSON, format_lost_lines, lost_lines
 from garden.writing.planner import MOVE_OP, entity_of
 from garden.writing.settlement import EMPTY_HASH
 
@@ -49,7 +50,8 @@ class DriftAdopter:
         self._check_head(stream)
         old = self.known_text(stream, path)
         document = self.documents.parse_file(path, file)
-        failed = self._find_failed_event(path, file.hash)
+        recent = self.reader.query(path.user_id, Query(path=path.text, limit=_RECENT_EVENTS)).events
+        failed = _find_failed_event(recent, file.hash)
         stream.damage = find_damage(old, document, stream.damage)
         lint = {
             "counts": document.report.counts,
@@ -63,7 +65,11 @@ class DriftAdopter:
             sealed_text=canonical(file.text),
         )
         sections = changed_sections(parse(old) if old is not None else None, document.document)
-        return _record(stream, path, change, _rationale(old, failed), failed, lint, sections)
+        rationale = _rationale(old, failed)
+        lost = lost_lines(old or "", file.text, recent)
+        if lost:
+            rationale = f"{rationale} {format_lost_lines(lost)}"
+        return _record(stream, path, change, rationale, failed, lint, sections)
 
     def find_departure(self, stream: LockedStream, path: GardenPath) -> Event | None:
         """Find the failed move that took a missing file away: its mover woke up too late."""
@@ -120,17 +126,11 @@ class DriftAdopter:
         version = stream.head.version
         return self.reader.text_at(path.user_id, path.text, version) if version else None
 
-    def _find_failed_event(self, path: GardenPath, raw_hash: str) -> UUID | None:
-        """Find the failed event that was to write this; its writer woke up after it was settled."""
-        page = self.reader.query(path.user_id, Query(path=path.text, limit=_RECENT_EVENTS))
-        return next(
-            (
-                event.event_id
-                for event in page.events
-                if event.status is Status.FAILED and event.intended_raw_hash == raw_hash
-            ),
-            None,
-        )
+
+def _find_failed_event(recent: Iterable[Event], raw_hash: str) -> UUID | None:
+    """Find the failed event that was to write this; its writer woke up after it was settled."""
+    failed = (event for event in recent if event.status is Status.FAILED)
+    return next((event.event_id for event in failed if event.intended_raw_hash == raw_hash), None)
 
 
 def _record(
@@ -153,7 +153,7 @@ def _record(
         edit=AdoptedPayload(failed_event=str(failed) if failed else None),
         lint=lint,
     )
-    return stream.record(statement, change, by=Caller(path.user_id, EXTERNAL, role="person"))
+    return stream.record(statement, change, by=Caller(path.user_id, EXTERNAL, role=PERSON))
 
 
 def find_damage(

@@ -1,7 +1,8 @@
 """Lost writes: files that a disk set back to an older version, though it had confirmed a newer one.
 
-A person who puts an older version back leaves the same bytes, but changes the file's times. A file that the
-disk set back was last touched before the lost version was begun, or to link the copy made for that version.
+A person who puts an older version back leaves the same bytes, but changes the file's times, or those of a
+folder that was put back with the file. A file that the disk set back was last touched before the lost version
+was begun, or to link the copy made for that version.
 """
 
 from contextlib import suppress
@@ -56,6 +57,9 @@ class LostWrites:
 
     def _is_older(self, path: GardenPath, file: FileText, lost: Event) -> bool:
         """Whether a file was last touched before the change that it lacks."""
+        if self.files.moved_at(path) > lost.created_at - _COARSE:
+            # A person who puts a folder back leaves the times of the files in it.
+            return False
         if file.touched_at < lost.created_at - _COARSE:
             return True
         if lost.committed_at is None or file.touched_at > lost.committed_at:

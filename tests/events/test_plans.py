@@ -43,6 +43,10 @@ READING: dict[str, tuple[Ask, str]] = {
     "annotations_of": (lambda reader: reader.annotations(USER, [CURSOR]), "annotations_of_event"),
     "head": (lambda reader: reader.head(USER, PATH), "documents_pkey"),
     "heads": (lambda reader: in_snapshot(reader, "heads"), "documents_pkey"),
+    "newest_number": (
+        lambda reader: reader.newest_number(USER, PATH),
+        "feed_user_id_stream_sequence_key",
+    ),
     "heads_with_damage": (
         lambda reader: in_snapshot(reader, "heads_with_damage", path=None),
         "documents_pkey",

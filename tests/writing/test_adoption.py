@@ -299,3 +299,19 @@ def test_what_an_agent_wrote_is_not_recorded_as_a_persons_where_its_events_are_g
                 refused(ada, tool, "unavailable", **args, dryRun=dry_run)
         assert owner.execute(counted.encode()).fetchone() == before
         assert file_of(garden, CRITIC).read_text() == text
+
+
+def test_an_outside_edit_names_the_lines_of_agents_that_it_removed(garden: Garden, ada: Session) -> None:
+    plant(ada, NOTES)
+    for actor, words in (("companion", "slept badly"), ("scribe", "- a\n- b"), ("companion", "walked")):
+        ok(garden.session("ada", actor), "fs.append", path=NOTES, text=words)
+    edit_outside(garden, NOTES, "walked", "walked, she wrote")
+    list(adopt(garden.services, "ada"))
+    file = file_of(garden, NOTES)
+    kept = [line for line in file.read_text().splitlines() if line not in {"slept badly", "- a", "- b"}]
+    file.write_text("\n".join(line.replace("walked, she wrote", "rested") for line in kept) + "\n")
+    list(adopt(garden.services, "ada"))
+    newest, before = (row for row in rows(ada, path=NOTES) if row["op"] == "external_edit")
+    said = "The document was edited outside the tools. This save removed"
+    assert before["rationale"] == f"{said} 1 line by companion."
+    assert newest["rationale"] == f"{said} 2 lines by scribe and 1 line by companion."

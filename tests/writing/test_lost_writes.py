@@ -1,6 +1,7 @@
 """A file that the disk set back is rebuilt; one that a person put back is an outside edit."""
 
 import os
+import shutil
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -98,6 +99,28 @@ def test_a_copy_that_a_person_moved_back_with_its_times_is_an_outside_edit(
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     [done] = adopt(garden.services, "ada")
     assert done.outcome == "adopted"
+
+
+@pytest.mark.parametrize("name", ["users/ada/parts/critic", "users/ada/parts"])
+def test_a_folder_that_a_person_put_back_is_an_outside_edit(
+    garden: Garden, session: Session, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The files in it keep their times, which are those before the newest version."""
+    place, kept = garden.home.path / name, garden.home.path / f"{name}-kept"
+    shutil.copytree(place, kept)
+    with monkeypatch.context() as a_little_later:
+        later = lambda: datetime.now(UTC) + timedelta(milliseconds=60)  # noqa: E731
+        a_little_later.setattr(garden.services.store, "_now", later)
+        edited(session, CRITIC, "private")
+    since = time.time_ns() + 60_000_000
+    place.rename(f"{place}-away")
+    kept.rename(place)
+    while place.stat().st_ctime_ns <= since:
+        place.rename(kept)
+        kept.rename(place)
+    [done] = (each for each in adopt(garden.services, "ada") if each.path == CRITIC)
+    assert done.outcome == "adopted"
+    assert "private" not in file_of(garden, CRITIC).read_text()
 
 
 @pytest.mark.parametrize("path", [CRITIC, NOTES])

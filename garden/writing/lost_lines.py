@@ -1,0 +1,46 @@
+"""Lost lines: what an outside edit removed although an agent had been told that it was saved."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from garden.events.records import Event
+from garden.events.saga import Status
+from garden.grammar.refusals import PatchConflictError
+from garden.grammar.splice import apply_splices, reverse_splices
+
+PERSON = "person"
+
+
+def lost_lines(before: str, after: str, newest_first: Iterable[Event]) -> Counter[str]:
+    """Count, by actor, the lines of recent events that the text before has and the text after lacks.
+
+    The events lead back from the text before, version by version.
+    """
+    lost, by_actor = _lines(before) - _lines(after), Counter[str]()
+    for event in newest_first:
+        if not lost:
+            break
+        if event.status is not Status.COMMITTED or event.splices is None:
+            continue
+        try:
+            earlier = apply_splices(before, reverse_splices(event.splices))
+        except PatchConflictError:
+            break
+        came_with = lost & (_lines(before) - _lines(earlier))
+        lost -= came_with
+        if event.caller.role != PERSON:
+            by_actor[event.caller.actor] += came_with.total()
+        before = earlier
+    return +by_actor
+
+
+def format_lost_lines(by_actor: Counter[str]) -> str:
+    """Say how many lines of each actor an outside edit removed."""
+    counts = (
+        f"{count} {'line' if count == 1 else 'lines'} by {actor}" for actor, count in by_actor.most_common()
+    )
+    return f"This save removed {' and '.join(counts)}."
+
+
+def _lines(text: str) -> Counter[str]:
+    return Counter(filter(None, map(str.strip, text.splitlines())))
