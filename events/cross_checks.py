@@ -1,8 +1,9 @@
-"""Checks of a user's rows outside the chains: the feed, stored requests with their answers, access tokens."""
+"""Checks of a user's rows outside the chains: feed, stored requests with their answers, tokens, erasures."""
 
 from collections.abc import Iterator
 from uuid import UUID
 
+from garden.events.erasures import erasure_holds
 from garden.events.keyring import Keyring
 from garden.events.reader import ReaderSnapshot
 from garden.events.seals import request_holds
@@ -27,6 +28,13 @@ def faults_of_feed(snapshot: ReaderSnapshot, _keys: Keyring) -> Iterator[Fault]:
     """Find entries of the feed whose events are gone or ended otherwise, and entries that are missing."""
     for row in snapshot.fetch("feed_faults", {}):
         yield row["event_id"], row["message"]
+
+
+def faults_of_erasures(snapshot: ReaderSnapshot, keys: Keyring) -> Iterator[Fault]:
+    """Find finished erasures that are not as they were sealed."""
+    for row in snapshot.fetch("erasures", {}):
+        if row["finished_at"] is not None and not erasure_holds(row, keys):
+            yield row["erasure_id"], "the tombstone of an erasure was changed"
 
 
 def faults_of_tokens(snapshot: ReaderSnapshot, keys: Keyring) -> Iterator[Fault]:

@@ -100,11 +100,12 @@ class Keyring:
         return constant_time.bytes_eq(self._mac(seal.version, purpose, data), bytes(seal.mac or b""))
 
     def _mac(self, version: int, purpose: str, data: bytes) -> bytes:
-        signer = hmac.HMAC(self._key_for(version, purpose), hashes.SHA256())
+        signer = hmac.HMAC(self.derived_key(version, purpose), hashes.SHA256())
         signer.update(data)
         return signer.finalize()
 
-    def _key_for(self, version: int, purpose: str) -> bytes:
+    def derived_key(self, version: int, purpose: str) -> bytes:
+        """The key of one purpose."""
         key = self._derived.get((version, purpose))
         if key is None:
             info = f"memory-garden {purpose}".encode()

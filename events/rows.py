@@ -49,6 +49,17 @@ HEAD_COLUMNS = ("user_id", "path", *_HEAD, *HEAD_SEAL)
 _TOLD = ("after_hash", "error", "written_at", "committed_at", "failed_at", "state_salt_version")
 NEW_EVENT = tuple(name for name in EVENT_COLUMNS if name not in _TOLD)
 NEW_STATE = (*STATE, *STATE_SEAL)
+# What an erasure may change, in the order of the input types.
+FILLED_EVENT = (
+    "event_id", "section_anchor", "sections", "rationale", "override_rationale", "evidence_refs", "edit",
+    "splices_removed", "splices_inserted", "lint", "before_hash", "before_raw_hash", "intended_hash",
+    "intended_raw_hash", "line_hash", "tool_call_id", "transaction_id", "agent_action_id", "idempotency_key",
+    "salts",
+)  # fmt: skip
+FILLED_ANNOTATION = (
+    "annotation_id", "rationale", "override_rationale", "evidence_refs", "details", "tool_call_id",
+    "transaction_id", "agent_action_id", "salts",
+)  # fmt: skip
 
 
 def event_row(event: Event) -> dict[str, Any]:
@@ -57,7 +68,7 @@ def event_row(event: Event) -> dict[str, Any]:
         **_fields(event.caller, _CALLER),
         **_fields(event.statement, _STATEMENT),
         **_fields(event, _EVENT),
-        **_splices_row(event.splices),
+        **splices_row(event.splices),
         **seal_row(event.chain, CHAIN_SEAL),
         **seal_row(event.state, STATE_SEAL),
     }
@@ -170,7 +181,8 @@ def _pick(row: Row, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: row[name] for name in names}
 
 
-def _splices_row(splices: Splices | None) -> dict[str, Any]:
+def splices_row(splices: Splices | None) -> dict[str, Any]:
+    """The columns of splices."""
     if splices is None:
         return dict.fromkeys(_SPLICES)
     offsets = [splice.offset for splice in splices]

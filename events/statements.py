@@ -20,6 +20,8 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "head": rows.HEAD_COLUMNS,
     "new_event": rows.NEW_EVENT,
     "new_state": rows.NEW_STATE,
+    "filled_event": rows.FILLED_EVENT,
+    "filled_annotation": rows.FILLED_ANNOTATION,
     "written_state": tuple(f"written_{name}" for name in rows.NEW_STATE),
 }
 _PLACEHOLDER = re.compile(rf"\{{(:|[a-z]\.)?({'|'.join(_COLUMNS)})\}}")

@@ -85,7 +85,7 @@ class EventStore:
         request: RequestIdentity | None = None,
         *,
         about: UUID | None = None,
-        check: Callable[[], None] | None = None,
+        check: Callable[[LockedStream], None] | None = None,
     ) -> LogOutcome:
         """Record a statement that changes no document, or annotate the event that it is `about`.
 
@@ -96,7 +96,7 @@ class EventStore:
             if earlier is not None:
                 return earlier
             if check is not None:
-                check()
+                check(journal)
             if about is not None:
                 journal.annotate(about, statement)
                 return LogOutcome(about, is_annotation=True)

@@ -92,6 +92,8 @@ class LockedStream:
         self.found_head = self.head
         self.damage: Mapping[str, Any] | None = row["damage"]
         self.last_change = last_change_of(row)
+        # Whether words of this user were erased, so that new text has to be compared with them.
+        self.has_erased: bool = row["has_erased"]
         self.request = request
         self._row = row
         self.earlier: EarlierRequest | None = None

@@ -1,15 +1,22 @@
 """Verifies the event log: every chain, from its first event to the head."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from heapq import merge
 from typing import Any
 from uuid import UUID
 
-from garden.events.cross_checks import faults_of_feed, faults_of_stored_requests, faults_of_tokens
+from garden.events.cross_checks import (
+    faults_of_erasures,
+    faults_of_feed,
+    faults_of_stored_requests,
+    faults_of_tokens,
+)
+from garden.events.erased_rows import tombstone_holds
+from garden.events.erasures import Erasure, erasure_of
 from garden.events.keyring import Keyring
-from garden.events.parts import ANNOTATION_PARTS, EVENT_PARTS, broken_parts, erased_parts
+from garden.events.parts import ANNOTATION_PARTS, EVENT_PARTS, Parts, broken_parts, erased_parts
 from garden.events.pool import NotRecordableError
 from garden.events.reader import EventReader, ReaderSnapshot
 from garden.events.records import JOURNAL, NO_CHAIN
@@ -23,13 +30,14 @@ from garden.grammar.splice import apply_splices
 FEED = "feed"
 STORED_REQUESTS = "stored requests"
 TOKENS = "access tokens"
+ERASURES = "erasures"
 
 
 @dataclass(frozen=True, slots=True)
 class ChainFault:
     """A fault of a stream; `of_head` if its events verify and only the head does not.
 
-    Faults outside the chains have `FEED`, `STORED_REQUESTS` or `TOKENS` in place of a stream.
+    Faults outside the chains have `FEED`, `STORED_REQUESTS`, `TOKENS` or `ERASURES` in place of a stream.
     """
 
     stream: str
@@ -41,10 +49,11 @@ class ChainFault:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of verifying one user's events."""
+    """The result of verifying one user's events; `erasures` lists what was erased or is being erased."""
 
     events: int
     faults: tuple[ChainFault, ...]
+    erasures: tuple[Erasure, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -64,8 +73,9 @@ class _FaultFoundError(Exception):
 
 @dataclass(slots=True)
 class Tail:
-    """The state of a stream's check after some events."""
+    """The state of a stream's check after some events; `tombstones` are those of the user's rows."""
 
+    tombstones: Mapping[UUID, Row] = field(default_factory=dict)
     sequence: int = 0
     chain: bytes = NO_CHAIN
     version: int = 0
@@ -103,18 +113,20 @@ class Verifier:
             # The keys are read after the snapshot: a key is stored before anything is sealed with it.
             keys = self._keys()
             heads = {row["path"]: row for row in snapshot.fetch("heads", {})}
+            tombstones = _tombstones(snapshot)
             for stream in (row["path"] for row in snapshot.fetch("streams", {})):
-                count, fault = _check_stream(snapshot, stream, heads.get(stream), keys)
+                count, fault = _check_stream(snapshot, stream, heads.get(stream), Tail(tombstones), keys)
                 checked += count
                 faults += [fault] if fault else []
+            erasures = snapshot.fetch("erasures", {})
             faults += _cross_faults(snapshot, keys)
-        return Verdict(checked, tuple(faults))
+        return Verdict(checked, tuple(faults), tuple(map(erasure_of, erasures)))
 
     def follow_stream(self, user_id: str, stream: str) -> Tail | ChainFault:
         """Check the events of one stream to their end, without its head."""
         with self._reader.snapshot(user_id) as snapshot:
             keys = self._keys()
-            tail = Tail()
+            tail = Tail(_tombstones(snapshot))
             try:
                 _follow(snapshot, stream, tail, keys)
             except _FaultFoundError as found:
@@ -122,7 +134,13 @@ class Verifier:
         return tail
 
 
+def _tombstones(snapshot: ReaderSnapshot) -> dict[UUID, Row]:
+    return {row["row_id"]: row for row in snapshot.fetch("erased_rows", {})}
+
+
 def _cross_faults(snapshot: ReaderSnapshot, keys: Keyring) -> Iterator[ChainFault]:
+    for erasure_id, message in faults_of_erasures(snapshot, keys):
+        yield ChainFault(ERASURES, erasure_id, None, message)
     snapshot.act_as_service()
     checks = {FEED: faults_of_feed, STORED_REQUESTS: faults_of_stored_requests, TOKENS: faults_of_tokens}
     for name, check in checks.items():
@@ -131,9 +149,8 @@ def _cross_faults(snapshot: ReaderSnapshot, keys: Keyring) -> Iterator[ChainFaul
 
 
 def _check_stream(
-    snapshot: ReaderSnapshot, stream: str, head: Row | None, keys: Keyring
+    snapshot: ReaderSnapshot, stream: str, head: Row | None, tail: Tail, keys: Keyring
 ) -> tuple[int, ChainFault | None]:
-    tail = Tail()
     try:
         _follow(snapshot, stream, tail, keys)
         _check_head(head, tail, keys)
@@ -169,14 +186,22 @@ def _check_row(row: Row, tail: Tail, keys: Keyring) -> None:
     holds = annotation_holds if is_annotation else chain_holds
     if not holds(row, tail.chain, keys):
         raise _FaultFoundError("it was changed, or does not follow on the one before it", row)
-    parts = ANNOTATION_PARTS if is_annotation else EVENT_PARTS
-    if broken_parts(row, parts):
-        raise _FaultFoundError("its words were changed", row)
-    if erased_parts(row, parts):
-        raise _FaultFoundError("its words are gone, and no erasure says so", row)
+    _check_parts(row, ANNOTATION_PARTS if is_annotation else EVENT_PARTS, tail, keys)
     if not is_annotation:
         _check_state(row, tail, keys)
     tail.sequence, tail.chain, tail.last = row["sequence"], bytes(row["chain_hash"]), row
+
+
+def _check_parts(row: Row, parts: Parts, tail: Tail, keys: Keyring) -> None:
+    if broken_parts(row, parts):
+        raise _FaultFoundError("its words were changed", row)
+    if not erased_parts(row, parts):
+        return
+    tombstone = tail.tombstones.get(row["annotation_id" if parts is ANNOTATION_PARTS else "event_id"])
+    if tombstone is None:
+        raise _FaultFoundError("its words are gone, and no erasure says so", row)
+    if not tombstone_holds(tombstone, row, parts, keys):
+        raise _FaultFoundError("what an erasure left of it was changed", row)
 
 
 def _check_state(row: Row, tail: Tail, keys: Keyring) -> None:
@@ -199,11 +224,19 @@ def _check_change(row: Row, tail: Tail, keys: Keyring) -> None:
         tail.text = apply_splices(tail.text, splices)
     except (GardenError, UnicodeDecodeError):
         raise _FaultFoundError("its change does not fit the text before it", row) from None
-    if raw_hash(tail.text) != row["intended_raw_hash"]:
+    tombstone = tail.tombstones.get(row["event_id"], {})
+    if raw_hash(tail.text) != (row["intended_raw_hash"] or tombstone.get("version_hash")):
         raise _FaultFoundError("its change does not lead to the text it names", row)
+    _check_line(row, tail, keys)
+    tail.version, tail.head_row = row["document_version"], row
+
+
+def _check_line(row: Row, tail: Tail, keys: Keyring) -> None:
+    # It may have been erased with the other hashes, which the check of the parts found right.
+    if row["line_hash"] is None:
+        return
     if not line_holds(row, sealed_text(tail.text, row["edit"]), keys):
         raise _FaultFoundError("its line hash is not that of the content it leaves", row)
-    tail.version, tail.head_row = row["document_version"], row
 
 
 def _check_head(head: Row | None, tail: Tail, keys: Keyring) -> None:

@@ -10,6 +10,8 @@ from garden.access.feed import Feed
 from garden.access.lookups import Lookups
 from garden.access.tokens import Tokens
 from garden.events.attempts import Attempts
+from garden.events.erased_words import ErasedWords
+from garden.events.erasures import Erasures
 from garden.events.head_guard import HeadGuard
 from garden.events.heads import HeadBuilder
 from garden.events.maintenance import Maintenance
@@ -30,6 +32,9 @@ from garden.tools.registry import REGISTRY
 from garden.writing.adoption import DriftAdopter
 from garden.writing.callers import make_caller
 from garden.writing.documents import Documents
+from garden.writing.erased_text import ErasedText
+from garden.writing.erasing.eraser import Eraser
+from garden.writing.erasing.living_files import LivingFiles
 from garden.writing.lost_copies import LostCopies
 from garden.writing.lost_writes import LostWrites
 from garden.writing.moves import Mover
@@ -129,15 +134,16 @@ def _build_services(
     verifier = Verifier(reader, keys)
     files = stack.enter_context(GardenFiles(prepared.home.path))
     documents = Documents(load_kinds(read_own_kinds(prepared.home)))
+    erased_text = ErasedText(ErasedWords(readers, keys))
     planner = Planner(documents, reader, settings.limits.document_bytes, settings.limits.caps)
-    guard = HeadGuard(reader, keys)
-    settlement, adoption = SagaSettler(store, reader, files), DriftAdopter(reader, documents, files, guard)
+    settlement, guard = SagaSettler(store, reader, files), HeadGuard(reader, keys)
+    adoption = DriftAdopter(reader, documents, files, guard, erased_text)
     lost_writes, lost_copies = LostWrites(reader, files), LostCopies(reader, files)
     replays = Replays(reader, files, settlement, lost_writes)
     disk_space = DiskSpace(prepared.home.path, settings.limits.free_disk_bytes)
     parts = (
         *(files, documents, planner, settlement, adoption),
-        *(lost_writes, lost_copies, replays, disk_space),
+        *(lost_writes, lost_copies, replays, erased_text, disk_space),
     )
     write_path = WritePath(store, *parts)
     return Services(
@@ -154,6 +160,15 @@ def _build_services(
         recovery_path=WritePath(EventStore(recoverers, keys), *parts),
         mover=Mover(store, files, documents, write_path, disk_space),
         snapshots=Snapshots(store, reader, files, write_path, disk_space),
+        eraser=Eraser(
+            store,
+            reader,
+            Erasures(readers, keys),
+            TokenStore(readers, keys),
+            files,
+            LivingFiles(files, documents),
+            write_path,
+        ),
         disk_space=disk_space,
         limits=settings.limits,
         secrets=settings.secrets,

@@ -11,8 +11,8 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from garden.grammar.passages import Finder, cut_spans, fill
-from garden.grammar.splice import Splice
+from garden.grammar.passages import Finder, cut_spans, fill, joined
+from garden.grammar.splice import Splice, splices_between
 from garden.grammar.values import Span
 
 _ERRORS = "surrogatepass"
@@ -54,14 +54,20 @@ class Gaps:
         self._origins = array("Q")
         for change in changes:
             self._follow(change)
-        self._gone = [_byte_span(self.text, span) for span in cut_spans(self.text, finder)]
-        for span in self._gone:
-            self._mark_origins(self._origins[span.start : span.end])
+        # Those of the newest version that only appear when others have gone.
+        for span in cut_spans(self.text, finder):
+            start, end = _byte_span(self.text, span)
+            self._mark_origins(self._origins[start:end])
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to erase."""
         return not self.bytes_count
+
+    @property
+    def is_in_newest(self) -> bool:
+        """Whether the newest version has a gap."""
+        return any(self._marks[origin] for origin in self._origins)
 
     @property
     def bytes_count(self) -> int:
@@ -73,13 +79,14 @@ class Gaps:
         """The newest version, as it is recorded."""
         return self._text.decode("utf-8", _ERRORS)
 
-    def removal(self) -> tuple[Splice, ...]:
-        """The splices that remove the passages from the newest version: one a gap.
+    def removal(self, after: str) -> tuple[Splice, ...]:
+        """The splices from the newest version to the text after the erasure; one covers each gap.
 
-        A splice puts back those bytes of its gap that belong to no passage in this version.
+        So bytes of a gap that belong to no passage in this version are put back.
         """
         marks = bytes(self._marks[origin] for origin in self._origins)
-        return tuple(self._removal_of(Span(*gap.span())) for gap in _GAP.finditer(marks))
+        gaps = [Span(*gap.span()) for gap in _GAP.finditer(marks)]
+        return _cover(bytes(self._text), after, gaps)
 
     def filled(self) -> Iterator[FilledChange]:
         """Every change, with its gaps filled."""
@@ -148,15 +155,6 @@ class Gaps:
             for span in (_byte_span(shown, Span(each.start + start, each.end + start)) for each in found)
         ]
 
-    def _removal_of(self, gap: Span) -> Splice:
-        kept, last = bytearray(), gap.start
-        for gone in self._gone:
-            if gone.end > gap.start and gone.start < gap.end:
-                kept += self._text[last : gone.start]
-                last = gone.end
-        kept += self._text[last : gap.end]
-        return Splice(gap.start, _decoded(self._text[gap.start : gap.end]), _decoded(kept))
-
 
 def fill_text(text: str, finder: Finder) -> str:
     """Fill every passage of a text; its length in bytes stays."""
@@ -164,6 +162,21 @@ def fill_text(text: str, finder: Finder) -> str:
     for span in (_byte_span(text, each) for each in finder.find(text)):
         data[slice(*span)] = fill(bytes(data[slice(*span)]), finder.filler)
     return _decoded(data)
+
+
+def _cover(before: bytes, after: str, gaps: Sequence[Span]) -> tuple[Splice, ...]:
+    """The splices from one text to the other, widened to cover these ranges of the first."""
+    splices, new = splices_between(_decoded(before), after), _encoded(after)
+    places = [_place(splice) for splice in splices]
+    grown = [len(_encoded(splice.inserted)) - len(_encoded(splice.removed)) for splice in splices]
+    covering = []
+    for start, end in joined([*places, *gaps]):
+        new_start = start + sum(
+            more for place, more in zip(places, grown, strict=True) if place.start < start
+        )
+        new_end = end + sum(more for place, more in zip(places, grown, strict=True) if place.start <= end)
+        covering.append(Splice(start, _decoded(before[start:end]), _decoded(new[new_start:new_end])))
+    return tuple(covering)
 
 
 def _fill_marked(data: bytes, marks: bytearray, filler: str) -> bytes:

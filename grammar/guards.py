@@ -90,6 +90,16 @@ def _is_appended(before: Document, after: Document, section: Section | None) -> 
     return layout_of(grown.body).words.startswith(layout_of(section.body).words)
 
 
+def check_erasure(before: Document, after: Document) -> None:
+    """Refuse an erasure that removes an anchor or changes the identity of a document that has them."""
+    _check_kept_anchors(before, after)
+    _check_new_anchors(_counts(before), after)
+    _check_strays(before, after)
+    if not before.malformed:
+        _check_frontmatter(before, after)
+        _check_identity(before, after)
+
+
 def check_whole(after: Document) -> None:
     """Refuse a damaged result of an edit that accepts a damaged document."""
     _check_frontmatter(None, after)

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from string import ascii_lowercase, digits
@@ -17,6 +17,7 @@ _WORDS_MIN = 3
 ERASED = "[erased]"
 """Takes the place of a passage where no length has to stay."""
 _USUAL_FILLER = "x"
+_NOT_FILLED = re.compile(rf"[^{_USUAL_FILLER}\r\n]+")
 _NOT_LINE_ENDS = re.compile(rb"[^\r\n]")
 _LOOK_CHARACTERS = 64
 # Letters without a category that says so, variation selectors and the joiner of graphemes.
@@ -105,6 +106,18 @@ def shingles(text: str) -> dict[int, set[str]]:
     return {size: {run for run, _ in windows(words, size)}}
 
 
+def runs_at(text: str, places: Iterable[Span]) -> Iterator[str]:
+    """Yield every run of up to five words that overlaps one of these places."""
+    around = ShingleFinder((SHINGLE_WORDS,), bool)
+    for place in places:
+        wide = around.widen(text, place.start, place.end)
+        words = words_of(wide.of(text))
+        for size in range(1, SHINGLE_WORDS + 1):
+            for run, span in windows(words, size):
+                if wide.start + span.start <= place.end and wide.start + span.end >= place.start:
+                    yield run
+
+
 def is_short(passage: str) -> bool:
     """Whether a passage is too short to be told from other text by its characters."""
     letters = [each for each in fold(passage).text.strip() if not unicodedata.combining(each)]
@@ -158,10 +171,10 @@ class PassageFinder:
 
 @dataclass(frozen=True)
 class ShingleFinder:
-    """Finds passages of which only fingerprints are known: `known` holds those of runs of words, by size."""
+    """Finds passages of which only the runs of so many words can be recognised."""
 
-    known: Mapping[int, frozenset[bytes]]
-    fingerprint: Callable[[str], bytes]
+    sizes: tuple[int, ...]
+    is_known: Callable[[str], bool]
 
     @property
     def filler(self) -> str:
@@ -171,16 +184,11 @@ class ShingleFinder:
     def find(self, text: str) -> list[Span]:
         """Find every occurrence, in order; occurrences that touch are one."""
         words = words_of(text)
-        return joined(
-            span
-            for size, known in self.known.items()
-            for run, span in windows(words, size)
-            if self.fingerprint(run) in known
-        )
+        return joined(span for size in self.sizes for run, span in windows(words, size) if self.is_known(run))
 
     def widen(self, text: str, start: int, end: int) -> Span:
         """Widen a range, so that it holds every occurrence that overlaps it."""
-        size = max(self.known, default=0) + 1
+        size = max(self.sizes, default=0) + 1
         reach = _LOOK_CHARACTERS
         while len(words_of(text[max(start - reach, 0) : start])) <= size and reach < start:
             reach *= 2
@@ -192,7 +200,7 @@ class ShingleFinder:
 
 @dataclass(frozen=True)
 class WholeTextFinder:
-    """Finds everything."""
+    """Finds everything but line ends and what is filled already."""
 
     @property
     def filler(self) -> str:
@@ -201,7 +209,7 @@ class WholeTextFinder:
 
     def find(self, text: str) -> list[Span]:
         """Find every occurrence, in order; occurrences that touch are one."""
-        return [Span(0, len(text))] if text else []
+        return [Span(*match.span()) for match in _NOT_FILLED.finditer(text)]
 
     def widen(self, _text: str, start: int, end: int) -> Span:
         """Widen a range, so that it holds every occurrence that overlaps it."""
@@ -229,6 +237,13 @@ def cut_spans(text: str, finder: Finder) -> list[Span]:
             del left[span.start : span.end]
             text = text[: span.start] + text[span.end :]
     return joined(gone)
+
+
+def without(text: str, finder: Finder) -> str:
+    """Return a text without any occurrence, those included that the removal of others makes."""
+    for span in reversed(cut_spans(text, finder)):
+        text = text[: span.start] + text[span.end :]
+    return text
 
 
 def strike(text: str, finder: Finder) -> str:

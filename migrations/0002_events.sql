@@ -469,7 +469,7 @@ create function garden.open_stream(
     out seal_salt_version integer, out damage jsonb, out change_created_at timestamptz, out change_type text,
     out change_op text, out change_before_raw_hash text, out fingerprint bytea, out event_id uuid, out response jsonb,
     out created_at timestamptz, out expires_at timestamptz, out request_seal bytea, out request_salt_version integer,
-    out answer_seal bytea, out answer_salt_version integer
+    out answer_seal bytea, out answer_salt_version integer, out has_erased boolean
 ) language plpgsql as $$
 begin
     perform garden.act_for(whose, 'on');
@@ -485,6 +485,7 @@ begin
     into damage, change_created_at, change_type, change_op, change_before_raw_hash
     from garden.events as e
     where e.user_id = whose and e.event_id = open_stream.head_event_id;
+    has_erased := exists (select from garden.erased_words as w where w.user_id = whose);
     if request_key is not null then
         select r.fingerprint, r.event_id, r.response, r.created_at, r.expires_at, r.seal, r.seal_salt_version,
                r.answer_seal, r.answer_salt_version

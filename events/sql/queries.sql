@@ -158,6 +158,24 @@ from garden.documents as d
 left join garden.events as e on e.user_id = d.user_id and e.event_id = d.head_event_id
 where d.user_id = %(user_id)s and (%(path)s::text is null or d.path = %(path)s);
 
+-- name: is_erased
+select 1 from garden.erased_words
+where user_id = %(user_id)s and fingerprint = any (%(fingerprints)s)
+limit 1;
+
+-- Not the words, which an erasure that is not finished still has.
+-- name: erasures
+select user_id, erasure_id, kind, path, reason, actor, role, created_at, finished_at, events, bytes, seal,
+       seal_salt_version
+from garden.erasures
+where user_id = %(user_id)s
+order by created_at;
+
+-- name: erased_rows
+select user_id, row_id, erasure_id, commitments, version_hash, seal, seal_salt_version
+from garden.erased_rows
+where user_id = %(user_id)s;
+
 -- name: splices
 select sequence, document_version, splice_offsets, splices_removed, splices_inserted
 from garden.events

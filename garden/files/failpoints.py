@@ -25,6 +25,11 @@ class Failpoint(StrEnum):
     CONFIRMED = "confirmed"
     COPIED = "copied"
     CLAIMED = "claimed"
+    ERASURE_BEGUN = "erasure_begun"
+    COPIES_ERASED = "copies_erased"
+    EVENTS_ERASED = "events_erased"
+    DOCUMENTS_ERASED = "documents_erased"
+    NOTES_ERASED = "notes_erased"
 
 
 _watcher: Watcher | None = None

@@ -35,6 +35,7 @@ from garden.files.plain_files import (
     touched_at,
 )
 from garden.files.prepared_file import PreparedFile
+from garden.files.removals import Removals
 from garden.files.strays import Strays
 
 
@@ -59,6 +60,7 @@ class GardenFiles(GardenFolders):
         self.history = HistoryCopies(self)
         self.strays = Strays(self)
         self._unconfirmed: dict[GardenPath, GardenPath | None] = {}
+        self.removals = Removals(self)
 
     def read(self, path: GardenPath) -> FileText:
         """Read a document or a copy, in one state that did not change while it was read."""

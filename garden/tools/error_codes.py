@@ -59,6 +59,7 @@ CODES: Mapping[str, Code] = MappingProxyType(
             "The document has lost an anchor or its identity.",
             "A maintainer repairs it or restores a version; the details name what is missing.",
         ),
+        "erased": Code("These words were erased.", "Leave them out; a maintainer erased them for good."),
         "unavailable": Code("The database or the disk is unavailable.", "Send the same request again later."),
         "internal": Code("The service has a bug.", "The service's log says more."),
     }

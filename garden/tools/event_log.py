@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from garden.events.idempotency import identify_request
+from garden.events.idempotency import RequestIdentity, identify_request
 from garden.events.payloads import NotePayload
 from garden.events.records import Statement
 from garden.events.store import LogOutcome
+from garden.events.stream import LockedStream
 from garden.events.wire import Wire
 from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
@@ -51,21 +52,30 @@ def log(call: Call, request: LogRequest) -> Reply:
         key=request.idempotency_key,
         resend_seconds=call.services.limits.resend_seconds,
     )
-    store, check = call.services.store, call.services.disk_space.check
     # Before the write is looked for: since the first time, another one may have come to fit.
-    earlier = store.find_logged(call.caller, asked)
+    earlier = call.services.store.find_logged(call.caller, asked)
     if earlier is not None:
         return _reply(earlier)
     write = find_claimed_write(call, request, path)
     if write is None:
-        return _reply(store.log(call.caller, _own_statement(call, request, path), asked, check=check))
+        return _reply(_record(call, _own_statement(call, request, path), asked))
     # The Change Log comes first: its line is added once, however often the request is sent.
     amendment = amend_change_log(
         call.services, call.caller, write, request.rationale, request.override_rationale
     )
     statement = _statement(request, write.statement.path, write.statement.entity, request.section_anchor)
-    logged = store.log(call.caller, statement, asked, about=write.event_id, check=check)
+    logged = _record(call, statement, asked, about=write.event_id)
     return _reply(logged, amendment.also, amendment.warnings)
+
+
+def _record(
+    call: Call, statement: Statement, asked: RequestIdentity | None, about: UUID | None = None
+) -> LogOutcome:
+    def check(journal: LockedStream) -> None:
+        call.services.write_path.erased_text.refuse_statement(journal, statement)
+        call.services.disk_space.check()
+
+    return call.services.store.log(call.caller, statement, asked, about=about, check=check)
 
 
 def _reply(

@@ -22,6 +22,7 @@ from garden.files.paths import GardenPath, Place
 from garden.grammar.errors import GardenError
 from garden.upkeep.seen import Seen
 from garden.upkeep.status import DocumentStatus, State, quarantine_message, status_of_user
+from garden.writing.erased_text import ERASED_WORDS, has_erased_words
 from garden.writing.services import Services
 from garden.writing.write_path import SettledDocument
 
@@ -66,8 +67,28 @@ def reconcile(services: Services, users: Sequence[str], *, dry_run: bool = False
             swept = sweep(services, timedelta(0), user_id, pause_seconds=_PAUSE_BY_HAND_SECONDS)
             # `adopt` reports quarantined documents, together with all others not in step.
             yield from (each for each in swept if each.outcome != "quarantined")
+            yield from finish_erasures(services, user_id)
             yield from adopt(services, user_id, linted=True)
             yield from clear_strays(services, user_id)
+
+
+def finish_erasures(services: Services, user_id: str | None = None) -> Iterator[Reconciliation]:
+    """Finish the erasures that a crash interrupted."""
+    path = services.recovery_path
+    eraser = replace(services.eraser, store=path.store, write_path=path)
+    for erasure in eraser.erasures.pending(user_id):
+        done = Reconciliation(
+            erasure.user_id, erasure.path or f"users/{erasure.user_id}", State.OPEN, "finished"
+        )
+        try:
+            eraser.carry_out(erasure)
+        except (InProgressError, PoolBusyError) as error:
+            done = replace(done, outcome="busy", message=error.message)
+        except DatabaseUnavailableError:
+            raise
+        except GardenError as error:
+            done = replace(done, outcome="refused", message=f"An erasure can't be finished. {error.message}")
+        yield done
 
 
 def sweep(
@@ -275,7 +296,9 @@ def _settle_and_adopt(services: Services, status: DocumentStatus) -> Reconciliat
         return _of_status(status, "refused", error.message)
     outcome, events, message = _outcome(known)
     if outcome == "needs a person" or status.state is State.DAMAGED:
-        outcome, message = "needs a person", status.message or message
+        # A file that drifted and can't be adopted has its reason in the error.
+        is_known = status.state in _NEEDS_A_PERSON and status.message
+        outcome, message = "needs a person", status.message if is_known else message
         if known.adopted is not None:
             message = f"{message} The edit is recorded."
     return _of_status(status, outcome, message, events)
@@ -287,7 +310,8 @@ def _outcome(known: SettledDocument) -> tuple[ReconcileOutcome, tuple[UUID, ...]
         return "needs a person", events, known.error.message
     if known.damage:
         return "needs a person", events, "Anchors or identity keys that the tools need are missing."
-    return _outcome_of_events(known.settled, known.adopted, remade=known.rebuilt), events, ""
+    message = ERASED_WORDS if known.adopted is not None and has_erased_words(known.adopted) else ""
+    return _outcome_of_events(known.settled, known.adopted, remade=known.rebuilt), events, message
 
 
 def _outcome_of_events(settled: Event | None, adopted: Event | None, *, remade: bool) -> ReconcileOutcome:

@@ -11,12 +11,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import chain
 
 import structlog
 
 from garden.grammar.errors import GardenError
 from garden.home.settings import Upkeep as Intervals
-from garden.upkeep.reconciliation import Reconciliation, adopt, clear_strays, forget_expired, sweep
+from garden.upkeep.reconciliation import (
+    Reconciliation,
+    adopt,
+    clear_strays,
+    finish_erasures,
+    forget_expired,
+    sweep,
+)
 from garden.upkeep.seen import Seen
 from garden.upkeep.status import known_users
 from garden.writing.services import Services
@@ -47,7 +55,11 @@ def jobs(intervals: Intervals) -> Mapping[str, Job]:
     stalled = timedelta(seconds=intervals.stalled_seconds)
     seen, logged = Seen(), _LoggedFindings()
     every = (
-        Job("sweep", intervals.sweep_seconds, lambda services: _count(sweep(services, stalled))),
+        Job(
+            "sweep",
+            intervals.sweep_seconds,
+            lambda services: _count(chain(sweep(services, stalled), finish_erasures(services))),
+        ),
         Job("adopt", intervals.adopt_seconds, lambda services: _adopt_all(services, seen, logged)),
         Job(
             "forget",

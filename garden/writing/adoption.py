@@ -25,6 +25,7 @@ from garden.grammar.section_changes import changed_sections
 from garden.grammar.splice import Splice, splices_between
 from garden.writing.callers import EXTERNAL
 from garden.writing.documents import Documents, GardenDocument, identity_by_path
+from garden.writing.erased_text import ErasedText
 from garden.writing.lost_lines import PERSON, format_lost_lines, lost_lines
 from garden.writing.planner import MOVE_OP, entity_of
 from garden.writing.settlement import EMPTY_HASH
@@ -42,24 +43,28 @@ class DriftAdopter:
     documents: Documents
     files: GardenFiles
     guard: HeadGuard
+    erased_text: ErasedText
 
     def adopt(self, stream: LockedStream, path: GardenPath, file: FileText) -> Event | None:
         """Record the outside edit of a document, if its file differs from the head."""
         if file.hash == stream.head.file_hash:
             return None
         self._check_head(stream)
+        self.erased_text.refuse_old_copy(stream, file)
         old = self.known_text(stream, path)
         document = self.documents.parse_file(path, file)
         recent = self.reader.query(path.user_id, Query(path=path.text, limit=_RECENT_EVENTS)).events
         failed = _find_failed_event(recent, file.hash)
+        splices = splices_between(old or "", file.text)
         stream.damage = find_damage(old, document, stream.damage)
         lint = {
             "counts": document.report.counts,
             "blocked": list(document.report.blocked_reasons),
             "damage": stream.damage,
+            **({"erased": True} if self.erased_text.is_in_edit(stream, file.text, splices) else {}),
         }
         change = DocumentChange(
-            splices=splices_between(old or "", file.text),
+            splices=splices,
             intended_hash=document.document.hash,
             intended_raw_hash=file.hash,
             sealed_text=canonical(file.text),

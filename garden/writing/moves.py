@@ -94,6 +94,7 @@ class Mover:
         )
         refuse_new_damage(arriving)
         outcome = WriteOutcome({"ok": True}, also={"documentHash": leaving.document.hash})
+        self.write_path.erased_text.refuse_statement(source, _statement(move, move.path, MovePayload()))
         self.disk_space.check()
         if move.dry_run:
             return outcome

@@ -42,6 +42,7 @@ from garden.writing.documents import Documents, GardenDocument
 from garden.writing.log_claims import log_time, refuse_false_claims
 
 MOVE_OP = "move"
+ERASE_OP = "erase"
 CHANGE_LOG_TYPE = "change_log"
 WHOLE = "document"
 _HASH = re.compile("sha256:[0-9a-f]{64}")
@@ -320,9 +321,9 @@ def keeps_copy(path: GardenPath, op: str) -> bool:
     """Whether an op on this document keeps the version that it replaces.
 
     Appends to notes don't: each would keep a copy of the whole document, which the events hold anyway. Nor
-    does a move, which replaces nothing.
+    does a move, which replaces nothing, nor an erasure.
     """
-    return op != MOVE_OP and not (path.document_name == "notes" and op in _APPENDING)
+    return op not in {MOVE_OP, ERASE_OP} and not (path.document_name == "notes" and op in _APPENDING)
 
 
 def event_type(path: GardenPath) -> str:

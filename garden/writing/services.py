@@ -13,6 +13,7 @@ from garden.files.garden_files import GardenFiles
 from garden.home.disk_space import DiskSpace
 from garden.home.settings import Limits, Secrets, Upkeep
 from garden.writing.documents import Documents
+from garden.writing.erasing.eraser import Eraser
 from garden.writing.moves import Mover
 from garden.writing.snapshots import Snapshots
 from garden.writing.write_path import WritePath
@@ -35,6 +36,7 @@ class Services:
     recovery_path: WritePath
     mover: Mover
     snapshots: Snapshots
+    eraser: Eraser
     disk_space: DiskSpace
     limits: Limits
     secrets: Secrets

@@ -58,6 +58,8 @@ class Snapshots:
                 return known
             name = journal.next_name()
             copy = intent.path.copy_of(name.at, name.event_id)
+            statement = _statement(intent, copy, document)
+            self.write_path.erased_text.refuse_statement(journal, statement)
             self.disk_space.check()
             if intent.dry_run:
                 return _outcome(copy.text)
@@ -65,7 +67,7 @@ class Snapshots:
             self.files.strays.remove(intent.path)
             # The copy comes first: without its event it is only an extra copy.
             self.files.history.write(copy, document.text.encode())
-            event = journal.record(_statement(intent, copy, document), name=name)
+            event = journal.record(statement, name=name)
             return replace(_outcome(copy.text), event_id=event.event_id)
 
     def _current(self, stream: LockedStream, intent: SnapshotIntent) -> GardenDocument:

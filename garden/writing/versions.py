@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import ClassVar
 
+from garden.events.erased_words import ErasedError
 from garden.events.reader import (
     PAGE_EVENTS_MAX,
     DocumentUnknownError,
@@ -20,7 +21,7 @@ from garden.grammar.diffs import Diff, unified_diff
 from garden.grammar.errors import GardenError
 from garden.grammar.splice import apply_splices
 from garden.writing.adoption import ADOPTED_TYPE
-from garden.writing.planner import DocumentDamagedError
+from garden.writing.planner import ERASE_OP, DocumentDamagedError
 
 _TICK = timedelta(microseconds=1)
 _LAST = datetime.max.replace(tzinfo=UTC) - timedelta(days=2)
@@ -91,7 +92,16 @@ def last_whole_version(reader: EventReader, path: GardenPath, newest: int) -> in
 
 def check_version_is_whole(reader: EventReader, path: GardenPath, version: int) -> None:
     """Refuse to restore a damaged version, and name the undamaged ones."""
-    wanted = next((event for event in versions_of(reader, path) if event.document_version == version), None)
+    wanted = None
+    for event in versions_of(reader, path):
+        if event.document_version == version:
+            wanted = event
+            break
+        if event.statement.op == ERASE_OP and not event.leaves_file:
+            raise ErasedError(
+                f"Version {version} of {path} was erased, together with the whole document.",
+                hint="Begin the document anew with md.plant, or choose a version from after that.",
+            )
     if wanted is None or _is_whole(wanted):
         return
     every = (event.document_version for event in versions_of(reader, path) if _is_whole(event))

@@ -30,6 +30,7 @@ from garden.grammar.errors import GardenError
 from garden.home.disk_space import DiskSpace
 from garden.writing.adoption import DriftAdopter
 from garden.writing.documents import Documents, GardenDocument
+from garden.writing.erased_text import ERASED_WORDS, ErasedText, has_erased_words
 from garden.writing.lost_copies import LostCopies
 from garden.writing.lost_writes import LostWrites
 from garden.writing.outcomes import WriteOutcome, stored_response
@@ -102,6 +103,7 @@ class WritePath:
     lost_writes: LostWrites
     lost_copies: LostCopies
     replays: Replays
+    erased_text: ErasedText
     disk_space: DiskSpace
 
     def write(
@@ -123,6 +125,7 @@ class WritePath:
             outcome = _outcome(plan, build_result(plan), opened.adopted)
             if plan.unchanged:
                 return replace(outcome, unchanged=True)
+            self.erased_text.refuse_plan(stream, plan)
             self.disk_space.check()
             response = stored_response(outcome)
             event = self._carry_out(stream, plan, name, response)
@@ -182,6 +185,7 @@ class WritePath:
                 missing=opened.missing,
             )
             if not plan.unchanged:
+                self.erased_text.refuse_plan(stream, plan)
                 self.disk_space.check()
         return Preview(plan, (*((_WOULD_ADOPT,) if opened.drifted else ()), *plan.warnings))
 
@@ -299,5 +303,7 @@ def _outcome(plan: Plan, result: Any, adopted: Event | None) -> WriteOutcome:
     also: dict[str, Any] = {"documentHash": plan.after.document.hash}
     if adopted is not None:
         warnings.insert(0, _ADOPTED)
+        if has_erased_words(adopted):
+            warnings.insert(1, ERASED_WORDS)
         also["adoptedEventId"] = str(adopted.event_id)
     return WriteOutcome(result, warnings=tuple(warnings), also=also)

@@ -208,6 +208,9 @@ def test_no_query_is_left_out() -> None:
     assert {*READING, "filtered", "named_by_caller", "claimed_write"} == set(statements("queries")) - {
         "freeze",
         "check",
+        "is_erased",
+        "erasures",
+        "erased_rows",
     }
     of_attempts = {"forget", "note_errors", "postpone", "uncount", "release"}
     sweeping = {*statements("maintenance"), *statements("recoveries")}

@@ -4,13 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from garden.grammar.gaps import Gaps, RecordedChange, fill_text
-from garden.grammar.passages import Finder, PassageFinder, WholeTextFinder
-from garden.grammar.splice import Splice, splices_between
+from garden.grammar.passages import Finder, PassageFinder, WholeTextFinder, without
+from garden.grammar.splice import apply_splices, splices_between
 
 PASSAGE = "ab é cd"
 PIECES = st.lists(
     st.sampled_from(["ab", " ", "\u200b", "é", "É", "cd", "\n", "x", "ab é cd", "🙂"]), max_size=8
 )
+LOG_LINE = "- erased\n"
 TEXTS = st.lists(st.tuples(PIECES.map("".join), st.booleans()), min_size=1, max_size=6)
 
 
@@ -23,34 +24,24 @@ def changes_of(texts: list[tuple[str, bool]]) -> list[RecordedChange]:
     return changes
 
 
-def apply_all(text: str, splices: tuple[Splice, ...]) -> str:
-    data, moved = text.encode(), 0
-    for splice in splices:
-        start, removed = splice.offset + moved, splice.removed.encode()
-        assert data[start : start + len(removed)] == removed
-        data = data[:start] + splice.inserted.encode() + data[start + len(removed) :]
-        moved += len(splice.inserted.encode()) - len(removed)
-    return data.decode()
-
-
 def erased(changes: list[RecordedChange], finder: Finder) -> list[str]:
     """Every version, with the removal at the end, after filling; the texts of failed changes too."""
     gaps = Gaps(changes, finder)
     before = gaps.text
-    changes = [*changes, RecordedChange(gaps.removal())]
+    changes = [*changes, RecordedChange(gaps.removal(without(gaps.text, finder) + LOG_LINE))]
     texts, text = [], ""
     for change, filled in zip(changes, Gaps(changes, finder).filled(), strict=True):
         for one, other in zip(change.splices, filled.splices, strict=True):
             assert one.offset == other.offset
             assert len(one.removed.encode()) == len(other.removed.encode())
             assert len(one.inserted.encode()) == len(other.inserted.encode())
-        after = apply_all(text, filled.splices)
+        after = apply_splices(text, filled.splices)
         texts.append(after)
         if change.carried_out:
             text = after
             assert not filled.is_near or filled.text == text.encode()
     if isinstance(finder, PassageFinder) and not finder.find(before):
-        assert texts[-1] == before
+        assert texts[-1] == before + LOG_LINE
     return texts
 
 
@@ -72,20 +63,25 @@ def test_a_whole_document_is_filled_to_the_last_byte(texts: list[tuple[str, bool
 def test_a_passage_that_was_put_in_by_pieces_is_filled_in_all_of_them() -> None:
     texts = [("- ab\n", True), ("- ab é\n", True), ("- ab é cd\n", True), ("- other\n", True)]
     assert erased(changes_of(texts), PassageFinder(PASSAGE)) == [
-        "- xx\n", "- xxxxx\n", "- xxxxxxxx\n", "- other\n", "- other\n",
+        "- xx\n", "- xxxxx\n", "- xxxxxxxx\n", "- other\n", "- other\n" + LOG_LINE,
     ]  # fmt: skip
 
 
 def test_words_that_outlived_the_passage_stay_in_the_newest_version() -> None:
     texts = [("- my ab é cd is\n", True), ("- my ab is\n", True)]
     assert erased(changes_of(texts), PassageFinder(PASSAGE)) == [
-        "- my xxxxxxxx is\n", "- my xxxis\n", "- my ab is\n",
+        "- my xxxxxxxx is\n", "- my xxxis\n", "- my ab is\n" + LOG_LINE,
     ]  # fmt: skip
 
 
 def test_a_passage_that_only_a_failed_change_would_have_made_is_filled() -> None:
     texts = [("ab \n", True), ("ab é cd\n", False), ("ab!\n", True)]
-    assert erased(changes_of(texts), PassageFinder(PASSAGE)) == ["xxx\n", "xxxxxxxx\n", "xx!\n", "ab!\n"]
+    assert erased(changes_of(texts), PassageFinder(PASSAGE)) == [
+        "xxx\n",
+        "xxxxxxxx\n",
+        "xx!\n",
+        "ab!\n" + LOG_LINE,
+    ]
 
 
 def test_a_text_of_its_own_is_filled_in_place() -> None:

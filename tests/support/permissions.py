@@ -16,7 +16,7 @@ from tests.support.named_sql import named_sql
 
 TABLES = (
     "events", "documents", "idempotency_records", "event_annotations", "tokens", "feed", "recoveries",
-    "schema_migrations",
+    "erasures", "erased_rows", "erased_words", "schema_migrations",
 )  # fmt: skip
 ROLES = ("garden_reader", "garden_service", "garden_maintainer")
 USERS = (None, "ada", "bob")
@@ -37,6 +37,22 @@ STATE = {
     ),
     "tokens": ("revoked_at", "revoked_seal", "revoked_salt_version"),
     "recoveries": ("attempts", "last_at", "error", "quarantined_at"),
+    "erasures": ("passage", "finished_at", "events", "bytes", "seal", "seal_salt_version"),
+    "erased_rows": ("erasure_id", "commitments", "version_hash", "seal", "seal_salt_version"),
+}  # fmt: skip
+
+# The columns that only an erasure changes.
+WORDS = {
+    "events": (
+        "section_anchor", "sections", "rationale", "override_rationale", "evidence_refs", "edit",
+        "splices_removed",
+        "splices_inserted", "before_hash", "before_raw_hash", "intended_hash", "intended_raw_hash", "lint",
+        "tool_call_id", "transaction_id", "agent_action_id", "idempotency_key", "line_hash", "salts",
+    ),
+    "event_annotations": (
+        "rationale", "override_rationale", "evidence_refs", "details", "tool_call_id", "transaction_id",
+        "agent_action_id", "salts",
+    ),
 }  # fmt: skip
 
 # The number of Ada's expired requests: a bit of its own in a count.
@@ -118,11 +134,13 @@ class Ground:
         yield self._probe("documents", "fall back to a lower version")
         yield self._probe("documents", "fall back to a lower sequence")
         yield self._probe("tokens", "take a revocation back")
+        yield self._probe("erasures", "take a tombstone back")
         yield self._probe("schema", "create in it", right_only=True)
 
     def _probes(self, table: str) -> Iterator[Probe]:
         columns, state = self.columns(table), STATE.get(table, ())
-        others = [column for column in columns if column not in state]
+        words = WORDS.get(table, ())
+        others = [column for column in columns if column not in (*state, *words)]
         yield self._probe(table, "select")
         yield self._probe(table, "insert", user="ada", row=9)
         yield self._probe(table, "delete")
@@ -131,6 +149,12 @@ class Ground:
         if state:
             yield self._probe(table, "change its state")
             yield self._of_columns(table, "set a state column", state, template="set a column")
+        if words:
+            yield self._of_columns(
+                table, "change words", words, template="change anything else", right_only=False
+            )
+            yield self._probe(table, "erase words")
+            yield self._of_columns(table, "set a word", words, template="set a column")
         yield self._of_columns(table, "read a column", columns)
         yield self._of_columns(table, "fill a column", columns)
         yield self._of_columns(table, "set another column", others, template="set a column")

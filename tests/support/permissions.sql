@@ -57,6 +57,17 @@ insert into garden.feed values ('{user}', {row}, md5('{user} {row}')::uuid, 'com
 -- name: insert recoveries
 insert into garden.recoveries values ('{user}', md5('{user} {row}')::uuid, 'notes.md', 1, now(), now())
 
+-- name: insert erasures
+insert into garden.erasures (user_id, erasure_id, kind, passage, reason, actor, role, created_at)
+values ('{user}', md5('erasure {row}')::uuid, 'passage', 'words', 'reason', 'operator', 'maintainer', now())
+
+-- name: insert erased_rows
+insert into garden.erased_rows
+values ('{user}', md5('{user} {row}')::uuid, gen_random_uuid(), sha256(''), null, sha256('row'), 1)
+
+-- name: insert erased_words
+insert into garden.erased_words values ('{user}', sha256('{row}'), 5, gen_random_uuid(), 1)
+
 -- name: insert schema_migrations
 insert into garden.schema_migrations (version, name, checksum)
 values (1000 + {row}, 'later', 'sha256:' || repeat('a', 64))
@@ -77,6 +88,33 @@ update garden.idempotency_records
 set fingerprint = sha256('new'), event_id = gen_random_uuid(), response = '{}', created_at = now(),
     expires_at = now() + '2 hours', seal = sha256('new'), seal_salt_version = 2,
     answer_seal = sha256('new'), answer_salt_version = 2
+
+-- name: change its state erasures
+update garden.erasures
+set passage = null, finished_at = now(), events = 1, bytes = 1, seal = sha256('done'), seal_salt_version = 1
+
+-- name: change its state erased_rows
+update garden.erased_rows
+set erasure_id = gen_random_uuid(), commitments = sha256(''), version_hash = null, seal = sha256('new'),
+    seal_salt_version = 2
+
+-- name: take a tombstone back erasures
+do $$ begin
+    update garden.erasures
+    set passage = null, finished_at = now(), events = 1, seal = sha256('done'), seal_salt_version = 1;
+    update garden.erasures set finished_at = null, events = null, seal = null, seal_salt_version = null;
+end $$
+
+-- The condition names an erasure of Ada's, and one of Bob's, without reading a column.
+-- name: erase words events
+update garden.events
+set rationale = null, edit = null
+where set_config('garden.erasure_id', md5('erasure 1')::uuid::text, true) is not null
+
+-- name: erase words event_annotations
+update garden.event_annotations
+set rationale = null, details = null
+where set_config('garden.erasure_id', md5('erasure 1')::uuid::text, true) is not null
 
 -- name: change its state recoveries
 update garden.recoveries set attempts = 2, last_at = now(), error = '{}', quarantined_at = now()
@@ -114,6 +152,11 @@ select * from {table}
 select user_id, token_id, role, actor, created_at, expires_at, revoked_at, seal, seal_salt_version, revoked_seal,
        revoked_salt_version
 from garden.tokens
+
+-- name: select erasures
+select user_id, erasure_id, kind, path, reason, actor, role, created_at, finished_at, events, bytes, seal,
+       seal_salt_version
+from garden.erasures
 
 -- name: delete
 delete from {table}
@@ -154,6 +197,16 @@ create table playground.t (a text, b bigint, foreign key (a, b) references garde
 
 -- name: refer to it recoveries
 create table playground.t (a text, b uuid, foreign key (a, b) references garden.recoveries (user_id, event_id))
+
+-- name: refer to it erasures
+create table playground.t (a text, b uuid, foreign key (a, b) references garden.erasures (user_id, erasure_id))
+
+-- name: refer to it erased_rows
+create table playground.t (a text, b uuid, foreign key (a, b) references garden.erased_rows (user_id, row_id))
+
+-- name: refer to it erased_words
+create table playground.t (
+    a text, b bytea, foreign key (a, b) references garden.erased_words (user_id, fingerprint))
 
 -- name: refer to it schema_migrations
 create table playground.t (a integer references garden.schema_migrations (version))

@@ -30,7 +30,11 @@ SPEC = {
     "": {"propose_change"},
     "tools": {"list", "help"},
 }
-MUTATING = [tool for tool in REGISTRY.values() if tool.traits.writes and tool.name != "events.log"]
+MUTATING = [
+    tool
+    for tool in REGISTRY.values()
+    if tool.traits.writes and tool.name not in {"events.log", "garden.erase"}
+]
 
 
 def test_the_tools_are_those_that_were_promised() -> None:

@@ -34,6 +34,13 @@ timezone = 'UTC'
 log_timezone = 'UTC'
 log_line_prefix = '%m [%p] '
 log_checkpoints = off
+# No row, parameter or statement gets into the log: they hold people's words.
+log_error_verbosity = terse
+log_min_error_statement = panic
+log_parameter_max_length = 0
+log_parameter_max_length_on_error = 0
+# A recycled segment of the write-ahead log would keep erased words until it is overwritten.
+wal_recycle = off
 """
 
 

@@ -14,6 +14,7 @@ from garden.grammar.errors import GardenError
 from garden.surfaces.cli import (
     database,
     edit,
+    erase,
     events,
     home,
     keys,
@@ -66,6 +67,7 @@ _GROUPS: dict[str, dict[str, Callable[..., None]]] = {
         "doctor": home.doctor,
         "status": upkeep.status,
         "reconcile": upkeep.reconcile,
+        "erase": erase.erase,
         "demo": home.demo,
     },
 }

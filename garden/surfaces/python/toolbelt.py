@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Literal, Unpack
 
 from garden.surfaces.python.answers import Answer, Family, RecordedFields, WriteFields
+from garden.tools.erase import Erased
 from garden.tools.event_log import LoggedEvent
 from garden.tools.events import Rows
 from garden.tools.fix import Fixed
@@ -210,6 +211,33 @@ class FsTools(Family):
         return self._run("fs.write", {"path": path, "content": content, "opts": opts, **shared})
 
 
+class GardenTools(Family):
+    """The tools garden.*."""
+
+    def erase(
+        self,
+        reason: str,
+        *,
+        path: str | None = None,
+        text: str | None = None,
+        everything: bool | None = None,
+        preview: bool | None = None,
+    ) -> Answer[Erased]:
+        """Erase a passage, a document or a user from files, versions, copies, events and answers.
+
+        A path alone erases the document, text alone a passage in all documents, both a passage in
+        one document. A passage is found without regard to case, width, invisible characters and
+        white space; one of fewer than 12 characters only as whole words. Look at a preview first:
+        an erasure can't be undone. Earlier versions keep their length, with a letter for each
+        erased byte. A sealed tombstone stays, and the words are refused from then on. Backups and
+        exports are out of reach.
+        """
+        return self._run(
+            "garden.erase",
+            {"path": path, "text": text, "everything": everything, "reason": reason, "preview": preview},
+        )
+
+
 class LintTools(Family):
     """The tools lint.*."""
 
@@ -381,6 +409,11 @@ class Toolbelt(Family):
     def fs(self) -> FsTools:
         """The tools fs.*."""
         return FsTools(self._dispatcher, self._caller)
+
+    @property
+    def garden(self) -> GardenTools:
+        """The tools garden.*."""
+        return GardenTools(self._dispatcher, self._caller)
 
     @property
     def lint(self) -> LintTools:

@@ -42,6 +42,7 @@ STATUSES: Mapping[str, int] = MappingProxyType(
         "too_large": 413,
         "not_text": 422,
         "document_damaged": 409,
+        "erased": 422,
         "unavailable": 503,
         "internal": 500,
     }

@@ -1,0 +1,49 @@
+"""Keyed fingerprints of erased words: what was erased is recognised without being kept."""
+
+import hmac
+from collections.abc import Callable, Iterable, Sequence
+
+from garden.events.keyring import Keyring
+from garden.events.pool import Pool
+from garden.grammar.errors import GardenError
+
+PURPOSE = "erased words"
+_AT_ONCE = 5000
+
+
+class ErasedError(GardenError):
+    """The words were erased, and must not come back."""
+
+    code = "erased"
+
+
+def fingerprint(key: bytes, words: str) -> bytes:
+    """The fingerprint of folded words, or of the hash of a whole version."""
+    return hmac.digest(key, words.encode("utf-8", "surrogatepass"), "sha256")
+
+
+class ErasedWords:
+    """Recognises erased words; the cost depends on the text, not on what was erased."""
+
+    def __init__(self, pool: Pool, keys: Callable[[], Keyring]) -> None:
+        self._pool = pool
+        self._keys = keys
+
+    def contain(self, user_id: str, runs: Iterable[str]) -> bool:
+        """Whether any of these runs of folded words was erased."""
+        keyring, distinct = self._keys(), list(dict.fromkeys(runs))
+        keys = [keyring.derived_key(version, PURPOSE) for version in keyring.versions]
+        return any(
+            self._is_any_known(
+                user_id, [fingerprint(key, run) for run in distinct[at : at + _AT_ONCE] for key in keys]
+            )
+            for at in range(0, len(distinct), _AT_ONCE)
+        )
+
+    def is_old_copy(self, user_id: str, raw_hash: str) -> bool:
+        """Whether a file with this hash is a version that lost words."""
+        return self.contain(user_id, [raw_hash])
+
+    def _is_any_known(self, user_id: str, fingerprints: Sequence[bytes]) -> bool:
+        values = {"user_id": user_id, "fingerprints": fingerprints}
+        return bool(self._pool.fetch("reader", "queries", "is_erased", values))

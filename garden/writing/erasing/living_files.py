@@ -1,0 +1,124 @@
+"""Living files: a passage leaves a document, or the document goes, by an event of its own.
+
+The event is one like any other, so that a kill at any moment is settled like any other. Its words are filled
+together with all others of the document.
+"""
+
+from dataclasses import dataclass
+
+from garden.events.erasures import Erasure
+from garden.events.payloads import EditPayload
+from garden.events.records import DocumentChange, Statement
+from garden.events.stream import LockedStream
+from garden.files.failpoints import Failpoint, reach
+from garden.files.garden_files import GardenFiles
+from garden.files.paths import GardenPath
+from garden.files.plain_files import raw_hash
+from garden.grammar.canonical import canonical, content_hash
+from garden.grammar.change_log import log_entry
+from garden.grammar.erasing import erase_passages
+from garden.grammar.gaps import Gaps
+from garden.grammar.parser import parse
+from garden.grammar.passages import Finder
+from garden.grammar.splice import Splice
+from garden.writing.documents import Documents, GardenDocument
+from garden.writing.log_claims import log_time
+from garden.writing.planner import ERASE_OP, WHOLE, entity_of
+from garden.writing.write_path import record_failure
+
+_TYPE = "erasure"
+_TOOL = "garden.erase"
+
+
+@dataclass(frozen=True)
+class LivingFiles:
+    """Takes erased words out of living files; the caller holds the document's lock."""
+
+    files: GardenFiles
+    documents: Documents
+
+    def take_passages_out(
+        self,
+        stream: LockedStream,
+        path: GardenPath,
+        erasure: Erasure,
+        finder: Finder,
+        gaps: Gaps,
+        current: GardenDocument | None,
+    ) -> bool:
+        """Remove the passages from the newest version; words beside them that get filled are put back."""
+        if not stream.head.has_file or not gaps.is_in_newest:
+            return False
+        name = stream.next_name()
+        before = current.document if current else parse(gaps.text)
+        entry = log_entry(
+            log_time(name.at),
+            WHOLE,
+            ERASE_OP,
+            erasure.reason,
+            str(name.event_id),
+        )
+        is_visible = bool(finder.find(before.text)) and path.document_name != "notes"
+        after = erase_passages(before, finder, self.documents.kind_of(path), entry if is_visible else None)
+        change = DocumentChange(
+            splices=gaps.removal(after.text),
+            intended_hash=after.hash,
+            intended_raw_hash=raw_hash(after.text.encode()),
+            sealed_text=canonical(after.text),
+        )
+        statement = _statement(path, erasure)
+        if current is None:
+            stream.record(statement, change, name=name, by=stream.caller)
+            return True
+        with self.files.prepare(path, after.text.encode(), expected=current.raw_hash) as prepared:
+            event = stream.begin(statement, change, name)
+            with record_failure(stream, event):
+                reach(Failpoint.BEGUN)
+                prepared.put()
+        reach(Failpoint.WRITTEN)
+        stream.finish(event, {}, keep=True)
+        reach(Failpoint.SEALED)
+        return True
+
+    def take_file_away(
+        self,
+        stream: LockedStream,
+        path: GardenPath,
+        erasure: Erasure,
+        gaps: Gaps,
+        current: GardenDocument | None,
+    ) -> bool:
+        """Remove the document's file, by an event that leaves none."""
+        if not stream.head.has_file:
+            return False
+        change = DocumentChange(
+            splices=(Splice(0, gaps.text, ""),),
+            intended_hash=content_hash(""),
+            intended_raw_hash=raw_hash(b""),
+            sealed_text=canonical(""),
+            leaves_file=False,
+        )
+        statement = _statement(path, erasure)
+        if current is None:
+            stream.record(statement, change, by=stream.caller)
+            return True
+        event = stream.begin(statement, change)
+        with record_failure(stream, event):
+            reach(Failpoint.BEGUN)
+            self.files.removals.remove_document(path, expected=current.raw_hash)
+        reach(Failpoint.WRITTEN)
+        stream.finish(event, {}, keep=True)
+        reach(Failpoint.SEALED)
+        return True
+
+
+def _statement(path: GardenPath, erasure: Erasure) -> Statement:
+    return Statement(
+        type=_TYPE,
+        op=ERASE_OP,
+        tool=_TOOL,
+        path=path.text,
+        entity=entity_of(path),
+        rationale=erasure.reason,
+        edit=EditPayload(asked={"erasureId": str(erasure.erasure_id)}),
+    )

@@ -1,0 +1,267 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from garden.application import Garden
+from garden.events.database import connection
+from garden.session import Session
+from garden.transfer.imports import import_file
+from garden.upkeep.reconciliation import reconcile
+from garden.writing.erased_text import ERASED_WORDS
+from tests.support.gardens import (
+    CRITIC,
+    NOTES,
+    OVERVIEW,
+    edit_outside,
+    file_of,
+    ok,
+    out_of_step,
+    plant,
+    put,
+    refused,
+    result,
+    rows,
+)
+
+WORDS = "the Harbour key is under the third stone"
+PARTS = ("- Keep in mind: the harbour", " key is under\tthe", " Third stone, she said.")
+REASON = "Told in confidence."
+
+
+@pytest.fixture
+def operator(garden: Garden) -> Session:
+    return garden.session("ada", "operator", role="maintainer")
+
+
+@pytest.fixture
+def ada(garden: Garden) -> Session:
+    """Ada's companion, which has written the words everywhere."""
+    session = garden.session("ada", "companion")
+    plant(session, CRITIC, NOTES)
+    patch = {"path": CRITIC, "sectionAnchor": "concerns v1"}
+    body = ""
+    for part in PARTS:
+        body += part
+        ok(session, "md.patch_section", **patch, change={"replace": body}, rationale=f"She said {body}.")
+    ok(session, "fs.append", path=NOTES, text=f"Noted: {WORDS.upper()}.", idempotencyKey="k1")
+    ok(session, "md.patch_section", **patch, change={"replace": "- Keep in mind: the weather"})
+    ok(session, "md.snapshot_history", path=NOTES)
+    ok(
+        session,
+        "events.log",
+        type="observation",
+        rationale=f"I noticed that {WORDS}",
+        details={WORDS: [WORDS]},
+    )
+    edit_outside(garden, NOTES, "Noted", "By hand")
+    return session
+
+
+def erase(session: Session, /, **args: object) -> dict[str, Any]:
+    """Erase, and return the result."""
+    done: dict[str, Any] = result(session, "garden.erase", reason=REASON, **args)
+    return done
+
+
+def texts_of(garden: Garden) -> dict[str, str]:
+    """Every file below `users/` and `history/`."""
+    home = garden.home.path
+    found = [path for top in ("users", "history") for path in (home / top).rglob("*") if path.is_file()]
+    return {str(path.relative_to(home)): path.read_text() for path in found}
+
+
+def dump(database: str) -> str:
+    """Every row of every table of the garden, as text."""
+    with connection(database) as opened:
+        names = opened.execute(
+            "select format('%I.%I', schemaname, tablename) from pg_tables where schemaname = 'garden'"
+        ).fetchall()
+        found = [opened.execute(f"select to_jsonb(t) from {name} as t").fetchall() for (name,) in names]
+        changes = opened.execute(
+            "select convert_from(unnest(splices_removed || splices_inserted), 'utf8') from garden.events"
+        ).fetchall()
+    return json.dumps([found, changes], default=str)
+
+
+def everything(garden: Garden, database: str) -> str:
+    """All that is stored, without regard to case and white space."""
+    text = json.dumps(texts_of(garden)) + dump(database)
+    for escape in ("\\\\", "\\t", "\\n"):
+        text = text.replace(escape, " ")
+    return " ".join(text.casefold().split())
+
+
+def faults(garden: Garden) -> list[str]:
+    return [fault.message for fault in garden.services.verifier.check_user("ada").faults]
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_passage_leaves_every_place(garden: Garden, operator: Session, database: str) -> None:
+    preview = erase(operator, text=WORDS, preview=True)
+    assert "tombstone" not in preview
+    assert out_of_step(garden) == [f"{NOTES}: the file is not version 2"]
+    done = erase(operator, text=WORDS)
+    assert done["places"] == preview["places"]
+    assert {(each["what"], each["path"]) for each in done["places"]} == {
+        ("file", NOTES), ("version", NOTES), ("copy", NOTES), ("event", NOTES), ("note", NOTES),
+        ("answer", NOTES), ("file", CRITIC), ("version", CRITIC), ("copy", CRITIC), ("event", CRITIC),
+        ("answer", CRITIC), ("note", None),
+    }  # fmt: skip
+    assert "third stone" not in everything(garden, database)
+    assert out_of_step(garden) == []
+    assert file_of(garden, NOTES).read_text().count("By hand: .") == 1
+    assert "the weather" in file_of(garden, CRITIC).read_text()
+    assert [row["op"] for row in rows(operator, path=NOTES)][:2] == ["erase", "external_edit"]
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_document_goes_with_its_history_and_its_earlier_paths(
+    garden: Garden, operator: Session, database: str
+) -> None:
+    moved = "users/ada/parts/critic/notes.md"
+    ok(operator, "fs.move", path=NOTES, newPath=moved)
+    erase(operator, path=moved)
+    assert not file_of(garden, moved).exists()
+    assert not (garden.home.path / "history/ada/notes").exists()
+    assert "by hand" not in everything(garden, database)
+    assert "weather" in everything(garden, database)
+    assert faults(garden) == []
+    refused(operator, "md.restore", "erased", path=moved, version=1)
+    ok(operator, "md.plant", path=moved)
+    assert out_of_step(garden) == []
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_user_goes_with_notes_answers_tokens_and_folders(
+    garden: Garden, operator: Session, database: str
+) -> None:
+    garden.tokens.create("ada", role="agent", actor="companion", expires_at=None)
+    erase(operator, everything=True)
+    assert texts_of(garden) == {}
+    assert not (garden.home.path / "users/ada").exists()
+    left = everything(garden, database)
+    for words in ("harbour", "weather", "noticed", "she said"):
+        assert words not in left
+    assert faults(garden) == []
+    assert [each.revoked_at is None for each in garden.tokens.list("ada")] == [False]
+
+
+@pytest.mark.parametrize(
+    "args", [{}, {"everything": True, "text": WORDS}, {"text": "of"}, {"text": "told in Confidence"}]
+)
+def test_a_request_that_names_nothing_or_too_little_is_refused(
+    operator: Session, args: dict[str, object]
+) -> None:
+    refused(operator, "garden.erase", "invalid_input", reason=REASON, **args)
+
+
+def test_only_maintainers_erase(ada: Session) -> None:
+    refused(ada, "garden.erase", "permission_denied", text=WORDS, reason=REASON)
+
+
+def test_words_that_nobody_wrote_leave_no_tombstone(operator: Session, database: str) -> None:
+    plant(operator, OVERVIEW)
+    before = dump(database)
+    assert erase(operator, text=WORDS) == {"places": [], "events": 0, "bytes": 0}
+    assert dump(database) == before
+
+
+def test_an_anchor_is_not_erased(garden: Garden, operator: Session) -> None:
+    plant(operator, OVERVIEW)
+    before = file_of(garden, OVERVIEW).read_bytes()
+    refused(operator, "garden.erase", "anchor_changed", text="@anchor: summary", reason=REASON)
+    assert file_of(garden, OVERVIEW).read_bytes() == before
+    assert rows(operator, path=OVERVIEW)[0]["op"] != "erase"
+
+
+@pytest.mark.usefixtures("ada")
+def test_what_is_left_is_sealed(garden: Garden, operator: Session, database: str) -> None:
+    erase(operator, text=WORDS)
+    for change in (
+        "update garden.erasures set reason = 'other'",
+        "update garden.erased_rows set version_hash = null where version_hash is not null",
+        "update garden.events set rationale = 'other' where rationale is not null",
+        "delete from garden.erased_rows",
+    ):
+        with connection(database) as opened, opened.transaction(force_rollback=False):
+            opened.execute("set local session_replication_role = replica")
+            opened.execute(change)
+        assert faults(garden) != [], change
+
+
+class TestErasedWords:
+    """They do not come back."""
+
+    @pytest.fixture(autouse=True)
+    def old(self, garden: Garden, operator: Session, ada: Session) -> bytes:
+        """A file from before the erasure."""
+        ok(ada, "fs.append", path=NOTES, text="Before.")
+        old = file_of(garden, NOTES).read_bytes()
+        erase(operator, text=WORDS)
+        return old
+
+    @pytest.mark.parametrize(
+        ("tool", "args"),
+        [
+            ("fs.append", {"path": NOTES, "text": f"Again: {WORDS.upper()}"}),
+            ("fs.append", {"path": NOTES, "text": "the key is under the third stone"}),
+            ("fs.append", {"path": NOTES, "text": "Fine.", "rationale": WORDS}),
+            ("fs.append", {"path": NOTES, "text": f"Noted: {WORDS.upper()}.", "idempotencyKey": "k1"}),
+            ("fs.append", {"path": NOTES, "text": WORDS, "dryRun": True}),
+            ("events.log", {"type": "observation", "details": {"saw": [WORDS]}}),
+            ("md.snapshot_history", {"path": NOTES, "rationale": WORDS}),
+        ],
+    )
+    def test_a_call_that_brings_them_is_refused(
+        self, garden: Garden, ada: Session, tool: str, args: dict[str, object], database: str
+    ) -> None:
+        refused(ada, tool, "erased", **args)
+        assert "third stone" not in everything(garden, database)
+
+    def test_other_words_are_welcome(self, ada: Session) -> None:
+        ok(ada, "fs.append", path=NOTES, text="The key is not under a stone.", rationale="She said so.")
+
+    def test_an_edit_that_completes_them_is_refused(self, garden: Garden, ada: Session) -> None:
+        ok(ada, "fs.append", path=NOTES, text="the key is under")
+        number = file_of(garden, NOTES).read_text().splitlines().index("the key is under") + 1
+        diff = f"@@ -{number} +{number} @@\n-the key is under\n+the key is under the third stone\n"
+        refused(ada, "fs.patch", "erased", path=NOTES, diffText=diff)
+
+    def test_a_restored_version_has_a_gap(self, garden: Garden, operator: Session) -> None:
+        ok(operator, "md.restore", path=CRITIC, version=4)
+        assert "in mind: xxx" in file_of(garden, CRITIC).read_text()
+
+    def test_an_old_copy_stays_on_the_disk_and_is_reported(
+        self, garden: Garden, ada: Session, operator: Session, old: bytes, database: str
+    ) -> None:
+        put(garden, NOTES, old)
+        refused(ada, "fs.append", "erased", path=NOTES, text="More.")
+        (found,) = reconcile(garden.services, ["ada"])
+        assert (found.path, found.outcome) == (NOTES, "needs a person")
+        assert "old copy" in found.message
+        assert file_of(garden, NOTES).read_bytes() == old
+        assert "third stone" not in " ".join(dump(database).casefold().split())
+        erase(operator, text=WORDS)
+        assert "third stone" not in everything(garden, database)
+        assert out_of_step(garden) == []
+
+    def test_words_that_a_person_writes_again_are_kept_and_reported(
+        self, garden: Garden, ada: Session
+    ) -> None:
+        edit_outside(garden, NOTES, "By hand", f"By hand: {WORDS}")
+        envelope = ok(ada, "fs.append", path=NOTES, text="More.")
+        assert ERASED_WORDS in envelope["meta"]["warnings"]
+        assert WORDS in file_of(garden, NOTES).read_text()
+
+    def test_an_older_export_is_not_imported(
+        self, garden: Garden, operator: Session, old: bytes, folder: Path
+    ) -> None:
+        erase(operator, path=NOTES)
+        file = folder / "export/ada/notes.md"
+        file.parent.mkdir(parents=True)
+        file.write_bytes(old)
+        assert import_file(garden.services, folder / "export", file, "operator").code == "erased"
+        file.write_text(file.read_text().replace(WORDS.upper(), "Nothing"))
+        assert import_file(garden.services, folder / "export", file, "operator").outcome == "imported"
