@@ -18,7 +18,7 @@ from garden.tools.documents import FileGoneError, read_document
 from garden.tools.log_request import LogRequest
 from garden.tools.request_paths import document_or_copy_path
 from garden.tools.wire import payload_of
-from garden.tools.write_claims import find_claimed_write, refuse_unborne_claim
+from garden.tools.write_claims import find_claimed_write, may_name_write, refuse_unborne_claim
 from garden.writing.adoption import ADOPTED_TYPE
 from garden.writing.log_amendments import amend_change_log
 from garden.writing.planner import entity_of
@@ -52,11 +52,13 @@ def log(call: Call, request: LogRequest) -> Reply:
         key=request.idempotency_key,
         resend_seconds=call.services.limits.resend_seconds,
     )
-    # Before the write is looked for: since the first time, another one may have come to fit.
-    earlier = call.services.store.find_logged(call.caller, asked)
-    if earlier is not None:
-        return _reply(earlier)
-    write = find_claimed_write(call, request, path)
+    write = None
+    if may_name_write(call, request):
+        # Before the write is looked for: since the first time, another one may have come to fit.
+        earlier = call.services.store.find_logged(call.caller, asked)
+        if earlier is not None:
+            return _reply(earlier)
+        write = find_claimed_write(call, request, path)
     if write is None:
         return _reply(_record(call, _own_statement(call, request, path), asked))
     # The Change Log comes first: its line is added once, however often the request is sent.

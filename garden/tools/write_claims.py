@@ -12,13 +12,9 @@ from garden.tools.log_request import LogRequest
 from garden.writing.planner import edit_types
 
 _APPENDING = ("append_file", "append_section", "append_item", "curate_list")
-_EDITING = frozenset(
-    {
-        *_APPENDING,
-        *("replace_section", "prune_item", "merge_items", "write_file", "apply_diff", "plant", "move"),
-        *("repair", "restore"),
-    }
-)
+# With any type these say that a document was edited.
+_EDITING = (*_APPENDING, "replace_section", "prune_item", "merge_items", "write_file", "apply_diff")
+_OPS = (*_EDITING, "plant", "move", "repair", "restore", "fix")
 
 
 class UnborneClaimError(GardenError):
@@ -37,8 +33,6 @@ def find_claimed_write(call: Call, request: LogRequest, path: GardenPath | None)
         before_hash=request.before_hash,
         after_hash=request.after_hash,
     )
-    if path is None and not (_has_hashes(request) or _names_edit_by_type(call, request)):
-        return None
     found = reader.find_write(user_id, claim, by=call.caller)
     if found is None and _has_hashes(request):
         return reader.find_write(user_id, claim)
@@ -46,6 +40,11 @@ def find_claimed_write(call: Call, request: LogRequest, path: GardenPath | None)
         by_actor = replace(claim, actor=call.caller.actor, ops=_similar_ops(request.op))
         return reader.find_write(user_id, by_actor) if path else None
     return found
+
+
+def may_name_write(call: Call, request: LogRequest) -> bool:
+    """Whether a log entry may be about a write; most observations name no document."""
+    return request.file_path is not None or _has_hashes(request) or _names_edit_by_type(call, request)
 
 
 def refuse_unborne_claim(call: Call, request: LogRequest, path: GardenPath | None) -> None:
@@ -84,4 +83,4 @@ def _similar_ops(op: str) -> tuple[str, ...] | None:
     """The ops that an agent may mean by this one; None for any."""
     if op in _APPENDING:
         return _APPENDING
-    return (op, "curate_list") if op in _EDITING else None
+    return (op, "curate_list") if op in _OPS else None
