@@ -10,9 +10,16 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from garden.grammar.body import layout_of
-from garden.grammar.change_log import change_log_refusal, change_logs, find_change_log, is_extended
+from garden.grammar.change_log import (
+    body_with_entry,
+    change_log_refusal,
+    change_logs,
+    find_change_log,
+    is_extended,
+)
 from garden.grammar.document import Document, Section
 from garden.grammar.edits import (
+    AppendLogLine,
     AppendToFile,
     AppendToSection,
     CreateDocument,
@@ -69,10 +76,20 @@ def check_edit(
     if section is not None:
         wanted = {log.span.start: log.text[: len(log.text) - len(log.body)] + log_body} if log else {}
         _check_untouched(before, after, section, wanted)
+    if isinstance(edit, AppendLogLine) and not _is_log_line(before, after, edit, section):
+        raise change_log_refusal()
     if isinstance(edit, AppendToFile) and not _is_appended(before, after, section):
         raise PatchConflictError(
             "The append would change the text above it.", hint="Edit the section instead."
         )
+
+
+def _is_log_line(before: Document, after: Document, edit: AppendLogLine, log: Section | None) -> bool:
+    """Whether the Change Log has just this line more."""
+    if log is None:
+        return after.text == before.text
+    grown = after.sections[before.sections.index(log)]
+    return grown.body == body_with_entry(before, log, edit.line)
 
 
 def _edited_section(before: Document, edit: Edit, kind: Kind | None) -> Section | None:

@@ -2,7 +2,9 @@
 
 import pytest
 
+from garden.grammar.apply import apply
 from garden.grammar.edits import (
+    AppendLogLine,
     AppendToFile,
     AppendToSection,
     ApplyDiff,
@@ -343,3 +345,14 @@ def test_an_edit_adds_exactly_its_own_change_log_line() -> None:
     for forged in (after + "- three\n", after.replace("- one", "- 0ne"), after.replace("## L", "## M")):
         with pytest.raises(PatchConflictError if forged.count("- one") else ChangeLogIsAppendOnlyError):
             check_edit(before, parse(forged), edit, log=log, log_body=log.body + "- two\n")
+
+
+def test_a_later_reason_adds_exactly_one_change_log_line() -> None:
+    before = parse("## A\n<!-- @anchor: a v1 -->\n\n- a\n\n## L\n<!-- @anchor: change_log v1 -->\n\n- one\n")
+    edit, log = AppendLogLine("- two"), before.sections[1]
+    assert apply(before, edit).text == before.text + "- two\n"
+    assert apply(parse(before.text + "- two\n"), edit).unchanged
+    assert apply(parse("# No log\n"), edit).unchanged
+    for forged in ("- two\n- three\n", "- 2\n", "- two\n\n## M\n"):
+        with pytest.raises((ChangeLogIsAppendOnlyError, PatchConflictError)):
+            check_edit(before, parse(before.text + forged), edit, section=log)
