@@ -14,6 +14,7 @@ WHOLE_WORDS_BELOW_CHARACTERS = 12
 """A shorter passage is found only as whole words: a name must not be found inside another word."""
 SHINGLE_WORDS = 5
 _WORDS_MIN = 3
+_LONG_WORD_CHARACTERS = 20
 ERASED = "[erased]"
 """Takes the place of a passage where no length has to stay."""
 _USUAL_FILLER = "x"
@@ -104,6 +105,15 @@ def shingles(text: str) -> dict[int, set[str]]:
     if not words or (len(words) < _WORDS_MIN and is_short(text)):
         return {}
     return {size: {run for run, _ in windows(words, size)}}
+
+
+def distinctive_runs(text: str) -> dict[int, set[str]]:
+    """The runs of words that tell a text from everyday phrases: five words, or a very long one."""
+    words = words_of(text)
+    return {
+        1: {word.text for word in words if len(word.text) >= _LONG_WORD_CHARACTERS},
+        SHINGLE_WORDS: {run for run, _ in windows(words, SHINGLE_WORDS)},
+    }
 
 
 def runs_at(text: str, places: Iterable[Span]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 from unittest import mock
 
+from garden.events.erasures import Erasures
 from garden.events.stream import LockedStream
 from garden.files.beneath import exchange, rename_new
 
@@ -41,6 +42,8 @@ class Steps:
             "garden.events.stream.LockedStream._send",
             lambda stream, name, *words, **named: (self.take(name), send(stream, name, *words, **named))[1],
         )
+        for name in ("begin", "fill", "finish"):
+            self._watch(f"garden.events.erasures.Erasures.{name}", name, getattr(Erasures, name))
         return self
 
     def __exit__(

@@ -26,7 +26,7 @@ from garden.files.paths import GardenPath
 from garden.grammar.erasing import erase_passages
 from garden.grammar.gaps import fill_text
 from garden.grammar.parser import parse
-from garden.grammar.passages import Finder, PassageFinder, WholeTextFinder, shingles
+from garden.grammar.passages import Finder, PassageFinder, WholeTextFinder, distinctive_runs, shingles
 from garden.writing.documents import GardenDocument
 from garden.writing.erasing.living_files import LivingFiles
 from garden.writing.erasing.survey import Place, StreamSurvey, Surveyor, count_rows
@@ -264,7 +264,7 @@ class Eraser:
         runs: dict[int, set[str]] = {0: set(survey.lost_versions)}
         if erasure.kind is not ErasureKind.PASSAGE:
             for line in _lines_of(survey.rows):
-                for size, each in shingles(line).items():
+                for size, each in distinctive_runs(line).items():
                     runs.setdefault(size, set()).update(each)
         self.erasures.fill(erasure, survey.filled, runs, survey.event_ids, survey.gaps.bytes_count)
 

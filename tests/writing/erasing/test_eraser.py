@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from tests.support.gardens import (
     result,
     rows,
 )
+from tests.support.stored import dump, everything, texts_of
 
 WORDS = "the Harbour key is under the third stone"
 PARTS = ("- Keep in mind: the harbour", " key is under\tthe", " Third stone, she said.")
@@ -63,34 +63,6 @@ def erase(session: Session, /, **args: object) -> dict[str, Any]:
     """Erase, and return the result."""
     done: dict[str, Any] = result(session, "garden.erase", reason=REASON, **args)
     return done
-
-
-def texts_of(garden: Garden) -> dict[str, str]:
-    """Every file below `users/` and `history/`."""
-    home = garden.home.path
-    found = [path for top in ("users", "history") for path in (home / top).rglob("*") if path.is_file()]
-    return {str(path.relative_to(home)): path.read_text() for path in found}
-
-
-def dump(database: str) -> str:
-    """Every row of every table of the garden, as text."""
-    with connection(database) as opened:
-        names = opened.execute(
-            "select format('%I.%I', schemaname, tablename) from pg_tables where schemaname = 'garden'"
-        ).fetchall()
-        found = [opened.execute(f"select to_jsonb(t) from {name} as t").fetchall() for (name,) in names]
-        changes = opened.execute(
-            "select convert_from(unnest(splices_removed || splices_inserted), 'utf8') from garden.events"
-        ).fetchall()
-    return json.dumps([found, changes], default=str)
-
-
-def everything(garden: Garden, database: str) -> str:
-    """All that is stored, without regard to case and white space."""
-    text = json.dumps(texts_of(garden)) + dump(database)
-    for escape in ("\\\\", "\\t", "\\n"):
-        text = text.replace(escape, " ")
-    return " ".join(text.casefold().split())
 
 
 def faults(garden: Garden) -> list[str]:
