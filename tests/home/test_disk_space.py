@@ -12,7 +12,13 @@ from tests.support.gardens import CRITIC, NOTES, OVERVIEW, edit_outside, ok, pla
 from tests.support.planted import ada
 from tests.support.promises import broken_promises
 
-WRITERS = [name for name, tool in REGISTRY.items() if tool.traits.writes]
+# An erasure takes no key, and a full disk must not keep words that have to go.
+WRITERS = [name for name, tool in REGISTRY.items() if tool.traits.writes and name != "garden.erase"]
+NEEDS_KEY = {"fs.move", *(name for name, tool in REGISTRY.items() if tool.edits and tool.edits.needs_key)}
+RESENT = [
+    *((name, {}) for name in WRITERS if name not in NEEDS_KEY),
+    *((name, {"idempotencyKey": "mine"}) for name in WRITERS),
+]
 # Where a tool's own example would change nothing in this garden.
 DIFFERENT: dict[str, dict[str, Any]] = {
     "fs.ensure_dir": {"path": "users/ada/parts/child"},
@@ -45,6 +51,8 @@ def arguments(garden: Garden, name: str) -> dict[str, Any]:
     """Arguments that make a tool write."""
     if name == "md.repair":
         edit_outside(garden, CRITIC, "<!-- @anchor: needs v1 -->\n", "")
+    if name == "md.fix":
+        edit_outside(garden, NOTES, "# Notes\n", "# Notes  \n")
     if name == "md.restore":
         return {"path": NOTES, "version": 1}
     return {**REGISTRY[name].example, **DIFFERENT.get(name, {})}
@@ -75,8 +83,9 @@ def test_no_tool_writes(session: Session, garden: Garden, name: str) -> None:
     assert broken_promises(garden) == []
 
 
-@pytest.mark.parametrize("key", [{}, {"idempotencyKey": "mine"}], ids=["computed", "of one's own"])
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize(
+    ("name", "key"), RESENT, ids=lambda value: value if isinstance(value, str) else "".join(value)
+)
 def test_an_earlier_request_gets_its_answer_again(
     session: Session, garden: Garden, disk: _Disk, name: str, key: dict[str, str]
 ) -> None:
@@ -99,11 +108,12 @@ def test_an_edit_without_effect_is_answered(session: Session) -> None:
 
 
 @pytest.mark.usefixtures("disk")
-def test_everything_can_be_read_and_previewed(session: Session) -> None:
+def test_everything_can_be_read_and_a_preview_says_what_the_call_would(session: Session) -> None:
     ok(session, "fs.read", path=NOTES)
     ok(session, "events.query")
-    ok(session, "fs.append", path=NOTES, text="more", dryRun=True)
-    ok(session, "propose_change", tool="fs.append", args={"path": NOTES, "text": "more"})
+    args = {"path": NOTES, "text": "more"}
+    refused(session, "fs.append", "unavailable", **args, dryRun=True)
+    refused(session, "propose_change", "unavailable", tool="fs.append", args=args)
 
 
 def test_writing_resumes_when_there_is_space(session: Session, disk: _Disk) -> None:
