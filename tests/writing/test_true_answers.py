@@ -103,7 +103,7 @@ class Sequence:
         for call, answer in zip(calls, answers, strict=True):
             if answer is None:
                 self._unsettled |= set(call.paths)
-            elif answer["ok"] and "eventId" in answer["meta"]:
+            elif answer["ok"] and "eventId" in answer["meta"] and not call.dry_run:
                 self._acknowledged.add(answer["meta"]["eventId"])
             if answer is not None and len(calls) == 1 and answer["ok"] and not call.dry_run:
                 self._unsettled -= set(call.paths)

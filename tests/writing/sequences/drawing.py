@@ -17,7 +17,7 @@ NOTES = ("notes.md", "parts/a/notes.md", "parts/b/notes.md")
 PROFILE = "parts/a/profile.md"
 FOLDER = "parts/c"
 _WORDS = ("Slept well.", "Rest", "Play", "Call home")
-_STEPS_MAX = 36
+_STEPS_MAX = 14
 _RECENT = 4
 
 Fields = dict[str, Any]
@@ -54,8 +54,9 @@ class Drawing:
 
     def call(self) -> Call:
         """Draw a call: one that was made before, or a new one."""
-        if self._made and self._chance(0.4):
-            earlier = self._made[-_RECENT:] if self._chance(0.5) else self._made
+        doomed = [made for made in self._made[-_RECENT:] if made.dies_before is not None]
+        if self._made and self._chance(0.8 if doomed else 0.4):
+            earlier = doomed or (self._made[-_RECENT:] if self._chance(0.5) else self._made)
             again = replace(self._pick(earlier), number=len(self._made) + 1)
         else:
             again = self._fresh_call()
