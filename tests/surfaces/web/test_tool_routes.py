@@ -75,7 +75,7 @@ def _comparable(envelope: dict[str, Any]) -> dict[str, Any]:
     meta = {
         name: value
         for name, value in envelope["meta"].items()
-        if name not in {"tookMs", "diff", "replayed", "hint"}
+        if name not in {"tookMs", "diff", "replayed", "effectStands", "hint"}
     }
     if "historyPath" in str(envelope["result"]) or "diff" in str(envelope["result"]):
         return {"meta": sorted(meta)}
