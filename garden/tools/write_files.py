@@ -14,7 +14,8 @@ from garden.tools.edits import edit_handler, intent_of, request_identity, write_
 from garden.tools.request_paths import document_path, new_folder_path
 from garden.tools.wire import EditRequest, NewHash, WriteRequest
 from garden.writing.moves import Move
-from garden.writing.planner import Intent, Plan, check_precondition, entity_of
+from garden.writing.plan_refusals import check_precondition
+from garden.writing.planner import Intent, Plan, entity_of
 from garden.writing.replays import replay_outcome
 
 

@@ -22,14 +22,8 @@ from garden.grammar.splice import Splice
 from garden.home.disk_space import DiskSpace
 from garden.writing.documents import Documents, GardenDocument
 from garden.writing.outcomes import WriteOutcome, stored_response
-from garden.writing.planner import (
-    MOVE_OP,
-    check_precondition,
-    entity_of,
-    event_type,
-    refuse_broken,
-    refuse_new_damage,
-)
+from garden.writing.plan_refusals import check_precondition, refuse_broken, refuse_new_damage
+from garden.writing.planner import MOVE_OP, entity_of, event_type
 from garden.writing.settlement import EMPTY_HASH
 from garden.writing.write_path import WritePath, record_failure, report_unknown_outcome
 

@@ -14,7 +14,8 @@ from garden.files.paths import GardenPath
 from garden.home.disk_space import DiskSpace
 from garden.writing.documents import GardenDocument
 from garden.writing.outcomes import WriteOutcome
-from garden.writing.planner import check_precondition, entity_of
+from garden.writing.plan_refusals import check_precondition
+from garden.writing.planner import entity_of
 from garden.writing.replays import replay_outcome
 from garden.writing.write_path import WritePath
 

@@ -21,7 +21,8 @@ from garden.grammar.diffs import Diff, unified_diff
 from garden.grammar.errors import GardenError
 from garden.grammar.splice import apply_splices
 from garden.writing.adoption import ADOPTED_TYPE
-from garden.writing.planner import ERASE_OP, DocumentDamagedError
+from garden.writing.plan_refusals import DocumentDamagedError
+from garden.writing.planner import ERASE_OP
 
 _TICK = timedelta(microseconds=1)
 _LAST = datetime.max.replace(tzinfo=UTC) - timedelta(days=2)

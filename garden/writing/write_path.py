@@ -34,7 +34,8 @@ from garden.writing.erased_text import ERASED_WORDS, ErasedText, has_erased_word
 from garden.writing.lost_copies import LostCopies
 from garden.writing.lost_writes import LostWrites
 from garden.writing.outcomes import WriteOutcome, stored_response
-from garden.writing.planner import DocumentDamagedError, Intent, Plan, Planner
+from garden.writing.plan_refusals import DocumentDamagedError
+from garden.writing.planner import Intent, Plan, Planner
 from garden.writing.replays import Replays
 from garden.writing.settlement import SagaSettler
 from garden.writing.side_work import SideWork

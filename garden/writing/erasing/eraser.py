@@ -31,7 +31,7 @@ from garden.writing.documents import GardenDocument
 from garden.writing.erasing.living_files import LivingFiles
 from garden.writing.erasing.survey import Place, StreamSurvey, Surveyor, count_rows
 from garden.writing.erasing.wishes import ErasureWish
-from garden.writing.planner import DocumentDamagedError
+from garden.writing.plan_refusals import DocumentDamagedError
 from garden.writing.write_path import WritePath
 
 # Taken for the whole erasure; no document has this path.
