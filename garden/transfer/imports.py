@@ -21,11 +21,18 @@ from garden.files.paths import GardenPath, parse_path
 from garden.files.plain_files import SIZE_MAX_BYTES, check_content, raw_hash
 from garden.grammar.edits import WriteFile
 from garden.grammar.errors import GardenError
+from garden.lint.secrets import secrets_in
 from garden.transfer.files import TransferOutcome, TransferredFile, refused_file
 from garden.writing.planner import Intent
 from garden.writing.services import Services
 
 _OP = "import"
+
+
+class SecretInFileError(GardenError):
+    """A file to import holds a secret."""
+
+    code: ClassVar[str] = "invalid_input"
 
 
 class SourceError(GardenError):
@@ -68,6 +75,16 @@ def import_file(services: Services, source: Path, file: Path, actor: str) -> Tra
         return refused_file(name, error)
 
 
+def _refuse_secret(text: str) -> None:
+    secret = next((each for each in secrets_in(text) if each.certain), None)
+    if secret is not None:
+        line = text.count("\n", 0, secret.start) + 1
+        raise SecretInFileError(
+            f"Line {line} holds {secret.what}.",
+            hint="Take it out of the file, or import with the setting GARDEN_SECRETS=warn.",
+        )
+
+
 def _import_document(services: Services, path: GardenPath, text: str, actor: str) -> TransferOutcome:
     caller = Caller(path.user_id, actor, "maintainer")
     try:
@@ -81,6 +98,8 @@ def _import_document(services: Services, path: GardenPath, text: str, actor: str
         pass
     else:
         raise FileExistsAlreadyError
+    if services.secrets == "refuse":
+        _refuse_secret(text)
     intent = Intent(
         path=path,
         edit=WriteFile(text),

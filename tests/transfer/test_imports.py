@@ -102,6 +102,7 @@ def test_a_file_that_is_no_valid_document_is_refused_with_a_reason(
         "ada/parts/e/notes.md": ((NOTE + TWICE).encode(), "anchor_changed"),
         "ada/parts/f/notes.md": (b"# No frontmatter\n", "identity_changed"),
         "ada/parts/g/notes.md": (b"---\nid: [1\n---\n", "malformed_document"),
+        "ada/parts/h/notes.md": (NOTE.encode() + b"ghp_" + b"a1B2c3" * 6, "invalid_input"),
     }  # fmt: skip
     _lay_out(source, {name: content for name, (content, _) in refused.items()} | ODD)
     told = _imported(garden, source, status=1)

@@ -72,12 +72,15 @@ def show_event(desk: "Desk", row: dict[str, Any], diff: str) -> None:
     for field, name in _FIELDS:
         if row[field] is not None:
             say(f"{name:<16}{row[field]}")
+    if row["sections"]:
+        say(f"{'sections':<16}{', '.join(row['sections'])}")
     if row["evidenceRefs"]:
         say(f"{'evidence':<16}{', '.join(row['evidenceRefs'])}")
     if row["error"]:
         say(f"{'error':<16}{row['error'].get('code')}: {row['error'].get('message')}")
     for each in row["annotations"]:
-        say(f"{'annotation':<16}{each['type']} by {each['actor']}: {each['rationale'] or ''}")
+        override = f" override: {each['overrideRationale']}" if each["overrideRationale"] else ""
+        say(f"{'annotation':<16}{each['type']} by {each['actor']}: {each['rationale'] or ''}{override}")
     if diff:
         say("")
         show_diff(diff)

@@ -83,8 +83,15 @@ def test_one_event_is_shown_whole_by_its_id_or_the_end_of_it(run: Command, ada: 
 def test_an_annotation_is_shown_with_its_event(run: Command, garden: Garden) -> None:
     session = garden.session("ada", "companion", transaction_id="t1")
     written = ok(session, "fs.append", path=NOTES, text="More.")
-    ok(session, "events.log", type="reflection", filePath=NOTES, rationale="It was worth saying.")
-    assert "annotation      reflection by companion: It was worth saying." in run.well(
+    ok(
+        session,
+        "events.log",
+        type="reflection",
+        filePath=NOTES,
+        rationale="It was worth saying.",
+        overrideRationale="So.",
+    )
+    assert "annotation      reflection by companion: It was worth saying. override: So." in run.well(
         "event", written["meta"]["eventId"]
     )
 
