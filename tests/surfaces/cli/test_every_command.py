@@ -128,6 +128,8 @@ _MAY_FIND = (
     "garden status",
     "garden search",
     "garden doctor",
+    # Where Citus is not installed.
+    "garden migrate --distribute",
     "garden cat notes.md --at",
     "garden restore notes.md --at",
 )
