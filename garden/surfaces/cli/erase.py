@@ -76,7 +76,7 @@ def erase(
     Examples:
     garden erase parts/critic/notes.md --reason "She asked for it." --yes
 
-    pbpaste | garden erase --text - --reason "Told in confidence." --yes
+    cat passage.txt | garden erase --text - --reason "Told in confidence." --yes
 
     garden erase --everything --user ada --reason "She left." --yes
 
@@ -131,6 +131,8 @@ def _erase(desk: Desk, wish: dict[str, Any], *, yes: bool, as_json: bool) -> Non
         if as_json:
             show_json(preview)
         exit_if_refused(preview, as_json=True)
+        if not as_json:
+            print("Nothing was erased.")
         return
     if not yes and not typer.confirm("This can't be undone. Erase?"):
         raise typer.Exit(1)
@@ -141,7 +143,8 @@ def _erase(desk: Desk, wish: dict[str, Any], *, yes: bool, as_json: bool) -> Non
     exit_if_refused(envelope, as_json=as_json)
     if not as_json:
         done = envelope["result"]
-        print(f"Erased {done['bytes']} bytes in {done['events']} events. Tombstone: {done['tombstone']}")
+        events = "1 event" if done["events"] == 1 else f"{done['events']} events"
+        print(f"Erased {done['bytes']} bytes in {events}. Tombstone: {done['tombstone']}")
 
 
 def _show_places(desk: Desk, preview: "Envelope") -> None:
@@ -168,7 +171,8 @@ def _export(context: typer.Context, user: str | None, file: Path, *, as_json: bo
     if as_json:
         show_json({"erasures": len(records)})
     else:
-        print(f"{len(records)} erasures written. Keep the file beside your backups.")
+        counted = "1 erasure" if len(records) == 1 else f"{len(records)} erasures"
+        print(f"{counted} written. Keep the file beside your backups.")
 
 
 def _replay(context: typer.Context, file: Path, *, as_json: bool) -> None:

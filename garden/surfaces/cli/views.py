@@ -144,6 +144,11 @@ def show_verdict(user_id: str, verdict: "Verdict") -> None:
     """Print whether one user's events verify, and the first fault of each chain."""
     status = "ok" if verdict.holds else "failed"
     say(Text.assemble((f"{status:<8}", COLOURS[status]), f"{user_id}: {verdict.events} events"))
+    for erasure in verdict.erasures:
+        time, what = erasure.finished_at or erasure.created_at, erasure.path or "in all documents"
+        done = "erased" if erasure.finished_at else "being erased"
+        by = f"{done} ({erasure.kind}) by {erasure.actor}"
+        say(f"{'':<8}{time:%Y-%m-%d %H:%MZ}  {what}: {by}: {erasure.reason}")
     for fault in verdict.faults:
         place = f"{fault.stream or 'journal'}, event {fault.event_id} ({fault.sequence})"
         say(f"{'':<8}{place}: {fault.message}")

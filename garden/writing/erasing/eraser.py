@@ -104,7 +104,8 @@ class Eraser:
         erasure = self._new(caller, wish)
         self.erasures.begin(erasure, shingles(erasure.passage) if erasure.passage else {})
         reach(Failpoint.ERASURE_BEGUN)
-        return replace(found, erasure=self.carry_out(erasure))
+        done = self.carry_out(erasure)
+        return replace(found, events=done.events or 0, bytes=done.bytes, erasure=done)
 
     def carry_out(self, erasure: Erasure) -> Erasure:
         """Carry an erasure out from where it was left."""

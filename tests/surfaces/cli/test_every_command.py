@@ -91,6 +91,7 @@ def test_every_example_runs_in_the_order_of_the_page(
     quote = {"append": '- "A deadline (ev:s12-m40)", she wrote'}
     ok(session, "md.patch_section", path=NOTES, sectionAnchor="inbox", change=quote)
     (folder / "new.md").write_text("She is well.\n")
+    (folder / "passage.txt").write_text("A deadline")
     change = {"tool": "fs.append", "args": {"path": NOTES, "text": "From a diff."}}
     (folder / "change.diff").write_text(result(session, "propose_change", **change)["diff"])
     token = garden.tokens.create("ada", role="agent", actor="companion", expires_at=None).token.token_id
@@ -136,5 +137,5 @@ _MAY_FIND = (
 # These have tests of their own.
 _STARTS_A_SERVER_OR_RUNS_ON = (
     "garden database", "garden demo", "psql", "garden --home", "garden serve", "garden mcp", "garden worker",
-    "garden schedule", "GARDEN_BROKER_URL=",
+    "garden schedule", "GARDEN_BROKER_URL=", "garden migrate --distribute",
 )  # fmt: skip
