@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from garden.application import Garden
+from garden.events.reader import WriteClaim
 from garden.session import Session
+from garden.writing.log_amendments import amend_change_log
 from tests.support.gardens import CRITIC, NOTES, edit_outside, events_of, ok, plant, refused, result, rows
 
 UPDATE = {"type": "profile_update", "op": "replace_section", "filePath": CRITIC}
@@ -129,6 +131,20 @@ def test_a_reason_that_the_line_has_is_not_added_again(ada: Session) -> None:
         ok(ada, "events.log", **UPDATE, **said, toolCallId="call-1", idempotencyKey=str(key))
     assert len(_log_lines(ada)) == 2
     assert len(rows(ada, op="replace_section")[0]["annotations"]) == 4
+
+
+@pytest.mark.usefixtures("edited")
+def test_a_log_entry_cut_off_after_its_line_is_completed_by_the_next_attempt(
+    garden: Garden, ada: Session
+) -> None:
+    event = garden.services.reader.find_write("ada", WriteClaim(path=CRITIC))
+    assert event is not None
+    amend_change_log(garden.services, ada.caller, event, "So.", None)
+    lines = _log_lines(ada)
+    logged = ok(ada, "events.log", **UPDATE, rationale="So.", toolCallId="call-1")
+    assert "changeLogEventId" not in logged["meta"]
+    assert _log_lines(ada) == lines
+    assert len(rows(ada, eventId=str(event.event_id))[0]["annotations"]) == 1
 
 
 @pytest.mark.usefixtures("edited")
