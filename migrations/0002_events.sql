@@ -481,7 +481,7 @@ begin
          updated_at, seal, seal_salt_version
     from garden.documents as d
     where d.user_id = whose and d.path = stream;
-    select case when e.type = 'external_edit' then e.lint -> 'damage' end, e.created_at, e.type, e.op, e.before_raw_hash
+    select e.lint -> 'damage', e.created_at, e.type, e.op, e.before_raw_hash
     into damage, change_created_at, change_type, change_op, change_before_raw_hash
     from garden.events as e
     where e.user_id = whose and e.event_id = open_stream.head_event_id;

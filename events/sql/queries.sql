@@ -148,10 +148,9 @@ select max(sequence) as sequence from garden.feed where user_id = %(user_id)s an
 -- name: heads
 select {head} from garden.documents where user_id = %(user_id)s;
 
--- Heads, each with what tells of the copy that the document's last change left, and with the damage that it did, where
--- that came from outside.
+-- Heads, each with what tells of the copy that the document's last change left, and with the damage that it did or left.
 -- name: heads_with_damage
-select {d.head}, case when e.type = 'external_edit' then e.lint -> 'damage' end as damage,
+select {d.head}, e.lint -> 'damage' as damage,
        e.created_at as change_created_at, e.type as change_type, e.op as change_op,
        e.before_raw_hash as change_before_raw_hash
 from garden.documents as d

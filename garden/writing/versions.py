@@ -20,7 +20,6 @@ from garden.files.paths import GardenPath
 from garden.grammar.diffs import Diff, unified_diff
 from garden.grammar.errors import GardenError
 from garden.grammar.splice import apply_splices
-from garden.writing.adoption import ADOPTED_TYPE
 from garden.writing.plan_refusals import DocumentDamagedError
 from garden.writing.planner import ERASE_OP
 
@@ -136,10 +135,9 @@ def resolve_version(
 
 
 def _is_whole(event: Event) -> bool:
-    """Whether an event left the document undamaged; only an outside edit can damage one."""
+    """Whether an event left the document undamaged; an outside edit damages one, an erasure leaves it so."""
     lint = event.statement.lint or {}
-    is_damaged = event.statement.type == ADOPTED_TYPE and bool(lint.get("damage") or lint.get("blocked"))
-    return not is_damaged and event.leaves_file
+    return event.leaves_file and not lint.get("damage") and not lint.get("blocked")
 
 
 def _newest_first(reader: EventReader, user_id: str, query: Query) -> Iterator[Event]:

@@ -4,7 +4,8 @@ The event is one like any other, so that a kill at any moment is settled like an
 together with all others of the document.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from garden.events.erasures import Erasure
 from garden.events.payloads import EditPayload
@@ -66,7 +67,7 @@ class LivingFiles:
             intended_raw_hash=raw_hash(after.text.encode()),
             sealed_text=canonical(after.text),
         )
-        statement = _statement(path, erasure)
+        statement = replace(_statement(path, erasure), lint=_damage(stream, current))
         if current is None:
             stream.record(statement, change, name=name, by=stream.caller)
             return True
@@ -122,3 +123,9 @@ def _statement(path: GardenPath, erasure: Erasure) -> Statement:
         rationale=erasure.reason,
         edit=EditPayload(asked={"erasureId": str(erasure.erasure_id)}),
     )
+
+
+def _damage(stream: LockedStream, current: GardenDocument | None) -> dict[str, Any] | None:
+    """What stays damaged after the erasure, so that the document can still be repaired."""
+    blocked = list(current.report.blocked_reasons) if current else []
+    return {"damage": stream.damage, "blocked": blocked} if stream.damage or blocked else None

@@ -237,3 +237,14 @@ class TestErasedWords:
         assert import_file(garden.services, folder / "export", file, "operator").code == "erased"
         file.write_text(file.read_text().replace(WORDS.upper(), "Nothing"))
         assert import_file(garden.services, folder / "export", file, "operator").outcome == "imported"
+
+
+def test_a_damaged_document_can_be_repaired_after_an_erasure(
+    garden: Garden, operator: Session, ada: Session
+) -> None:
+    edit_outside(garden, NOTES, "<!-- @anchor: summaries v1 -->\n", "")
+    erase(operator, text=WORDS, path=NOTES)
+    refused(ada, "fs.append", "document_damaged", path=NOTES, text="Slept well.")
+    mended = result(operator, "md.repair", path=NOTES)["mended"]
+    assert mended == ["the anchor 'summaries v1' under 'Summaries'"]
+    ok(ada, "fs.append", path=NOTES, text="Slept well.")
