@@ -19,7 +19,7 @@ from tests.writing.sequences.pages import Page, page_of
 from tests.writing.sequences.players import Player, players_in
 
 SEQUENCES, BATCHES = int(os.environ.get("GARDEN_TEST_SEQUENCES", "40")), 20
-ROUNDS, PLAYERS = 14, 4
+ROUNDS, PLAYERS, ERASURES = 14, 4, 0.05
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +75,19 @@ class Sequence:
             self._story += [*zip(calls, answers, strict=True), seen.pages]
             assert self._judge.is_true(calls, answers, seen), "\n".join(map(str, self._story))
             self._note(calls, answers, seen)
+            if self._drawing.random.random() < ERASURES:
+                self._erase()
             if self._drawing.random.random() < 0.5:
                 self._drawing.edit_by_hand(sorted(self._unsettled))
                 self._judge.see(self._look())
         self._check_events()
+
+    def _erase(self) -> None:
+        """Erase the words wherever they are."""
+        [answer], seen = self._make([self._drawing.erasure()]), self._look()
+        self._story += [answer, seen.pages]
+        assert answer is not None
+        assert self._judge.is_erased(answer, seen), "\n".join(map(str, self._story))
 
     def _make(self, calls: list[Call]) -> list[Answer]:
         """Make calls at once, each from a process of its own."""

@@ -9,6 +9,8 @@ from typing import Any
 NEEDS_KEY = frozenset({"md.plant", "md.repair", "md.restore", "fs.move"})
 ONLY_KEY = frozenset({"fs.ensure_dir", "md.snapshot_history"})
 JOURNAL = ""
+# The words that are erased. Longer than 12 characters, so that they are refused from then on.
+ERASED = "Anna has debts"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +59,13 @@ class Call:
         return (self.path, self.args["newPath"]) if self.tool == "fs.move" else (self.path,)
 
     @property
+    def brings_erased(self) -> bool:
+        """Whether it has the words that are erased."""
+        return ERASED in f"{self.args} {self.page}"
+
+    @property
     def request(self) -> dict[str, Any]:
         """The arguments as they are sent."""
         shared = {"idempotencyKey": self.key, "toolCallId": self.tool_call, "dryRun": self.dry_run or None}
-        path = {} if self.tool == "events.log" else {"path": self.path}
+        path = {"path": self.path} if self.path else {}
         return {**path, **self.args, **{name: value for name, value in shared.items() if value is not None}}

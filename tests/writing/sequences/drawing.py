@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tests.writing.sequences.calls import JOURNAL, Call
+from tests.writing.sequences.calls import ERASED, JOURNAL, Call
 from tests.writing.sequences.pages import Page, anchor_line
 
 NOTES = ("notes.md", "parts/a/notes.md", "parts/b/notes.md")
 PROFILE = "parts/a/profile.md"
 FOLDER = "parts/c"
-_WORDS = ("Slept well.", "Rest", "Play", "Call home")
+_WORDS = ("Slept well.", "Rest", "Play", ERASED)
 _STEPS_MAX = 14
 _RECENT = 4
 
@@ -34,6 +34,7 @@ class Drawing:
         self._folder = f"users/{user_id}"
         self._user_id = user_id
         self._made: list[Call] = []
+        self._number = 0
         self._replaced: dict[str, bytes] = {}
 
     @property
@@ -50,6 +51,7 @@ class Drawing:
         """Calls that plant most documents."""
         for number, path in enumerate([self.paths[0], self.paths[1], self._profile], start=1):
             self._made.append(Call(number=number, tool="md.plant", path=path, args={}))
+            self._number = number
         return list(self._made)
 
     def call(self) -> Call:
@@ -57,7 +59,7 @@ class Drawing:
         doomed = [made for made in self._made[-_RECENT:] if made.dies_before is not None]
         if self._made and self._chance(0.8 if doomed else 0.4):
             earlier = doomed or (self._made[-_RECENT:] if self._chance(0.5) else self._made)
-            again = replace(self._pick(earlier), number=len(self._made) + 1)
+            again = replace(self._pick(earlier), number=self._number + 1)
         else:
             again = self._fresh_call()
         is_edit = again.tool != "events.log"
@@ -66,15 +68,24 @@ class Drawing:
             dry_run=is_edit and self._chance(0.1),
             dies_before=self.random.randrange(_STEPS_MAX) if self._chance(0.15) else None,
         )
+        self._number += 1
         self._made.append(drawn)
         return drawn
+
+    def erasure(self) -> Call:
+        """Draw an erasure, after which no version with its words is restored."""
+        self.versions = [each for each in self.versions if ERASED not in str(each)]
+        self._made = [made for made in self._made if made.tool != "md.restore" or not made.brings_erased]
+        self._number += 1
+        fields = {"text": ERASED, "reason": "She asked for it."}
+        return Call(number=self._number, tool="garden.erase", path=JOURNAL, args=fields)
 
     def _fresh_call(self) -> Call:
         make = self.random.choices(list(_TOOLS), list(_TOOLS.values()))[0]
         tool, path, fields, page = make(self)
         key = f"key {self.random.randrange(40)}" if self._chance(0.3) else None
         return Call(
-            number=len(self._made) + 1,
+            number=self._number + 1,
             tool=tool,
             path=path,
             args=fields,
@@ -108,7 +119,7 @@ class Drawing:
         head = file.read_text().partition("# ")[0] if file.exists() else identity
         sections = [("Summaries", "summaries v1"), ("Inbox", "inbox v1")]
         body = "\n\n".join(f"## {heading}\n{anchor_line(anchor)}" for heading, anchor in sections)
-        content = f"{head}# {self._words()}\n\n{body}\n\n{self._words()}\n"
+        content = f"{head}# {self._pick(_WORDS[:-1])}\n\n{body}\n\n{self._words()}\n"
         return "fs.write", path, {"content": content}, ()
 
     def plant(self) -> tuple[str, str, Fields, Page]:

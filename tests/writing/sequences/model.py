@@ -8,13 +8,23 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
 from tests.writing.sequences.calls import JOURNAL, Call
-from tests.writing.sequences.pages import Page, RefusedError, edited, holds, is_whole
+from tests.writing.sequences.pages import (
+    Page,
+    RefusedError,
+    edited,
+    erased_in,
+    holds,
+    is_whole,
+    without_erased,
+)
 
 Answer = Mapping[str, Any] | None
 _BUSY = "in_progress"
+_ERASURE = 0
 
 
 @dataclass(frozen=True)
@@ -47,7 +57,7 @@ class State:
     """One possible state: what is on the disk, what the event log has, and which requests it remembers.
 
     Files and the versions `logged` last are compared by their bytes: a call's number stands for the bytes
-    that it wrote, until they are seen. None stands for no file.
+    that it wrote, until they are seen. None stands for no file. An erasure may have taken `doubtful` records.
     """
 
     pages: Mapping[str, Page | None]
@@ -57,6 +67,7 @@ class State:
     moves: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     folders: frozenset[str] = frozenset()
     records: Mapping[Hashable, Record] = field(default_factory=dict)
+    doubtful: frozenset[Hashable] = frozenset()
 
     def adopted(self, paths: Iterable[str], number: int) -> "State":
         """The state after the outside edits of some documents are recorded."""
@@ -89,6 +100,7 @@ class Judge:
         self._templates = templates
         self._copies: Mapping[str, Page] = {}
         self._shared_keys: set[str] = set()
+        self._has_erased = False
 
     def is_true(self, calls: Sequence[Call], answers: Sequence[Answer], seen: Seen) -> bool:
         """Whether some order of these calls explains their answers, and what is seen then."""
@@ -114,6 +126,17 @@ class Judge:
             replace(state, pages=seen.pages, files=seen.files, folders=seen.folders) for state in self.states
         ]
 
+    def is_erased(self, answer: Mapping[str, Any], seen: Seen) -> bool:
+        """Whether an erasure left none of the words; it may have recorded outside edits."""
+        self._copies = seen.copies
+        if not answer["ok"] or any(map(erased_in, [*seen.pages.values(), *seen.copies.values()])):
+            return False
+        if "tombstone" in answer["result"]:
+            self._has_erased = True
+            found = (after for state in self.states for after in _erasures(state, seen))
+            self.states = _distinct(found)
+        return bool(self.states)
+
     def _orders(self, state: State, waiting: list[tuple[Call, Answer]]) -> Iterator[State]:
         if not waiting:
             yield state
@@ -123,6 +146,11 @@ class Judge:
 
     def _after(self, state: State, call: Call, answer: Answer) -> Iterator[State]:
         """The states in which this answer to a call leaves the garden; none if it is not true."""
+        if call.identity in state.doubtful:
+            certain = replace(state, doubtful=state.doubtful - {call.identity})
+            for each in (certain, _forgotten(certain, call)):
+                yield from self._after(each, call, answer)
+            return
         is_busy = answer is not None and _code(answer) == _BUSY and call.key in self._shared_keys
         record = state.records.get(call.identity) if call.identity is not None else None
         if record is not None and call.key is not None and record.words != call.words:
@@ -130,6 +158,12 @@ class Judge:
                 yield state
         elif record is not None and self._is_repeated(state, record, call):
             yield from self._replayed(state, record, call, answer)
+        elif answer is not None and _code(answer) == "erased":
+            if self._has_erased and (
+                call.brings_erased or any(erased_in(state.pages[path]) for path in call.paths)
+            ):
+                yield state
+                yield from [] if call.dry_run else _openings(_forgotten(state, call), call)
         elif call.dry_run:
             if answer is None or is_busy or self._is_true_preview(state, call, answer):
                 yield state
@@ -178,6 +212,8 @@ class Judge:
         page, before, after = state.pages[record.path], record.before or (), record.after or ()
         if page is None:
             return False
+        if self._has_erased and erased_in((*before, *after)):
+            return None
         return None if before == after else holds(page, before, after)
 
     def _interrupted(self, state: State, call: Call, *, killed: bool) -> Iterator[State]:
@@ -224,6 +260,8 @@ class Judge:
             record = replace(record, event=answer["meta"].get("eventId"), result=answer["result"])
         match call.tool:
             case "events.log":
+                if self._has_erased and call.brings_erased:
+                    raise RefusedError("erased")
                 after = _marked(state, call, JOURNAL)
             case "fs.ensure_dir":
                 after = replace(_marked(state, call, JOURNAL), folders=state.folders | {call.path})
@@ -250,9 +288,11 @@ class Judge:
         return _marked(state, call, JOURNAL)
 
     def _edited(self, state: State, call: Call) -> State:
-        page = call.page
+        page, before = call.page, state.pages[call.path]
         if call.tool != "md.restore":
             page = edited(call, _page_or_none(state, call.path), self._templates[call.path])
+        if self._has_erased and erased_in(page) > erased_in(before):
+            raise RefusedError("erased")
         return state.written(call.path, page, call)
 
     def _moved(self, state: State, call: Call) -> State:
@@ -264,6 +304,28 @@ class Judge:
             raise RefusedError("already_exists")
         state = state.written(path, None, call).written(new_path, page, call)
         return replace(state, moves={**state.moves, path: ("to", new_path), new_path: ("from", path)})
+
+
+def _erasures(state: State, seen: Seen) -> Iterator[State]:
+    """The states after an erasure: it has opened the documents that had the words, and perhaps others."""
+    held = [path for path, page in state.pages.items() if erased_in(page)]
+    for path, page in state.pages.items():
+        there = seen.pages[path]
+        is_same = (
+            there == page
+            if path not in held
+            else there and without_erased(there) == without_erased(page or ())
+        )
+        if not is_same:
+            return
+    others = [path for path in state.pages if path not in held and state.files[path] != state.logged[path]]
+    for count in range(len(others) + 1):
+        for opened in combinations(others, count):
+            done = state.adopted(opened, _ERASURE)
+            newest = {**done.newest, **dict.fromkeys((*held, *opened), _ERASURE)}
+            logged = {**done.logged, **{path: seen.files[path] for path in held}}
+            done = replace(done, logged=logged, newest=newest, doubtful=frozenset(done.records))
+            yield replace(done, pages=seen.pages, files=seen.files)
 
 
 def _page_or_none(state: State, path: str) -> Page | None:

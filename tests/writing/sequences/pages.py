@@ -3,7 +3,7 @@
 from collections import Counter
 from itertools import pairwise
 
-from tests.writing.sequences.calls import Call
+from tests.writing.sequences.calls import ERASED, Call
 
 Page = tuple[str, ...]
 
@@ -84,6 +84,16 @@ def _in_section(call: Call, page: Page) -> Page:
                 raise RefusedError("patch_conflict" if f"- {item}" in lines else "not_found")
             lines = tuple(line for line in lines if line != f"- {item}")
     return (*page[: where.start], *lines, *page[len(page) if where.stop is None else where.stop :])
+
+
+def erased_in(page: Page | None) -> int:
+    """How many lines of a page have the words that are erased."""
+    return sum(ERASED in line for line in page or ())
+
+
+def without_erased(page: Page) -> Page:
+    """The other lines; a list may keep an empty item."""
+    return tuple(line for line in page if ERASED not in line and line != "-")
 
 
 def holds(page: Page, before: Page, after: Page) -> bool:
