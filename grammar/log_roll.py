@@ -37,6 +37,11 @@ class LogWords(NamedTuple):
         """How many lines were ever written to the log."""
         return self.rolled + len(self.lines)
 
+    def holds(self, other: "LogWords") -> bool:
+        """Whether this log has all words of another one, or rolled them."""
+        words = {self.lead.strip(), "", *(line.strip() for line in self.lines)}
+        return self.rolled >= other.rolled and {line.strip() for line in (other.lead, *other.lines)} <= words
+
     def continues(self, earlier: "LogWords") -> bool:
         """Whether these are the earlier words with the oldest lines rolled and with newer lines below."""
         gone = self.rolled - earlier.rolled

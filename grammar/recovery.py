@@ -10,7 +10,7 @@ from garden.grammar.edits import RecoveryEdit, RepairDocument, RestoreText
 from garden.grammar.guards import check_whole
 from garden.grammar.kinds.declaration import Kind
 from garden.grammar.lines import with_newlines
-from garden.grammar.log_roll import is_continued
+from garden.grammar.log_roll import is_continued, read_log
 from garden.grammar.parser import parse
 from garden.grammar.refusals import NoDocumentError, RefusalError
 from garden.grammar.repair import repair_text
@@ -58,27 +58,35 @@ def _repair(document: Document | None, edit: RepairDocument) -> Recovery:
 
 
 def _restore(document: Document | None, edit: RestoreText, kind: Kind | None) -> Recovery:
-    after = _keep_later_entries(document, parse(edit.text), kind)
+    after, kept_log = _keep_log(document, parse(edit.text), kind)
     going = _anchors(document) - _anchors(after) if document else set()
     coming = _anchors(after) - _anchors(document) if document else set()
     warnings = [
         f"The anchor '{anchor}' is removed: that version did not have it." for anchor in sorted(going)
     ]
     warnings += [f"The anchor '{anchor}' comes back." for anchor in sorted(coming)]
+    if kept_log:
+        warnings.append(
+            "The Change Log stays as it is now: lines of that version have changed or gone since."
+        )
     return Recovery(after, logged=False, warnings=tuple(warnings))
 
 
-def _keep_later_entries(document: Document | None, then: Document, kind: Kind | None) -> Document:
-    """Keep the Change Log lines written since: the log only grows, even when the rest goes back."""
+def _keep_log(document: Document | None, then: Document, kind: Kind | None) -> tuple[Document, bool]:
+    """Keep the Change Log unless that version has all of its lines: a restore takes no line out of it.
+
+    The second value says that the log of today is no continuation of the log of that version.
+    """
     old = find_change_log(then, kind)
     now = find_change_log(document, kind) if document else None
-    if old is None or now is None or not is_continued(old, now):
-        return then
-    later = with_newlines(layout_of(now.body).words, then.newline)
-    if not later or later == layout_of(old.body).words:
-        return then
+    if old is None or now is None:
+        return then, False
+    words = with_newlines(layout_of(now.body).words, then.newline)
+    if not words or read_log(layout_of(old.body).words).holds(read_log(words)):
+        return then, False
     start, end = old.body_span
-    return parse(then.text[:start] + new_body(then, old, later) + then.text[end:])
+    after = parse(then.text[:start] + new_body(then, old, words) + then.text[end:])
+    return after, not is_continued(old, now)
 
 
 def _anchors(document: Document) -> set[str]:

@@ -173,6 +173,16 @@ def test_nobody_writes_the_line_for_earlier_lines_by_hand(edit: Edit) -> None:
         apply(profile(0), edit, kind=KIND)
 
 
+def test_a_restored_version_takes_no_line_out_of_a_log_that_changed_since() -> None:
+    then, now = profile(0, 1, 2), profile(0, 5, 6)
+    applied = apply(now, RestoreText(1, then.text.replace("- x", "- y")), kind=KIND, entry=line(7))
+    assert lines_of(applied.after) == [line(number) for number in (0, 5, 6, 7)]
+    assert "The Change Log stays as it is now" in applied.warnings[0]
+    pruned = apply(profile(0, 2), RestoreText(1, then.text), kind=KIND, entry=line(7))
+    assert lines_of(pruned.after) == [line(number) for number in (0, 1, 2, 7)]
+    assert not pruned.warnings
+
+
 @pytest.mark.parametrize(
     "then", [profile(*range(50)), profile(*range(150)), profile(*range(60, 120), rolled=60)]
 )
