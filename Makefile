@@ -36,7 +36,7 @@ format: .venv/ready ## Format and fix what can be fixed mechanically
 	$(PY) -m ruff check --fix .
 
 .PHONY: soak
-soak: .venv/ready ## Run the long versions of the tests that race and tamper (twenty minutes)
+soak: .venv/ready ## Run the long versions of the tests that race and tamper (25 minutes)
 	@GARDEN_TEST_KILLS=12 GARDEN_TEST_RESTARTS=25 GARDEN_TEST_KEYS=500 GARDEN_TEST_READS=50000 \
 		GARDEN_TEST_EDITS=500 GARDEN_TEST_SWAPS=100000 GARDEN_TEST_TOOL_SWAPS=5000 GARDEN_TEST_REQUESTS=10000 \
 		GARDEN_TEST_SEQUENCES=1000 GARDEN_TEST_INTERLEAVINGS=all GARDEN_HYPOTHESIS=nightly \
