@@ -9,7 +9,7 @@ to erase, so an erasure that is carried out twice does the rest.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from garden.events.erasures import Erasure, ErasureKind, Erasures
 from garden.events.identifiers import uuid7
@@ -24,6 +24,7 @@ from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
 from garden.grammar.erasing import erase_passages
+from garden.grammar.errors import GardenError
 from garden.grammar.gaps import fill_text
 from garden.grammar.parser import parse
 from garden.grammar.passages import Finder, PassageFinder, WholeTextFinder, distinctive_runs, shingles
@@ -44,6 +45,19 @@ _STRUCTURE = re.compile(
 
 ReplayOutcome = Literal["erased again", "known already", "needs its text"]
 """A passage that is too short for a fingerprint needs its text."""
+
+
+class ErasureUnfinishedError(GardenError):
+    """An erasure has begun and met trouble; it is finished later."""
+
+    code: ClassVar[str] = "unavailable"
+
+    def __init__(self, cause: GardenError) -> None:
+        super().__init__(
+            f"The erasure has begun and is not finished: {cause.message}",
+            hint="Remove the cause. A running service goes on by itself, and so does 'garden reconcile'.",
+            details={"code": cause.code, **cause.details},
+        )
 
 
 @dataclass(frozen=True)
@@ -104,7 +118,10 @@ class Eraser:
         erasure = self._new(caller, wish)
         self.erasures.begin(erasure, shingles(erasure.passage) if erasure.passage else {})
         reach(Failpoint.ERASURE_BEGUN)
-        done = self.carry_out(erasure)
+        try:
+            done = self.carry_out(erasure)
+        except GardenError as error:
+            raise ErasureUnfinishedError(error) from None
         return replace(found, events=done.events or 0, bytes=done.bytes, erasure=done)
 
     def carry_out(self, erasure: Erasure) -> Erasure:

@@ -5,9 +5,10 @@ import pytest
 
 from garden.application import Garden
 from garden.events.database import connection
+from garden.files.failpoints import Failpoint, watch_failpoints
 from garden.session import Session
 from garden.transfer.imports import import_file
-from garden.upkeep.reconciliation import reconcile
+from garden.upkeep.reconciliation import rebuild_heads, reconcile
 from garden.writing.erased_text import ERASED_WORDS
 from tests.support.gardens import (
     CRITIC,
@@ -28,6 +29,7 @@ from tests.support.stored import dump, everything, texts_of
 WORDS = "the Harbour key is under the third stone"
 PARTS = ("- Keep in mind: the harbour", " key is under\tthe", " Third stone, she said.")
 REASON = "Told in confidence."
+ANCHORS = {NOTES: "summaries v1", CRITIC: "needs v1"}
 
 
 @pytest.fixture
@@ -161,6 +163,59 @@ def test_what_is_left_is_sealed(garden: Garden, operator: Session, database: str
             opened.execute("set local session_replication_role = replica")
             opened.execute(change)
         assert faults(garden) != [], change
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_second_erasure_takes_more_from_the_same_events(
+    garden: Garden, operator: Session, database: str
+) -> None:
+    erase(operator, text=WORDS)
+    erase(operator, text="Keep in mind")
+    assert "in mind" not in everything(garden, database)
+    assert out_of_step(garden) == []
+    assert len(garden.services.verifier.check_user("ada").erasures) == 2
+
+
+def test_words_that_come_during_an_erasure_go_as_well(
+    garden: Garden, operator: Session, ada: Session
+) -> None:
+    """A short passage has no fingerprint that would refuse them."""
+    for path in (NOTES, CRITIC):
+        ok(ada, "md.patch_section", path=path, sectionAnchor=ANCHORS[path], change={"append": "- Saw Ann."})
+    erased: list[Failpoint] = []
+
+    def write_once(reached: Failpoint) -> None:
+        if reached is Failpoint.EVENTS_ERASED:
+            erased.append(reached)
+            if len(erased) == 2:
+                ok(ada, "fs.append", path=NOTES, text="Saw Ann again.")
+
+    with watch_failpoints(write_once):
+        erase(operator, text="Ann")
+    assert len(erased) == 3
+    assert all("Ann" not in text for text in texts_of(garden).values())
+    assert out_of_step(garden) == []
+
+
+@pytest.mark.usefixtures("ada")
+def test_an_erasure_that_meets_trouble_is_finished_later(garden: Garden, operator: Session) -> None:
+    with file_of(garden, CRITIC).open("r+"):
+        error = refused(operator, "garden.erase", "unavailable", text=WORDS, reason=REASON)
+        assert "has begun and is not finished: Another program has this file open" in error["message"]
+        assert [each.outcome for each in reconcile(garden.services, ["ada"])] == ["refused"]
+    assert [each.outcome for each in reconcile(garden.services, ["ada"])] == ["finished"]
+    assert erase(operator, text=WORDS)["places"] == []
+    assert out_of_step(garden) == []
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_head_is_rebuilt_around_gaps(garden: Garden, operator: Session, database: str) -> None:
+    erase(operator, text=WORDS)
+    before = garden.services.reader.head("ada", CRITIC)
+    with connection(database) as opened:
+        opened.execute("update garden.documents set seal = sha256('forged') where path <> ''")
+    assert {each.outcome for each in rebuild_heads(garden.services, "ada")} == {"made again"}
+    assert garden.services.reader.head("ada", CRITIC) == before
 
 
 class TestErasedWords:
