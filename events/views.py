@@ -5,6 +5,9 @@ from datetime import datetime
 from typing import Any, Literal, TypeVar
 from uuid import UUID
 
+from pydantic import Field
+
+from garden.events.parts import EVENT_PARTS, erased_parts
 from garden.events.reader import EventReader
 from garden.events.records import Event
 from garden.events.rows import Row, annotation_row, event_row
@@ -72,6 +75,7 @@ class EventView(Wire):
     chain_hash: str
     integrity_salt_version: int
     annotations: tuple[AnnotationView, ...]
+    erased: tuple[str, ...] = Field(description="The parts that lost words, such as splices.")
 
 
 def event_views(reader: EventReader, user_id: str, events: Sequence[Event]) -> tuple[EventView, ...]:
@@ -85,10 +89,10 @@ def event_views(reader: EventReader, user_id: str, events: Sequence[Event]) -> t
 
 def event_view(event: Event, annotations: tuple[AnnotationView, ...]) -> EventView:
     """An event on the wire."""
-    splices = event.splices
+    splices, row = event.splices, event_row(event)
     return _view(
         EventView,
-        event_row(event),
+        row,
         status=event.status.value,
         splices=None
         if splices is None
@@ -98,6 +102,7 @@ def event_view(event: Event, annotations: tuple[AnnotationView, ...]) -> EventVi
         line_hash=event.line_hash.hex() if event.line_hash else None,
         chain_hash=event.chain.mac.hex(),
         annotations=annotations,
+        erased=tuple(part for part in EVENT_PARTS if part in erased_parts(row, EVENT_PARTS)),
     )
 
 

@@ -64,7 +64,8 @@ _COMMON = {
     "transaction_id": "The agent's own id of a group of calls.",
     "agent_action_id": "The agent's own id of the action.",
     "created_at": "When it was recorded.",
-    "salts": "The salts of its parts, 16 bytes each.",
+    "salts": "The salts of its parts, 16 bytes each; zeros for a part that was erased. On the wire the names "
+    "of those parts: `reason`, `edit`, `splices`, `findings`, `hashes`, `names`.",
     "commitments": "The salted hashes of its parts, 32 bytes each; the chain covers them.",
     "chain_hash": "A seal over the columns that never change, the commitments, and the chain hash before it.",
     "integrity_salt_version": "The version of the key that sealed it.",
@@ -162,6 +163,8 @@ def wire_name(table: str, column: str) -> str | None:
     view = VIEWS.get(table)
     if view is None:
         return None
+    if column == "salts" and "erased" in view.model_fields:
+        return "erased"
     first, _, rest = column.partition("_")
     nested = first == "splice" and rest
     known = "splice" if nested else column

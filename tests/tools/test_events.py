@@ -15,7 +15,7 @@ FIELDS = {
     "overrideRationale", "evidenceRefs", "sections", "edit", "splices", "documentVersion", "beforeHash",
     "intendedHash", "afterHash", "lint", "error", "actor", "role", "toolCallId", "transactionId",
     "agentActionId", "idempotencyKey", "createdAt", "writtenAt", "committedAt", "failedAt", "sequence",
-    "lineHash", "chainHash", "integritySaltVersion", "annotations",
+    "lineHash", "chainHash", "integritySaltVersion", "annotations", "erased",
 }  # fmt: skip
 
 

@@ -87,7 +87,9 @@ def test_a_passage_leaves_every_place(garden: Garden, operator: Session, databas
     assert out_of_step(garden) == []
     assert file_of(garden, NOTES).read_text().count("By hand: .") == 1
     assert "the weather" in file_of(garden, CRITIC).read_text()
-    assert [row["op"] for row in rows(operator, path=NOTES)][:2] == ["erase", "external_edit"]
+    newest, _, append, *_ = rows(operator, path=NOTES)
+    assert (newest["op"], newest["erased"]) == ("erase", ["edit", "splices", "hashes"])
+    assert "Noted: xxxxxx" in append["splices"][0]["inserted"]
 
 
 @pytest.mark.usefixtures("ada")
