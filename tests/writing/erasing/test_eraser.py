@@ -87,7 +87,8 @@ def test_a_passage_leaves_every_place(garden: Garden, operator: Session, databas
     assert out_of_step(garden) == []
     assert file_of(garden, NOTES).read_text().count("By hand: .") == 1
     assert "the weather" in file_of(garden, CRITIC).read_text()
-    newest, _, append, *_ = rows(operator, path=NOTES)
+    newest, *earlier = rows(operator, path=NOTES)
+    [append] = [row for row in earlier if row["tool"] == "fs.append"]
     assert (newest["op"], newest["erased"]) == ("erase", ["edit", "splices", "hashes"])
     assert "Noted: xxxxxx" in append["splices"][0]["inserted"]
 
