@@ -11,7 +11,7 @@ from garden.files import garden_files, garden_folders, history_copies, plain_fil
 from garden.files.errors import FileMissingError
 from garden.files.garden_files import GardenFiles
 from garden.files.prepared_file import PreparedFile
-from garden.writing import settlement
+from garden.writing import lost_copies, settlement
 
 _FILES = (garden_files, garden_folders, history_copies, plain_files, prepared_file)
 
@@ -82,8 +82,13 @@ def errors_that_are_not_translated() -> Iterator[None]:
         yield
 
 
-def a_copy_that_nobody_makes_again() -> AbstractContextManager[Any]:
-    return mock.patch.object(settlement.SagaSettler, "_complete_history")
+@contextmanager
+def a_copy_that_nobody_makes_again() -> Iterator[None]:
+    with (
+        mock.patch.object(settlement.SagaSettler, "_complete_history"),
+        mock.patch.object(lost_copies.LostCopies, "rebuild", return_value=False),
+    ):
+        yield
 
 
 class Proof(NamedTuple):

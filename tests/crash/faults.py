@@ -44,7 +44,7 @@ from tests.crash.strace import (
     was_killed,
 )
 from tests.crash.traced_processes import TracedProcesses, traced_processes_of
-from tests.crash.trial_checks import Seen, hashes_of, texts_before, wrong_with
+from tests.crash.trial_checks import Seen, hashes_of, sealed_hashes, texts_before, wrong_with
 from tests.support.crowd import REPOSITORY
 from tests.support.databases import TestServer
 from tests.support.folders import PREFIX, fast_place
@@ -198,6 +198,7 @@ class Trials:
                 was_killed(folder / "calls"),
                 known,
                 files=hashes_of(garden, user_id),
+                sealed=sealed_hashes(garden, user_id),
             )
             if envelopes[-1]:
                 seen.handles = before, process.handles()

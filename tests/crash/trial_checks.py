@@ -12,6 +12,7 @@ from garden.events.saga import Status
 from garden.files.plain_files import raw_hash
 from garden.tools.error_codes import CODES
 from garden.upkeep.reconciliation import reconcile
+from garden.upkeep.status import State, status_of_user
 from tests.crash.operations import Operation, events_of, session_of
 from tests.crash.strace import Called, Fault
 from tests.support.crowd import REPOSITORY
@@ -37,6 +38,7 @@ class Seen:
     hashes_before: frozenset[str]
     handles: tuple[int, int] = (0, 0)
     files: dict[str, tuple[int, str]] = field(default_factory=dict)
+    sealed: frozenset[str | None] = frozenset()
 
     @property
     def hits(self) -> list[Called]:
@@ -62,11 +64,22 @@ def hashes_of(garden: Garden, user_id: str) -> dict[str, tuple[int, str]]:
     }
 
 
+def sealed_hashes(garden: Garden, user_id: str) -> frozenset[str | None]:
+    """The hashes of all versions whose change is committed."""
+    return frozenset(
+        event.intended_raw_hash
+        for path in hashes_of(garden, user_id)
+        for event in events_of(garden, user_id, path)
+        if event.status is Status.COMMITTED
+    )
+
+
 def wrong_with(garden: Garden, operation: Operation, user_id: str, seen: Seen) -> Iterator[str]:
     """Check a trial, settle what a fault may leave, and name the broken promises."""
     yield from _wrong_with_answers(seen)
     yield from _torn_files(garden, user_id, seen)
     yield from _wrong_with_handles(seen)
+    yield from _lost_copies(garden, user_id, seen)
     yield from _recovered(garden, user_id)
     yield from _wrong_with_effects(garden, operation, user_id, seen)
     yield from _not_written_anew(garden, user_id, seen)
@@ -118,6 +131,13 @@ def _wrong_with_handles(seen: Seen) -> Iterator[str]:
         yield f"{after - before - not_closed} handles were left open"
 
 
+def _lost_copies(garden: Garden, user_id: str, seen: Seen) -> Iterator[str]:
+    """What is answered is complete; recovery would make up for a missing copy."""
+    lost = (each for each in status_of_user(garden.services, user_id) if each.state is State.COPY_LOST)
+    if seen.outcome == "answered":
+        yield from (f"{each.path}: it was answered, and its copy is missing" for each in lost)
+
+
 def _recovered(garden: Garden, user_id: str) -> Iterator[str]:
     for each in reconcile(garden.services, [user_id]):
         if not each.is_well:
@@ -137,7 +157,11 @@ def _wrong_with_effects(garden: Garden, operation: Operation, user_id: str, seen
 
 
 def _not_written_anew(garden: Garden, user_id: str, seen: Seen) -> Iterator[str]:
-    """A second fsync does not make up for a failed one: the content must be written again."""
+    """A second fsync does not make up for a failed one: the content must be written again.
+
+    The process that met the failure does so with its next write. Another one relies on the account where the
+    change is sealed: if the disk loses the file, it is made again from there.
+    """
     files = [
         hit
         for hit in seen.hits
@@ -147,7 +171,7 @@ def _not_written_anew(garden: Garden, user_id: str, seen: Seen) -> Iterator[str]
         return
     now = hashes_of(garden, user_id)
     for path, (inode, found) in seen.files.items():
-        if found not in seen.hashes_before and path in now and now[path][0] == inode:
+        if found not in seen.hashes_before | seen.sealed and path in now and now[path][0] == inode:
             yield f"{path}: the disk did not confirm it, and it was not written anew"
 
 
