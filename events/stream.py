@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self
 from uuid import UUID
 
+import psycopg
 from psycopg import errors
 from psycopg.types.json import Jsonb
 
@@ -453,13 +454,28 @@ class LockedStream:
             raise StaleStateError(
                 "The document's lock has been given back.", hint="Open the document again for the next step."
             )
-        with translate_errors(), _report_conflict(what), self.connection.pipeline():
-            self.connection.execute(statements("store")[name], values, prepare=True)
+        with translate_errors(), _report_conflict(what), _kept_in_step(self.connection) as pipelined:
+            pipelined.execute(statements("store")[name], values, prepare=True)
             if meanwhile is not None:
                 meanwhile()
             if settles:
                 stream = {"user_id": self.caller.user_id, "stream": self.path}
-                self.connection.execute(statements("store")["number_stream"], stream, prepare=True)
+                pipelined.execute(statements("store")["number_stream"], stream, prepare=True)
+
+
+@contextmanager
+def _kept_in_step(connection: PooledConnection) -> Iterator[PooledConnection]:
+    """Use a connection as a pipeline, and close it after an error that is no answer of the server.
+
+    Answers might be left on their way, and be taken for those of the next statement.
+    """
+    try:
+        with connection.pipeline():
+            yield connection
+    except psycopg.Error as error:
+        if error.sqlstate is None:
+            connection.close()
+        raise
 
 
 def _transition(event: Event, expected: Status) -> dict[str, Any]:

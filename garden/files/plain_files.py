@@ -51,14 +51,14 @@ class FreshFile:
 
     name: str
     handle: int
-    status: os.stat_result
+    status: os.stat_result | None = None
     is_open: bool = True
 
     def close(self) -> None:
         """Close the file before others may replace it: they would refuse one that is open for writing."""
         if self.is_open:
             self.is_open = False
-            close_quietly(self.handle)
+            os.close(self.handle)
 
 
 _FRESH = ".new-"
@@ -203,12 +203,12 @@ def _put_back(fresh: FreshFile, name: str, folder: int) -> None:
 
     Any other file was saved in between: it is newer than the one just put back, and takes its place.
     """
-    put_last = fresh.status
+    put_last = _state(fresh.status) if fresh.status else None
     try:
         for _ in range(_EXCHANGES_MAX):
-            put_now = status_in(folder, fresh.name)
+            put_now = _state(status_in(folder, fresh.name))
             exchange(fresh.name, name, folder)
-            if _state(status_in(folder, fresh.name)) == _state(put_last):
+            if _state(status_in(folder, fresh.name)) == put_last:
                 return
             put_last = put_now
     except OSError:
@@ -231,21 +231,22 @@ def fresh_file(
     """
     fresh = f"{_FRESH}{name}-{secrets.token_hex(8)}"
     handle = os.open(fresh, _CREATE | ALWAYS, 0o600, dir_fd=folder)
+    file = FreshFile(fresh, handle)
     try:
-        try:
-            _write_all(handle, content)
-            if like is not None:
-                _make_like(handle, like)
-        finally:
-            file = FreshFile(fresh, handle, os.fstat(handle))
+        _write_all(handle, content)
+        if like is not None:
+            _make_like(handle, like)
+        file.status = os.fstat(handle)
         yield file
     except BaseException:
         with suppress(OSError, FileChangedError):
-            check_unchanged(file.status, folder, fresh)
+            if file.status is not None:
+                check_unchanged(file.status, folder, fresh)
             os.unlink(fresh, dir_fd=folder)
         raise
     finally:
-        file.close()
+        with suppress(OSError):
+            file.close()
 
 
 def stray_pattern(name: str = ".*") -> re.Pattern[str]:

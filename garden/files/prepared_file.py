@@ -39,8 +39,9 @@ class PreparedFile:
 
     def sync_content(self) -> None:
         """Bring the content to the disk, before it takes its place."""
-        sync(self.fresh.handle, replaced=False)
-        self.fresh.close()
+        with translate_os_errors():
+            sync(self.fresh.handle, replaced=False)
+            self.fresh.close()
 
     def put(self) -> None:
         """Put the content in its place; the name of a new document is on the disk then."""

@@ -206,7 +206,9 @@ class Trials:
             if not envelopes[-1] and not seen.killed:
                 wrong.append("it gave no answer, or went away by itself")
             if envelopes[-1] and not self._selection.breakage:
-                survivor = process.call(operation.next_write(user_id, "the survivor;"))
+                # The fault may have hit a connection that is used again only now.
+                asked = operation.next_write(user_id, "the survivor;")
+                survivor = process.call(asked, lambda: self._hang_up(backends))
                 wrong += [] if survivor.get("ok") else [f"the survivor can't write any more: {survivor}"]
         return seen, wrong
 

@@ -67,15 +67,15 @@ def test_the_feed_lists_settled_events_in_order_with_their_outcome(
     account: Account, feed: FeedReader
 ) -> None:
     first = account.edit("one\n")
-    with account.store.document(ADA, NOTES) as stream:
-        failed = stream.fail(account.begin(stream, "two\n"), {"code": "internal"})
     said = account.log("slept badly")
     account.log("because of that", path=NOTES)
+    with account.store.document(ADA, NOTES) as stream:
+        failed = stream.fail(account.begin(stream, "two\n"), {"code": "internal"})
     assert [(entry.event_id, entry.what, entry.path) for entry in told(feed)] == [
         (first.event_id, "committed", NOTES),
-        (failed.event_id, "failed", NOTES),
         (said.event_id, "committed", None),
-        (failed.event_id, "annotated", NOTES),
+        (first.event_id, "annotated", NOTES),
+        (failed.event_id, "failed", NOTES),
     ]
 
 
