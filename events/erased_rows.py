@@ -142,9 +142,14 @@ def _words_without(row: Row, finder: Finder) -> dict[str, Any]:
     if isinstance(finder, WholeTextFinder):
         changed = {name: [] if name in _LISTS else None for name in changed}
     is_changed = any(row[name] != value for name, value in changed.items())
-    if "idempotency_key" in row and (is_changed or isinstance(finder, WholeTextFinder)):
+    if "idempotency_key" in row and (is_changed or finder.find(_own_key(row))):
         changed["idempotency_key"] = None
     return changed
+
+
+def _own_key(row: Row) -> str:
+    """The key that the caller chose, without the word that says so."""
+    return (row["idempotency_key"] or "").partition(":")[2]
 
 
 def _details_without(row: Row, finder: Finder, *, with_hashes: bool) -> dict[str, Any]:

@@ -87,12 +87,14 @@ def ensure_dir(call: Call, request: EnsureDirRequest) -> Reply:
             return write_reply(replay_outcome(journal.earlier, since, stands=stands), dry_run=request.dry_run)
         if files.exists(path):
             return _folder_kept(files, path, request)
+        statement = _folder_made(path, request)
+        call.services.write_path.erased_text.refuse_statement(journal, statement)
         call.services.disk_space.check()
         if request.dry_run:
             return Reply(None, {"dryRun": True, "unchanged": False})
         # The folder comes before its event: a folder without an event is harmless, the opposite is untrue.
         files.ensure_folders(path)
-        return Reply(None, {"eventId": str(journal.record(_folder_made(path, request)).event_id)})
+        return Reply(None, {"eventId": str(journal.record(statement).event_id)})
 
 
 def _folder_kept(files: GardenFiles, path: GardenPath, request: EnsureDirRequest) -> Reply:

@@ -40,12 +40,12 @@ class ErasedText:
             raise _refusal("The new text")
 
     def refuse_statement(self, stream: LockedStream, statement: Statement) -> None:
-        """Refuse a reason or a note that holds erased words."""
+        """Refuse a reason, a note, a name or an id that holds erased words."""
         if not stream.has_erased:
             return
         details = statement.edit.details if isinstance(statement.edit, NotePayload) else None
         said = (statement.rationale, statement.override_rationale, *statement.evidence_refs)
-        texts = [*filter(None, said), *_strings(details)]
+        texts = [*filter(None, (*said, *_names(stream, statement))), *_strings(details)]
         runs = (run for text in texts for run in runs_at(text, [Span(0, len(text))]))
         if self.words.contain(stream.caller.user_id, runs):
             raise _refusal("The request")
@@ -81,6 +81,14 @@ def _places(text: str, splices: Splices) -> Iterator[Span]:
         yield Span(start, start + len(splice.inserted))
         moved += len(splice.inserted.encode("utf-8", "surrogatepass"))
         moved -= len(splice.removed.encode("utf-8", "surrogatepass"))
+
+
+def _names(stream: LockedStream, statement: Statement) -> Iterator[str | None]:
+    """The names and ids that the caller chose."""
+    caller, request = stream.caller, stream.request
+    yield from (statement.type, statement.op, statement.section_anchor)
+    yield from (caller.tool_call_id, caller.transaction_id, caller.agent_action_id)
+    yield request.key if request else None
 
 
 def _strings(value: object) -> Iterator[str]:

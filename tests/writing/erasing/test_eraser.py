@@ -242,6 +242,10 @@ class TestErasedWords:
             ("fs.append", {"path": NOTES, "text": WORDS, "dryRun": True}),
             ("events.log", {"type": "observation", "details": {"saw": [WORDS]}}),
             ("md.snapshot_history", {"path": NOTES, "rationale": WORDS}),
+            ("fs.ensure_dir", {"path": "users/ada/parts/new", "rationale": WORDS}),
+            ("fs.append", {"path": NOTES, "text": "Fine.", "transactionId": WORDS}),
+            ("fs.append", {"path": NOTES, "text": "Fine.", "idempotencyKey": WORDS}),
+            ("events.log", {"type": "observation", "sectionAnchor": WORDS}),
         ],
     )
     def test_a_call_that_brings_them_is_refused(

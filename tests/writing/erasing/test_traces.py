@@ -44,6 +44,16 @@ def write_phrase(garden: Garden) -> None:
     ok(session, "md.patch_section", **patch, change={"replace": f"- {PHRASE}"}, rationale=PHRASE, **ids)
     ok(session, "md.patch_section", **patch, change={"replace": f"- more {PHRASE.upper()}"})
     ok(session, "md.snapshot_history", path=CRITIC)
+    # Keys alone hold it, and nothing else of their events does.
+    ok(session, "fs.ensure_dir", path="users/ada/parts/new", idempotencyKey=f"folder {PHRASE}")
+    ok(
+        session,
+        "md.patch_section",
+        path=CRITIC,
+        sectionAnchor="needs v1",
+        change={"append": "- Rest"},
+        idempotencyKey=f"needs {PHRASE}",
+    )
     ok(session, "events.log", type="observation", rationale=PHRASE, details={PHRASE: [PHRASE]})
     ok(session, "fs.append", path=NOTES, text="Slept well.")
     edit_outside(garden, NOTES, "Slept well", f"Slept well ({PHRASE})")
