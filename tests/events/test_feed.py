@@ -68,7 +68,7 @@ def test_the_feed_lists_settled_events_in_order_with_their_outcome(
 ) -> None:
     first = account.edit("one\n")
     said = account.log("slept badly")
-    account.log("because of that", path=NOTES)
+    account.log("because of that", path=NOTES, about=first.event_id)
     with account.store.document(ADA, NOTES) as stream:
         failed = stream.fail(account.begin(stream, "two\n"), {"code": "internal"})
     assert [(entry.event_id, entry.what, entry.path) for entry in told(feed)] == [

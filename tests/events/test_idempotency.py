@@ -256,7 +256,7 @@ def test_each_key_has_one_event_after_half_of_the_callers_were_killed(database: 
 
 def test_a_statement_that_names_a_write_is_an_annotation(account: Account) -> None:
     write = account.edit("one\n")
-    logged = account.log("because she said so", path=NOTES)
+    logged = account.log("because she said so", path=NOTES, about=write.event_id)
     assert logged.is_annotation
     assert logged.event_id == write.event_id
     (annotation,) = account.reader.annotations("ada", [write.event_id])
@@ -269,7 +269,7 @@ def test_a_statement_that_names_a_write_is_an_annotation(account: Account) -> No
 def test_an_annotation_is_as_idempotent_as_an_event(account: Account) -> None:
     write = account.edit("one\n")
     for replayed in (False, True):
-        logged = account.log("why", path=NOTES, asked=asking("k"))
+        logged = account.log("why", path=NOTES, asked=asking("k"), about=write.event_id)
         assert (logged.event_id, logged.is_annotation, logged.replayed) == (write.event_id, True, replayed)
     assert len(account.reader.annotations("ada", [write.event_id])) == 1
 

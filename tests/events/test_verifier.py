@@ -45,10 +45,10 @@ def written(account: Account) -> Account:
     """Two documents and a journal with an annotation for Ada, and a document for Ben."""
     caller = replace(ADA, transaction_id="t-1", agent_action_id="a-1")
     for number in range(1, 5):
-        account.edit(f"one\n{number}\n", caller=caller, asked=asking(f"k{number}"), **SAID)
+        about = account.edit(f"one\n{number}\n", caller=caller, asked=asking(f"k{number}"), **SAID)
     account.edit("over\n", path=OVERVIEW)
     account.log("hm", asked=asking("log"))
-    account.log("about the write", path=NOTES)
+    account.log("about the write", path=NOTES, about=about.event_id)
     account.log("hm again")
     account.edit("ben\n", path="users/ben/notes.md", caller=BEN)
     with account.store.document(ADA, NOTES) as stream:

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
+from uuid import UUID
 
 from garden.events.idempotency import RequestIdentity, identify_request
 from garden.events.keyring import Keyring
@@ -84,9 +85,10 @@ class Account:
         caller: Caller = ADA,
         asked: RequestIdentity | None = None,
         path: str | None = None,
+        about: UUID | None = None,
     ) -> LogOutcome:
         said = Statement(type="observation", op="observe", tool="events.log", rationale=rationale, path=path)
-        return self.store.log(caller, said, asked)
+        return self.store.log(caller, said, asked, about=about)
 
     def faults(self, user_id: str = "ada") -> list[str]:
         return [
