@@ -79,7 +79,9 @@ class Mover:
         settle = settler.foresee if move.dry_run else settler.settle
         settle(source, move.path)
         settle(target, move.new_path)
-        replay = self.write_path.replays.of_move(source, move.path, move.new_path, records=not move.dry_run)
+        replay = self.write_path.replays.of_move(
+            source, target, move.path, move.new_path, records=not move.dry_run
+        )
         if replay is not None:
             return replay
         leaving = self._open_source(source, target, move)

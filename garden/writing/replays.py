@@ -69,26 +69,35 @@ class Replays:
         return self.lost_writes.newest_text(stream, path, file) or file.text
 
     def of_move(
-        self, source: LockedStream, path: GardenPath, new_path: GardenPath, *, records: bool
+        self,
+        source: LockedStream,
+        target: LockedStream,
+        path: GardenPath,
+        new_path: GardenPath,
+        *,
+        records: bool,
     ) -> WriteOutcome | None:
         """The replay of the caller's move, or None if it is a new request."""
         earlier = answered_request(source)
         if earlier is None:
             return None
-        stands = self._is_still_there(path, new_path)
+        stands = self._is_still_there(target, path, new_path)
         is_newest = source.head.head_event_id == earlier.event_id and not self.files.exists(path)
         if not (is_newest and stands) and is_new_request(source, records=records):
             return None
         return replay_outcome(earlier, _MOVED if stands else _MOVED_ON, stands=stands)
 
-    def _is_still_there(self, path: GardenPath, new_path: GardenPath) -> bool:
+    def _is_still_there(self, target: LockedStream, path: GardenPath, new_path: GardenPath) -> bool:
         """Whether a document that was moved here has not moved on."""
-        moves = Query(path=new_path.text, op=MOVE_OP, status=Status.COMMITTED, limit=_RECENT_MOVES)
-        newest = next(
-            (event for event in self.reader.query(path.user_id, moves).events if event.document_version), None
+        page = self.reader.query(path.user_id, Query(path=new_path.text, op=MOVE_OP, limit=_RECENT_MOVES))
+        # In a preview an interrupted move counts as settled, and the event log does not know that yet.
+        moves = (
+            event.statement.edit
+            for event in page.events
+            if event.document_version
+            and (event.status is Status.COMMITTED or event.event_id == target.head.head_event_id)
         )
-        came = newest.statement.edit if newest else None
-        return came == MovePayload(from_path=path.text) and self.files.exists(new_path)
+        return next(moves, None) == MovePayload(from_path=path.text) and self.files.exists(new_path)
 
 
 def answered_request(stream: LockedStream) -> EarlierRequest | None:

@@ -129,3 +129,17 @@ def test_a_document_deleted_during_an_interrupted_move_is_missing_in_status(
     refused(operator, "fs.move", "document_damaged", **asked)
     ok(operator, "md.restore", path=OLD, version=2)
     ok(operator, "fs.move", **asked)
+
+
+def test_a_preview_of_a_move_that_was_cut_off_is_its_replay(operator: Session) -> None:
+    def cut_off(failpoint: Failpoint) -> None:
+        if failpoint is Failpoint.WRITTEN:
+            raise _GoneError
+
+    move = {"path": OLD, "newPath": NEW, "toolCallId": "call-1"}
+    with watch_failpoints(cut_off), pytest.raises(_GoneError):
+        operator.call("fs.move", move)
+    preview = ok(operator, "fs.move", **move, dryRun=True)["meta"]
+    done = ok(operator, "fs.move", **move)["meta"]
+    assert (preview["eventId"], preview["effectStands"]) == (done["eventId"], done["effectStands"])
+    assert done["effectStands"]

@@ -198,7 +198,7 @@ class Judge:
             yield replace(state, records={**state.records, call.identity: learned})
 
     def _stands(self, state: State, record: Record) -> bool | None:
-        """Whether the effect of a request is still there; None where it was blank lines alone."""
+        """Whether the effect of a request is still there; None where lines can't tell."""
         match record.tool:
             case "events.log":
                 return True
