@@ -21,6 +21,8 @@ from garden.events.saga import Status
 from garden.grammar.gaps import FilledChange, Gaps, RecordedChange
 from garden.grammar.passages import ERASED, Finder, WholeTextFinder, strike
 
+ERASURE_TYPE = "erasure"
+"""The type of the event by which passages leave a living file, or the file goes."""
 TOMBSTONE_SEAL = ("seal", "seal_salt_version")
 _CONTENT_HASH = re.compile("sha256:[0-9a-f]{64}")
 _HASHES = ("before_hash", "before_raw_hash", "intended_hash", "intended_raw_hash", "line_hash")
@@ -89,7 +91,12 @@ def tombstone_holds(tombstone: Row, row: Row, parts: Parts, keys: Keyring) -> bo
 
 def gaps_in(rows: Sequence[Row], finder: Finder) -> Gaps:
     """The gaps in a document's versions."""
-    changes = [RecordedChange(splices_of(row) or (), row["status"] == Status.COMMITTED) for row in rows]
+    changes = [
+        RecordedChange(
+            splices_of(row) or (), row["status"] == Status.COMMITTED, erases=row["type"] == ERASURE_TYPE
+        )
+        for row in rows
+    ]
     return Gaps(changes, finder)
 
 

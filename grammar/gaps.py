@@ -22,10 +22,15 @@ _LOOK_BYTES = 256
 
 @dataclass(frozen=True, slots=True)
 class RecordedChange:
-    """A change in the order of its document; one that was not `carried_out` left no version."""
+    """A change in the order of its document.
+
+    One that was not `carried_out` left no version. One that `erases` removed passages, of this erasure or of
+    another one.
+    """
 
     splices: Sequence[Splice]
     carried_out: bool = True
+    erases: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +59,7 @@ class Gaps:
         self._origins = array("Q")
         for change in changes:
             self._follow(change)
-        # Those of the newest version that only appear when others have gone.
-        for span in cut_spans(self.text, finder):
-            start, end = _byte_span(self.text, span)
-            self._mark_origins(self._origins[start:end])
+        self._mark_cuts()
 
     @property
     def is_empty(self) -> bool:
@@ -111,8 +113,16 @@ class Gaps:
             after = bytes(text) if is_near and change.carried_out else b""
             yield FilledChange(tuple(splices), is_touched, is_near, after)
 
+    def _mark_cuts(self) -> None:
+        """Mark the passages of this version, those included that only appear when others have gone."""
+        for span in cut_spans(self.text, self._finder):
+            start, end = _byte_span(self.text, span)
+            self._mark_origins(self._origins[start:end])
+
     def _follow(self, change: RecordedChange) -> None:
         """Apply a change, and mark the passages that it completes."""
+        if change.erases:
+            self._mark_cuts()
         text, origins = self._text, self._origins
         if not change.carried_out:
             text, origins = text[:], origins[:]
@@ -149,10 +159,15 @@ class Gaps:
             if not is_cut:
                 break
             reach *= 4
-        found = self._finder.find(shown[start:end])
+        # Where the text is cut off, a letter says that a word may go on; no passage has this one.
+        head = self._finder.filler if start + around.start > 0 else ""
+        tail = self._finder.filler if end < len(shown) or around.end < len(text) else ""
+        moved = start - len(head)
+        found = self._finder.find(head + shown[start:end] + tail)
+        whole = (Span(max(each.start + moved, start), min(each.end + moved, end)) for each in found)
         return [
             Span(around.start + span.start, around.start + span.end)
-            for span in (_byte_span(shown, Span(each.start + start, each.end + start)) for each in found)
+            for span in (_byte_span(shown, each) for each in whole)
         ]
 
 

@@ -28,7 +28,7 @@ def erased(changes: list[RecordedChange], finder: Finder) -> list[str]:
     """Every version, with the removal at the end, after filling; the texts of failed changes too."""
     gaps = Gaps(changes, finder)
     before = gaps.text
-    changes = [*changes, RecordedChange(gaps.removal(without(gaps.text, finder) + LOG_LINE))]
+    changes = [*changes, RecordedChange(gaps.removal(without(gaps.text, finder) + LOG_LINE), erases=True)]
     texts, text = [], ""
     for change, filled in zip(changes, Gaps(changes, finder).filled(), strict=True):
         for one, other in zip(change.splices, filled.splices, strict=True):
@@ -65,6 +65,14 @@ def test_a_passage_that_was_put_in_by_pieces_is_filled_in_all_of_them() -> None:
     assert erased(changes_of(texts), PassageFinder(PASSAGE)) == [
         "- xx\n", "- xxxxx\n", "- xxxxxxxx\n", "- other\n", "- other\n" + LOG_LINE,
     ]  # fmt: skip
+
+
+def test_a_passage_that_appears_when_another_goes_is_filled_as_well() -> None:
+    texts = [("1 ab é ab é cd cd 2", True)]
+    assert erased(changes_of(texts), PassageFinder(PASSAGE)) == [
+        f"1 {'x' * 17} 2",
+        "1  2" + LOG_LINE,
+    ]
 
 
 def test_words_that_outlived_the_passage_stay_in_the_newest_version() -> None:

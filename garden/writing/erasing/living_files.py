@@ -7,6 +7,7 @@ together with all others of the document.
 from dataclasses import dataclass, replace
 from typing import Any
 
+from garden.events.erased_rows import ERASURE_TYPE
 from garden.events.erasures import Erasure
 from garden.events.payloads import EditPayload
 from garden.events.records import DocumentChange, Statement
@@ -27,7 +28,6 @@ from garden.writing.log_claims import log_time
 from garden.writing.planner import ERASE_OP, WHOLE, entity_of
 from garden.writing.write_path import record_failure
 
-_TYPE = "erasure"
 _TOOL = "garden.erase"
 
 
@@ -115,7 +115,7 @@ class LivingFiles:
 
 def _statement(path: GardenPath, erasure: Erasure) -> Statement:
     return Statement(
-        type=_TYPE,
+        type=ERASURE_TYPE,
         op=ERASE_OP,
         tool=_TOOL,
         path=path.text,
