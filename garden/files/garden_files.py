@@ -143,10 +143,10 @@ class GardenFiles(GardenFolders):
     def _prepare_next(
         self, stack: ExitStack, path: GardenPath, content: bytes, expected: str, copy: GardenPath | None
     ) -> PreparedFile:
-        """Prepare a replacement, which takes 30 system calls, 2 of them fsyncs; with a copy 37, 3 of them.
+        """Prepare a replacement, which takes 31 system calls, 2 of them fsyncs; with a copy 38, 3 of them.
 
-        The fsync of the file comes first. Those of the folders come after the rename and the link, which the
-        journal of a file system then writes together. Walking step by step takes more calls.
+        The fsync of the file comes before the rename. Those of the folders come after the rename and the
+        link, which the journal of a file system then writes together. Walking step by step takes more calls.
         """
         folder = stack.enter_context(self.open(path.folder.components, READ_FOLDER))
         handle = stack.enter_context(open_in(folder, path.name))
