@@ -127,6 +127,12 @@ where user_id = %(user_id)s and stream = %(stream)s and sequence > %(after)s
 order by sequence
 limit %(limit)s;
 
+-- name: notes_of_path
+select {event} from garden.events
+where user_id = %(user_id)s and path = %(path)s and stream = '' and sequence > %(after)s
+order by sequence
+limit %(limit)s;
+
 -- name: annotation_chain
 select {annotation} from garden.event_annotations
 where user_id = %(user_id)s and sequence > %(after)s

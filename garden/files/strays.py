@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from contextlib import suppress
 
+from garden.files.errors import FileMissingError
 from garden.files.garden_folders import GardenFolders, OnUnlisted, check_place, skip_unlisted
 from garden.files.paths import GardenPath, PathNotAllowedError, Place
-from garden.files.plain_files import names_in, stray_pattern, target_name
+from garden.files.plain_files import names_in, open_in, read_stable, stray_pattern, target_name
 
 
 class Strays:
@@ -24,6 +25,17 @@ class Strays:
         check_place(document, Place.DOCUMENT)
         own = self._folders.remove(document.folder, stray_pattern(document.name))
         return own + self._folders.remove(document.history, stray_pattern())
+
+    def texts(self, document: GardenPath) -> Iterator[str]:
+        """Read the strays of a document, as far as they are text."""
+        for folder, names in (
+            (document.folder, stray_pattern(document.name)),
+            (document.history, stray_pattern()),
+        ):
+            with suppress(FileMissingError), self._folders.open_folder(folder) as handle:
+                for name in names_in(handle, names):
+                    with open_in(handle, name) as stray:
+                        yield read_stable(stray)[0].decode("utf-8", "replace")
 
     def _documents_below(self, folder: GardenPath, on_unlisted: OnUnlisted | None) -> Iterator[GardenPath]:
         with skip_unlisted(folder, on_unlisted):

@@ -36,7 +36,10 @@ class EraseRequest(Request):
 
 
 class ErasedPlace(Wire):
-    """A place that holds such words: file, version, copy, event, note, annotation or answer."""
+    """A place with such words: file, version, copy, stray, event, note, annotation or answer.
+
+    `other` counts the files beside a user's documents, which no tool sees and which stay.
+    """
 
     what: str
     path: str | None

@@ -211,6 +211,7 @@ def test_no_query_is_left_out() -> None:
         "is_erased",
         "erasures",
         "erased_rows",
+        "notes_of_path",
     }
     of_attempts = {"forget", "note_errors", "postpone", "uncount", "release"}
     sweeping = {*statements("maintenance"), *statements("recoveries")}

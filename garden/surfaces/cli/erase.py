@@ -29,6 +29,8 @@ _KINDS = {
     "note": "notes",
     "annotation": "annotations",
     "answer": "stored answers",
+    "stray": "temporary files",
+    "other": "other files, which stay",
 }
 
 
@@ -151,7 +153,7 @@ def _show_places(desk: Desk, preview: "Envelope") -> None:
     from garden.surfaces.cli.render import show_table
 
     rows = [
-        (desk.short(each["path"]) or "the journal", _KINDS[each["what"]], each["count"])
+        (desk.short(each["path"]) or "-", _KINDS[each["what"]], each["count"])
         for each in preview["result"]["places"]
     ]
     if rows:

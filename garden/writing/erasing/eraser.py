@@ -106,6 +106,9 @@ class Eraser:
             others = [each for each in notes.filled if each.row_id not in filled]
             places += [Place(what, None, count) for what, count in count_rows(others).items() if count]
             events += len(others)
+        if erasure.kind is ErasureKind.USER and places:
+            beside = self.files.count_others(GardenPath(f"users/{caller.user_id}"))
+            places += [Place("other", None, beside)] if beside else []
         return ErasureReport(tuple(places), events, size)
 
     def erase(self, caller: Caller, wish: ErasureWish) -> ErasureReport:

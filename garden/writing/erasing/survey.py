@@ -54,7 +54,8 @@ class Surveyor:
         rows = self.rows_of(path.user_id, path.text)
         gaps = gaps_in(rows, finder)
         events = list(fill_events(rows, gaps, finder))
-        notes = [row for row in self.rows_of(path.user_id, JOURNAL) if row["path"] == path.text]
+        with self.reader.snapshot(path.user_id) as snapshot:
+            notes = list(snapshot.rows("notes_of_path", {"path": path.text}))
         ids = [row["event_id"] for row in (*rows, *notes)]
         said = [*notes, *self._annotations(path.user_id, ids)]
         return StreamSurvey(
@@ -74,6 +75,7 @@ class Surveyor:
             "file": self._holds(path, finder),
             "version": sum(each.version_hash is not None for each in survey.filled),
             "copy": sum(self._holds(copy, finder) for copy in self.files.removals.copies_of(path)),
+            "stray": sum(bool(finder.find(text)) for text in self.files.strays.texts(path)),
             **count_rows(survey.filled),
         }
         yield from (Place(what, path.text, count) for what, count in found.items() if count)

@@ -6,6 +6,7 @@ import pytest
 from garden.application import Garden
 from garden.events.database import connection
 from garden.files.failpoints import Failpoint, watch_failpoints
+from garden.home.keys import rotate_keys
 from garden.session import Session
 from garden.transfer.imports import import_file
 from garden.upkeep.reconciliation import rebuild_heads, reconcile
@@ -115,9 +116,12 @@ def test_a_user_goes_with_notes_answers_tokens_and_folders(
     garden: Garden, operator: Session, database: str
 ) -> None:
     garden.tokens.create("ada", role="agent", actor="companion", expires_at=None)
-    erase(operator, everything=True)
-    assert texts_of(garden) == {}
-    assert not (garden.home.path / "users/ada").exists()
+    put(garden, "users/ada/parts/critic/photo.txt", b"hers")
+    put(garden, "users/ada/.new-notes.md-0123456789abcdef", WORDS.encode())
+    places = {each["what"]: each["count"] for each in erase(operator, everything=True)["places"]}
+    assert (places["stray"], places["other"]) == (1, 1)
+    assert texts_of(garden) == {"users/ada/parts/critic/photo.txt": "hers"}
+    assert not (garden.home.path / "history/ada").exists()
     left = everything(garden, database)
     for words in ("harbour", "weather", "noticed", "she said"):
         assert words not in left
@@ -261,6 +265,10 @@ class TestErasedWords:
     ) -> None:
         refused(ada, tool, "erased", **args)
         assert "third stone" not in everything(garden, database)
+
+    def test_they_are_recognised_when_another_key_signs(self, garden: Garden, ada: Session) -> None:
+        rotate_keys(garden.settings, garden.home)
+        refused(ada, "fs.append", "erased", path=NOTES, text=WORDS)
 
     def test_other_words_are_welcome(self, ada: Session) -> None:
         ok(ada, "fs.append", path=NOTES, text="The key is not under a stone.", rationale="She said so.")
