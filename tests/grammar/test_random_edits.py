@@ -53,14 +53,19 @@ def pieces(text: str) -> Pieces:
     _, body = split(text)
     lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", body)
     tokens = MarkdownIt("commonmark").parse(body.replace("\ud800", "\ufffd"))
-    starts = [
-        token.map[0]
+    heads = [
+        token.map
         for token in tokens
         if token.type == "heading_open" and token.level == 0 and token.tag in ("h1", "h2") and token.map
     ]
-    cut = [lines[start:end] for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
-    lead = "".join(lines[: starts[0]] if starts else lines)
-    return [(lead, ""), *(("".join(part[:2]).rstrip("\r\n"), "".join(part[2:])) for part in cut)]
+    ends = [*(start for start, _ in heads[1:]), len(lines)]
+    lead = "".join(lines[: heads[0][0]] if heads else lines)
+    # An underlined heading has several lines; its anchor is on the next one.
+    cut = [
+        (lines[start : min(below + 1, end)], lines[below + 1 : end])
+        for (start, below), end in zip(heads, ends, strict=True)
+    ]
+    return [(lead, ""), *(("".join(head).rstrip("\r\n"), "".join(rest)) for head, rest in cut)]
 
 
 def edits(text: str) -> st.SearchStrategy[Edit]:
