@@ -12,7 +12,7 @@ from garden.application import Garden
 from garden.events.stream import LockedStream
 from garden.files.paths import GardenPath
 from garden.upkeep.reconciliation import reconcile
-from garden.writing.adoption import DriftAdopter
+from garden.writing import adoption
 from tests.crash.editor import on_the_way, put_back
 from tests.crash.judge import judge
 from tests.crash.ledger import Ledger, Request, Save, Told, hash_of
@@ -176,7 +176,7 @@ def undone_by_hand_and_made_again(garden: Garden, ledger: Ledger) -> None:
 
 def names_another_failed_change(garden: Garden, ledger: Ledger) -> None:
     """A loss attributed to a failed change that was to write something else."""
-    with mock.patch.object(DriftAdopter, "_find_failed_event", return_value=UUID(int=7)):
+    with mock.patch.object(adoption, "_find_failed_event", return_value=UUID(int=7)):
         vanished_without_an_edit(garden, ledger)
 
 
