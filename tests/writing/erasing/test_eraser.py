@@ -149,6 +149,15 @@ def test_words_that_nobody_wrote_leave_no_tombstone(operator: Session, database:
     assert dump(database) == before
 
 
+def test_a_secret_that_a_person_wrote_is_erased(garden: Garden, operator: Session, database: str) -> None:
+    token = "ghp_" + "a1B2c3" * 6
+    plant(operator, NOTES)
+    edit_outside(garden, NOTES, "inbox v1 -->\n", f"inbox v1 -->\n\nThe key is {token}!\n")
+    erase(operator, text=token)
+    assert "The key is !" in file_of(garden, NOTES).read_text()
+    assert "a1b2c3" not in everything(garden, database)
+
+
 def test_an_anchor_is_not_erased(garden: Garden, operator: Session) -> None:
     plant(operator, OVERVIEW)
     before = file_of(garden, OVERVIEW).read_bytes()
