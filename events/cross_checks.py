@@ -31,8 +31,12 @@ def faults_of_feed(snapshot: ReaderSnapshot, _keys: Keyring) -> Iterator[Fault]:
 
 
 def faults_of_erasures(snapshot: ReaderSnapshot, keys: Keyring) -> Iterator[Fault]:
-    """Find finished erasures that are not as they were sealed."""
-    for row in snapshot.fetch("erasures", {}):
+    """Find finished erasures that are not as they were sealed, and those whose tombstone is gone."""
+    rows = snapshot.fetch("erasures", {})
+    erased_by = {row["erasure_id"] for row in snapshot.fetch("erased_rows", {})}
+    for erasure_id in erased_by - {row["erasure_id"] for row in rows}:
+        yield erasure_id, "it took words out of events, and its tombstone is gone"
+    for row in rows:
         if row["finished_at"] is not None and not erasure_holds(row, keys):
             yield row["erasure_id"], "the tombstone of an erasure was changed"
 

@@ -18,12 +18,19 @@ from garden.grammar.passages import ShingleFinder
 
 _IDS_AT_ONCE = 10_000
 _EXPORT = "exported erasure"
+_ORDER = "erasure order"
 
 
 class ForeignRecordError(GardenError):
     """An exported record was not written by this garden."""
 
     code = "invalid_input"
+
+
+class ForgedErasureError(GardenError):
+    """An unfinished erasure that this garden did not record."""
+
+    code = "unavailable"
 
 
 Fingerprint = tuple[bytes, int, int]
@@ -59,6 +66,8 @@ class Erasure:
     bytes: int = 0
 
 
+_UNORDERED = {"finished_at", "events", "bytes"}
+_ORDERED = tuple(field.name for field in fields(Erasure) if field.name not in _UNORDERED)
 _SEALED = tuple(field.name for field in fields(Erasure) if field.name != "passage")
 
 
@@ -92,9 +101,11 @@ class Erasures:
         self._begin(erasure, self._fingerprints(runs))
 
     def find(self, user_id: str, erasure_id: UUID) -> Erasure | None:
-        """Find an erasure."""
+        """Find an erasure; one that is not finished must be as it was asked for."""
         values = {"user_id": user_id, "erasure_id": erasure_id}
         rows = self._fetch("maintainer_for_user", "find", values)
+        if rows and rows[0]["finished_at"] is None:
+            self._check_order(rows[0])
         return erasure_of(rows[0]) if rows else None
 
     def pending(self, user_id: str | None = None) -> list[Erasure]:
@@ -188,11 +199,22 @@ class Erasures:
         return erasure_of(done)
 
     def _begin(self, erasure: Erasure, known: Sequence[Fingerprint]) -> None:
-        values = {name: getattr(erasure, name) for name in (*_SEALED, "passage")}
+        values = {**{name: getattr(erasure, name) for name in _ORDERED}, "kind": str(erasure.kind)}
+        values |= seal_row(self._keys().seal(_ORDER, values), TOMBSTONE_SEAL)
         with self._pool.connection() as connection, connection.transaction():
             connection.execute(statements("identities")["maintainer_for_user"], values)
             connection.execute(statements("erasures")["begin"], values)
             _remember(connection, erasure, known)
+
+    def _check_order(self, row: Row) -> None:
+        """Refuse to carry out what the owner of the database alone put there."""
+        if not self._keys().holds(
+            seal_of(row, TOMBSTONE_SEAL), _ORDER, {name: row[name] for name in _ORDERED}
+        ):
+            raise ForgedErasureError(
+                "An unfinished erasure is not as it was asked for, so nothing was erased.",
+                hint="Find out who changed the database, and remove the row of garden.erasures.",
+            )
 
     def _fingerprints(self, runs: Mapping[int, Iterable[str]]) -> list[Fingerprint]:
         keyring = self._keys()

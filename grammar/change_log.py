@@ -11,6 +11,7 @@ from garden.grammar.text_checks import refuse_anchor, refuse_open_end
 USUAL_ANCHOR_ID = "change_log"
 # A section without an anchor is named by its heading, which may be long.
 _NAME_CHARACTERS_MAX = 100
+_LONG_NAME = "a long heading"
 
 
 def log_entry(
@@ -19,7 +20,8 @@ def log_entry(
     """Format a Change Log line; `at` is the formatted time, as in `2026-11-18 08:25Z`."""
     parts = [
         at,
-        _plain(section)[:_NAME_CHARACTERS_MAX],
+        # Never the beginning of a heading: of a passage that is erased, that part would stay.
+        _plain(section) if len(section) <= _NAME_CHARACTERS_MAX else _LONG_NAME,
         op,
         f"{_plain(rationale)} (evt:{event_id})",
         *([f"override: {_plain(override)}"] if override else []),

@@ -276,7 +276,8 @@ def _fold_character(character: str) -> str:
     if unicodedata.category(character) in {"Cc", "Cf"} or character in _INVISIBLE:
         return ""
     decomposed = unicodedata.normalize("NFKD", character).casefold()
-    return unicodedata.normalize("NFKD", decomposed).replace(" ", "")
+    # Change Log lines hold a hyphen for the dot that separates their fields.
+    return unicodedata.normalize("NFKD", decomposed).replace(" ", "").replace("·", "-")
 
 
 def _step(text: str, places: range, reach: int, last: int) -> int:

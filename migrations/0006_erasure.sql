@@ -17,10 +17,11 @@ create table garden.erasures (
     finished_at       timestamptz,
     events            bigint,
     bytes             bigint         not null default 0,
-    seal              garden.seal,
-    seal_salt_version integer        check (seal_salt_version > 0),
+    -- Of the order, until it is done.
+    seal              garden.seal    not null,
+    seal_salt_version integer        not null check (seal_salt_version > 0),
     primary key (user_id, erasure_id),
-    check (num_nulls(finished_at, events, seal, seal_salt_version) in (0, 4)),
+    check (num_nulls(finished_at, events) in (0, 2)),
     check (finished_at is null or passage is null)
 );
 

@@ -1,8 +1,10 @@
 -- Erasures, as the maintainer and for a named user.
 
 -- name: begin
-insert into garden.erasures (user_id, erasure_id, kind, path, passage, reason, actor, role, created_at)
-values (%(user_id)s, %(erasure_id)s, %(kind)s, %(path)s, %(passage)s, %(reason)s, %(actor)s, %(role)s, %(created_at)s)
+insert into garden.erasures (user_id, erasure_id, kind, path, passage, reason, actor, role, created_at, seal,
+                             seal_salt_version)
+values (%(user_id)s, %(erasure_id)s, %(kind)s, %(path)s, %(passage)s, %(reason)s, %(actor)s, %(role)s, %(created_at)s,
+        %(seal)s, %(seal_salt_version)s)
 on conflict (user_id, erasure_id) do nothing;
 
 -- name: remember_words

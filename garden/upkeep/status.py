@@ -23,6 +23,7 @@ from garden.files.paths import GardenPath, PathNotAllowedError
 from garden.grammar.errors import GardenError
 from garden.upkeep.seen import Seen
 from garden.writing.adoption import find_damage
+from garden.writing.erased_text import OLD_COPY
 from garden.writing.lost_copies import copy_left_by
 from garden.writing.services import Services
 
@@ -247,6 +248,8 @@ def _state(
         if _has_lost_copy(services, path, head):
             return State.COPY_LOST, "The copy of the version before is missing; the service makes it again."
         return State.IN_STEP, ""
+    if services.write_path.erased_text.words.is_old_copy(path.user_id, file.hash):
+        return State.DRIFTED, OLD_COPY
     if head["version"]:
         return State.DRIFTED, "It was edited outside the tools; the next edit adopts that."
     return State.NEW, "It was created outside the tools; the next edit adopts it."

@@ -14,6 +14,10 @@ from garden.grammar.splice import Splices
 from garden.grammar.values import Span
 from garden.writing.planner import Plan
 
+OLD_COPY = (
+    "The file of this document is an old copy, from before words in it were erased. It stays as it is, and "
+    "nothing of it was recorded."
+)
 ERASED_WORDS = "That edit holds words that were erased from this garden."
 
 
@@ -54,8 +58,7 @@ class ErasedText:
         """Refuse to adopt a file that a person put back as it was before words were erased from it."""
         if stream.has_erased and self.words.is_old_copy(stream.caller.user_id, file.hash):
             raise OldCopyError(
-                "The file of this document is an old copy, from before words in it were erased. It stays as "
-                "it is, and nothing of it was recorded.",
+                OLD_COPY,
                 hint="Its owner can delete it, or take the words out with any editor. A maintainer can erase "
                 "them again with garden.erase ('garden erase').",
             )

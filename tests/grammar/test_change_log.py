@@ -158,3 +158,5 @@ def test_a_heading_as_section_name_cannot_forge_an_entry() -> None:
     assert entry.count(" · ") == 3
     assert entry.count("(evt:") == 1
     assert len(entry) < 200
+    # A passage of the heading that is erased must not leave its beginning here.
+    assert "concerns" not in entry

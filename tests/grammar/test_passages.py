@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from garden.grammar.change_log import log_entry
 from garden.grammar.passages import (
     PassageFinder,
     ShingleFinder,
@@ -30,6 +31,11 @@ def test_a_passage_is_found_without_regard_to_case_width_invisible_characters_an
 ) -> None:
     (found,) = PassageFinder(PASSAGE).find(text)
     assert PassageFinder(PASSAGE).folded == PassageFinder(found.of(text)).folded
+
+
+def test_a_passage_is_found_in_the_change_log_line_that_quotes_it() -> None:
+    words = "la col·lecció secreta · de la Mireia"
+    assert PassageFinder(words).find(log_entry("t", "needs v1", "append_section", f"diu {words}", "e1"))
 
 
 def test_other_words_are_not_found() -> None:

@@ -58,8 +58,10 @@ insert into garden.feed values ('{user}', {row}, md5('{user} {row}')::uuid, 'com
 insert into garden.recoveries values ('{user}', md5('{user} {row}')::uuid, 'notes.md', 1, now(), now())
 
 -- name: insert erasures
-insert into garden.erasures (user_id, erasure_id, kind, passage, reason, actor, role, created_at)
-values ('{user}', md5('erasure {row}')::uuid, 'passage', 'words', 'reason', 'operator', 'maintainer', now())
+insert into garden.erasures (user_id, erasure_id, kind, passage, reason, actor, role, created_at, seal,
+                             seal_salt_version)
+values ('{user}', md5('erasure {row}')::uuid, 'passage', 'words', 'reason', 'operator', 'maintainer', now(),
+        sha256('order'), 1)
 
 -- name: insert erased_rows
 insert into garden.erased_rows
@@ -102,7 +104,7 @@ set erasure_id = gen_random_uuid(), commitments = sha256(''), version_hash = nul
 do $$ begin
     update garden.erasures
     set passage = null, finished_at = now(), events = 1, seal = sha256('done'), seal_salt_version = 1;
-    update garden.erasures set finished_at = null, events = null, seal = null, seal_salt_version = null;
+    update garden.erasures set finished_at = null, events = null;
 end $$
 
 -- The condition names an erasure of Ada's, and one of Bob's, without reading a column.

@@ -10,7 +10,8 @@ from garden.home.keys import rotate_keys
 from garden.session import Session
 from garden.transfer.imports import import_file
 from garden.upkeep.reconciliation import rebuild_heads, reconcile
-from garden.writing.erased_text import ERASED_WORDS
+from garden.upkeep.status import status_of_user
+from garden.writing.erased_text import ERASED_WORDS, OLD_COPY
 from tests.support.gardens import (
     CRITIC,
     NOTES,
@@ -177,6 +178,7 @@ def test_an_anchor_is_not_erased(garden: Garden, operator: Session) -> None:
             "what an erasure left of it was changed",
         ),
         ("delete from garden.erased_rows", "its words are gone, and no erasure says so"),
+        ("delete from garden.erasures", "it took words out of events, and its tombstone is gone"),
     ],
 )
 def test_what_is_left_is_sealed(
@@ -187,6 +189,24 @@ def test_what_is_left_is_sealed(
         opened.execute("set local session_replication_role = replica")
         opened.execute(change.encode())
     assert message in faults(garden)
+
+
+@pytest.mark.usefixtures("ada")
+def test_an_erasure_that_only_the_database_asks_for_is_refused(
+    garden: Garden, operator: Session, database: str
+) -> None:
+    erase(operator, text="Keep in mind")
+    with connection(database) as opened:
+        opened.execute("set session_replication_role = replica")
+        opened.execute(
+            "insert into garden.erasures (user_id, erasure_id, kind, reason, actor, role, created_at, seal,"
+            " seal_salt_version) select user_id, gen_random_uuid(), 'user', reason, actor, role, created_at,"
+            " seal, seal_salt_version from garden.erasures"
+        )
+    (found,) = (each for each in reconcile(garden.services, ["ada"]) if each.path == "users/ada")
+    assert (found.outcome, "not as it was asked for" in found.message) == ("refused", True)
+    refused(operator, "garden.erase", "unavailable", text=WORDS, reason=REASON)
+    assert "third stone" in everything(garden, database)
 
 
 @pytest.mark.usefixtures("ada")
@@ -300,6 +320,9 @@ class TestErasedWords:
         (found,) = reconcile(garden.services, ["ada"])
         assert (found.path, found.outcome) == (NOTES, "needs a person")
         assert "old copy" in found.message
+        assert [each.message for each in status_of_user(garden.services, "ada") if not each.in_step] == [
+            OLD_COPY
+        ]
         assert file_of(garden, NOTES).read_bytes() == old
         assert "third stone" not in " ".join(dump(database).casefold().split())
         erase(operator, text=WORDS)
