@@ -1,6 +1,6 @@
 """Erased text: no tool, restore or import brings it back, and no person's old copy is adopted."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from garden.events.erased_words import ErasedError, ErasedWords
@@ -50,8 +50,12 @@ class ErasedText:
         details = statement.edit.details if isinstance(statement.edit, NotePayload) else None
         said = (statement.rationale, statement.override_rationale, *statement.evidence_refs)
         texts = [*filter(None, (*said, *_names(stream, statement))), *_strings(details)]
+        self.refuse_words(stream.caller.user_id, texts)
+
+    def refuse_words(self, user_id: str, texts: Iterable[str]) -> None:
+        """Refuse words that were erased."""
         runs = (run for text in texts for run in runs_at(text, [Span(0, len(text))]))
-        if self.words.contain(stream.caller.user_id, runs):
+        if self.words.contain(user_id, runs):
             raise _refusal("The request")
 
     def refuse_old_copy(self, stream: LockedStream, file: FileText) -> None:

@@ -89,6 +89,7 @@ class Eraser:
 
     def preview(self, caller: Caller, wish: ErasureWish) -> ErasureReport:
         """List every place that an erasure would reach."""
+        self.write_path.erased_text.refuse_words(caller.user_id, [wish.reason])
         erasure = self._new(caller, wish)
         finder, events, size = self._finder(erasure), 0, 0
         places: list[Place] = []

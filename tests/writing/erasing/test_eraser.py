@@ -283,6 +283,7 @@ class TestErasedWords:
             ("fs.append", {"path": NOTES, "text": WORDS, "dryRun": True}),
             ("events.log", {"type": "observation", "details": {"saw": [WORDS]}}),
             ("md.snapshot_history", {"path": NOTES, "rationale": WORDS}),
+            ("garden.erase", {"path": NOTES, "reason": f"She said {WORDS}"}),
             ("fs.ensure_dir", {"path": "users/ada/parts/new", "rationale": WORDS}),
             ("fs.append", {"path": NOTES, "text": "Fine.", "transactionId": WORDS}),
             ("fs.append", {"path": NOTES, "text": "Fine.", "idempotencyKey": WORDS}),
@@ -290,9 +291,9 @@ class TestErasedWords:
         ],
     )
     def test_a_call_that_brings_them_is_refused(
-        self, garden: Garden, ada: Session, tool: str, args: dict[str, object], database: str
+        self, garden: Garden, operator: Session, tool: str, args: dict[str, object], database: str
     ) -> None:
-        refused(ada, tool, "erased", **args)
+        refused(operator, tool, "erased", **args)
         assert "third stone" not in everything(garden, database)
 
     def test_they_are_recognised_when_another_key_signs(self, garden: Garden, ada: Session) -> None:
