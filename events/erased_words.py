@@ -2,7 +2,10 @@
 
 import hmac
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 
+from garden.events.idempotency import LIFETIME
+from garden.events.identifiers import earliest_uuid7
 from garden.events.keyring import Keyring
 from garden.events.pool import Pool
 from garden.grammar.errors import GardenError
@@ -43,6 +46,11 @@ class ErasedWords:
     def is_old_copy(self, user_id: str, raw_hash: str) -> bool:
         """Whether a file with this hash is a version that lost words."""
         return self.contain(user_id, [raw_hash])
+
+    def took_answer(self, user_id: str, key: str) -> bool:
+        """Whether a request with this key, of which no answer is stored, was carried out within its time."""
+        values = {"user_id": user_id, "key": key, "earliest": earliest_uuid7(datetime.now(UTC) - LIFETIME)}
+        return bool(self._pool.fetch("reader", "queries", "carried_out_with_key", values))
 
     def _is_any_known(self, user_id: str, fingerprints: Sequence[bytes]) -> bool:
         values = {"user_id": user_id, "fingerprints": fingerprints}

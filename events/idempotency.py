@@ -14,6 +14,8 @@ from garden.grammar.errors import GardenError
 LIFETIME = timedelta(hours=48)
 RESEND_SECONDS = 600
 KEY_CHARACTERS_MAX = 512
+CALLERS_KEY = "caller:"
+"""Begins a key that the caller chose."""
 
 
 class IdempotencyConflictError(GardenError):
@@ -71,7 +73,7 @@ def identify_request(
     fingerprint = sha256(encode([tool, entity, payload])).digest()
     if key is not None:
         _check_key(key)
-        return RequestIdentity(f"caller:{key}", fingerprint)
+        return RequestIdentity(f"{CALLERS_KEY}{key}", fingerprint)
     scope = [caller.user_id, caller.actor, caller.transaction_id, tool, entity, payload, caller.tool_call_id]
     digest = sha256(encode(scope)).hexdigest()
     if caller.tool_call_id is not None:

@@ -168,6 +168,12 @@ select 1 from garden.erased_words
 where user_id = %(user_id)s and fingerprint = any (%(fingerprints)s)
 limit 1;
 
+-- An erasure takes the answers of a document's requests, and leaves the keys of those without erased words.
+-- name: carried_out_with_key
+select 1 from garden.events
+where user_id = %(user_id)s and event_id >= %(earliest)s and idempotency_key = %(key)s and status = 'committed'
+limit 1;
+
 -- Not the words, which an erasure that is not finished still has.
 -- name: erasures
 select user_id, erasure_id, kind, path, reason, actor, role, created_at, finished_at, events, bytes, seal,

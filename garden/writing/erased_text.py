@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from garden.events.erased_words import ErasedError, ErasedWords
+from garden.events.idempotency import CALLERS_KEY, IdempotencyConflictError
 from garden.events.payloads import NotePayload
 from garden.events.records import Event, Statement
 from garden.events.stream import LockedStream
@@ -44,9 +45,10 @@ class ErasedText:
             raise _refusal("The new text")
 
     def refuse_statement(self, stream: LockedStream, statement: Statement) -> None:
-        """Refuse a reason, a note, a name or an id that holds erased words."""
+        """Refuse erased words in reasons, notes, names and ids, and requests whose answer is erased."""
         if not stream.has_erased:
             return
+        self._refuse_lost_answer(stream)
         details = statement.edit.details if isinstance(statement.edit, NotePayload) else None
         said = (statement.rationale, statement.override_rationale, *statement.evidence_refs)
         texts = [*filter(None, (*said, *_names(stream, statement))), *_strings(details)]
@@ -57,6 +59,15 @@ class ErasedText:
         runs = (run for text in texts for run in runs_at(text, [Span(0, len(text))]))
         if self.words.contain(user_id, runs):
             raise _refusal("The request")
+
+    def _refuse_lost_answer(self, stream: LockedStream) -> None:
+        """Refuse to carry out a request a second time because its answer was erased."""
+        key = stream.request.key if stream.request else ""
+        if key.startswith(CALLERS_KEY) and self.words.took_answer(stream.caller.user_id, key):
+            raise IdempotencyConflictError(
+                "A request with this idempotency key was carried out, and its answer has been erased since.",
+                hint="Look whether the effect is there; if not, send the request with a new key.",
+            )
 
     def refuse_old_copy(self, stream: LockedStream, file: FileText) -> None:
         """Refuse to adopt a file that a person put back as it was before words were erased from it."""

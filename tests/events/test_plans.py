@@ -209,6 +209,7 @@ def test_no_query_is_left_out() -> None:
         "freeze",
         "check",
         "is_erased",
+        "carried_out_with_key",
         "erasures",
         "erased_rows",
         "notes_of_path",

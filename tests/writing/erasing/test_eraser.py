@@ -309,6 +309,17 @@ class TestErasedWords:
         diff = f"@@ -{number} +{number} @@\n-the key is under\n+the key is under the third stone\n"
         refused(ada, "fs.patch", "erased", path=NOTES, diffText=diff)
 
+    def test_a_keyed_request_whose_answer_went_is_not_carried_out_twice(
+        self, garden: Garden, ada: Session, operator: Session
+    ) -> None:
+        entry = {"path": NOTES, "text": "An innocent entry.", "idempotencyKey": "k2"}
+        ok(ada, "fs.append", path=NOTES, text="told at noon")
+        ok(ada, "fs.append", **entry)
+        erase(operator, text="told at noon")
+        refused(ada, "fs.append", "idempotency_conflict", **entry)
+        assert file_of(garden, NOTES).read_text().count("An innocent entry.") == 1
+        ok(ada, "fs.append", **{**entry, "idempotencyKey": "k3"})
+
     def test_a_restored_version_has_a_gap(self, garden: Garden, operator: Session) -> None:
         ok(operator, "md.restore", path=CRITIC, version=4)
         assert "in mind: xxx" in file_of(garden, CRITIC).read_text()
