@@ -51,6 +51,7 @@ class Removals:
         check_content(content)
         with self._folders.open_folder(copy.folder) as folder:
             with fresh_file(folder, copy.name, content) as fresh:
+                sync(fresh.handle, replaced=False)
                 os.rename(fresh.name, copy.name, src_dir_fd=folder, dst_dir_fd=folder)
             sync(folder, replaced=True)
 

@@ -116,6 +116,19 @@ def test_a_full_disk_leaves_no_part_of_a_new_file(planted: Home, call: str) -> N
     assert state(planted) == before
 
 
+def test_a_copy_is_rewritten_only_once_its_content_is_on_the_disk(planted: Home) -> None:
+    place(planted, COPY)
+    answer = confined(
+        planted.path,
+        "removals.rewrite_copy",
+        refusals=[Refusal("fsync", errno.EIO, handle=1)],
+        path=str(COPY),
+        content="new\n",
+    )
+    assert answer["replaced"] is False
+    assert (planted.path / str(COPY)).read_text() == "old\n"
+
+
 @pytest.mark.parametrize(
     "error", [errno.EPERM, errno.EXDEV, errno.EMLINK, errno.EOPNOTSUPP], ids=errno.errorcode.get
 )
