@@ -18,17 +18,17 @@ from garden.events.stream import LockedStream
 from garden.files.errors import FileMissingError
 from garden.files.garden_files import FileText, GardenFiles
 from garden.files.paths import GardenPath
-from garden.grammar.canonical import canonical, content_hash
+from garden.grammar.canonical import canonical
 from garden.grammar.frontmatter_block import IDENTITY_KEYS
 from garden.grammar.parser import parse
 from garden.grammar.section_changes import changed_sections
-from garden.grammar.splice import Splice, splices_between
+from garden.grammar.splice import splices_between
 from garden.writing.callers import EXTERNAL
+from garden.writing.departures import departure_of
 from garden.writing.documents import Documents, GardenDocument, identity_by_path
 from garden.writing.erased_text import ErasedText
 from garden.writing.lost_lines import PERSON, format_lost_lines, lost_lines
 from garden.writing.planner import MOVE_OP, entity_of
-from garden.writing.settlement import EMPTY_HASH
 
 ADOPTED_TYPE = "external_edit"
 _RECENT_EVENTS = 20
@@ -86,13 +86,7 @@ class DriftAdopter:
     def adopt_departure(self, stream: LockedStream, path: GardenPath, failed: Event) -> Event:
         """Record that a failed move took a document away."""
         self._check_head(stream)
-        change = DocumentChange(
-            splices=(Splice(0, self.known_text(stream, path) or "", ""),),
-            intended_hash=content_hash(""),
-            intended_raw_hash=EMPTY_HASH,
-            sealed_text=canonical(""),
-            leaves_file=False,
-        )
+        change = departure_of(self.known_text(stream, path) or "")
         stream.damage = None
         return _record(stream, path, change, _rationale(None, failed.event_id), failed.event_id)
 

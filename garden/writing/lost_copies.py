@@ -14,8 +14,8 @@ from garden.events.stream import LockedStream
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
 from garden.writing.adoption import ADOPTED_TYPE
+from garden.writing.departures import EMPTY_HASH
 from garden.writing.planner import keeps_copy
-from garden.writing.settlement import EMPTY_HASH
 
 
 @dataclass(frozen=True)

@@ -16,18 +16,16 @@ from garden.files.errors import FileExistsAlreadyError, FileMissingError
 from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
-from garden.grammar.canonical import canonical, content_hash
+from garden.grammar.canonical import canonical
 from garden.grammar.errors import GardenError
 from garden.grammar.splice import Splice
 from garden.home.disk_space import DiskSpace
+from garden.writing.departures import departure_of
 from garden.writing.documents import Documents, GardenDocument
 from garden.writing.outcomes import WriteOutcome, stored_response
 from garden.writing.plan_refusals import check_precondition, refuse_broken, refuse_new_damage
 from garden.writing.planner import MOVE_OP, entity_of, event_type
-from garden.writing.settlement import EMPTY_HASH
 from garden.writing.write_path import WritePath, record_failure, report_unknown_outcome
-
-_NOTHING = content_hash("")
 
 
 class AnotherKindError(GardenError):
@@ -102,7 +100,7 @@ class Mover:
             reach(Failpoint.HALF_BEGUN)
             departure = source.begin(
                 _statement(move, move.path, MovePayload(to_path=move.new_path.text, answer=response)),
-                _departure(leaving),
+                departure_of(leaving.text),
             )
             with record_failure(source, departure):
                 reach(Failpoint.BEGUN)
@@ -151,14 +149,4 @@ def _arrival(document: GardenDocument) -> DocumentChange:
         intended_hash=document.document.hash,
         intended_raw_hash=document.raw_hash,
         sealed_text=canonical(document.text),
-    )
-
-
-def _departure(document: GardenDocument) -> DocumentChange:
-    return DocumentChange(
-        splices=(Splice(0, document.text, ""),),
-        intended_hash=_NOTHING,
-        intended_raw_hash=EMPTY_HASH,
-        sealed_text=canonical(""),
-        leaves_file=False,
     )

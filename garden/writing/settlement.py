@@ -20,11 +20,9 @@ from garden.files.errors import FileMissingError
 from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import FileText, GardenFiles
 from garden.files.paths import GardenPath
-from garden.files.plain_files import raw_hash
 from garden.grammar.splice import apply_splices, reverse_splices
+from garden.writing.departures import EMPTY_HASH
 from garden.writing.planner import MOVE_OP, keeps_copy
-
-EMPTY_HASH = raw_hash(b"")
 
 _RECENT_EVENTS = 20
 

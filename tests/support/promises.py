@@ -14,9 +14,9 @@ from garden.events.verifier import Verifier, raw_hash
 from garden.files.paths import GardenPath
 from garden.grammar.splice import apply_splices
 from garden.home.keys import KeySource
+from garden.writing.departures import EMPTY_HASH
 from garden.writing.documents import GardenDocument
 from garden.writing.planner import keeps_copy
-from garden.writing.settlement import EMPTY_HASH
 
 ADOPTED = "external_edit"
 

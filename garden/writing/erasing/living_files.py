@@ -16,13 +16,13 @@ from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
 from garden.files.plain_files import raw_hash
-from garden.grammar.canonical import canonical, content_hash
+from garden.grammar.canonical import canonical
 from garden.grammar.change_log import log_entry
 from garden.grammar.erasing import erase_passages
 from garden.grammar.gaps import Gaps
 from garden.grammar.parser import parse
 from garden.grammar.passages import Finder
-from garden.grammar.splice import Splice
+from garden.writing.departures import departure_of
 from garden.writing.documents import Documents, GardenDocument
 from garden.writing.log_claims import log_time
 from garden.writing.planner import ERASE_OP, WHOLE, entity_of
@@ -52,13 +52,7 @@ class LivingFiles:
             return False
         name = stream.next_name()
         before = current.document if current else parse(gaps.text)
-        entry = log_entry(
-            log_time(name.at),
-            WHOLE,
-            ERASE_OP,
-            erasure.reason,
-            str(name.event_id),
-        )
+        entry = log_entry(log_time(name.at), WHOLE, ERASE_OP, erasure.reason, str(name.event_id))
         is_visible = bool(finder.find(before.text)) and path.document_name != "notes"
         after = erase_passages(before, finder, self.documents.kind_of(path), entry if is_visible else None)
         change = DocumentChange(
@@ -92,14 +86,7 @@ class LivingFiles:
         """Remove the document's file, by an event that leaves none."""
         if not stream.head.has_file:
             return False
-        change = DocumentChange(
-            splices=(Splice(0, gaps.text, ""),),
-            intended_hash=content_hash(""),
-            intended_raw_hash=raw_hash(b""),
-            sealed_text=canonical(""),
-            leaves_file=False,
-        )
-        statement = _statement(path, erasure)
+        statement, change = _statement(path, erasure), departure_of(gaps.text)
         if current is None:
             stream.record(statement, change, by=stream.caller)
             return True
