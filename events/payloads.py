@@ -1,6 +1,6 @@
 """What an event keeps of the request behind it: a typed record for each kind of event, stored as JSON."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -92,3 +92,15 @@ def payload_of(stored: Mapping[str, Any] | None) -> Payload | None:
     if "sealed" in values:
         values["sealed"] = tuple(values["sealed"])
     return kind(**values)
+
+
+def strings_in(value: object) -> Iterator[str]:
+    """Every string of a JSON value, names of fields included."""
+    match value:
+        case str():
+            yield value
+        case Mapping():
+            yield from strings_in([*value.keys(), *value.values()])
+        case list() | tuple():
+            for inner in value:
+                yield from strings_in(inner)

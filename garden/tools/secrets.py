@@ -1,12 +1,12 @@
 """Secrets in requests: a private key or a well-known token is refused before anything is stored anywhere."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 
 from pydantic.alias_generators import to_camel
 
+from garden.events.payloads import strings_in
 from garden.events.records import Caller
 from garden.grammar.errors import GardenError
 from garden.lint.secrets import PRIVATE_KEY, Secret, secrets_in
@@ -64,22 +64,9 @@ def _texts(caller: Caller, request: Request) -> Iterator[tuple[str, str]]:
     by_caller = {to_camel(name): getattr(caller, name) for name in _CALLER_FIELDS}
     given = request.model_dump(by_alias=True, exclude=set(request.words_to_remove))
     for name, value in {**by_caller, **given}.items():
-        for text in _strings(value):
+        for text in strings_in(value):
             # A diff also shows lines that stay and lines that go.
             yield name, _added_lines(text) if name == "diffText" else text
-
-
-def _strings(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case Mapping():
-            for key, inner in value.items():
-                yield str(key)
-                yield from _strings(inner)
-        case list() | tuple():
-            for inner in value:
-                yield from _strings(inner)
 
 
 def _added_lines(diff: str) -> str:

@@ -1,11 +1,11 @@
 """Erased text: no tool, restore or import brings it back, and no person's old copy is adopted."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from garden.events.erased_words import ErasedError, ErasedWords
 from garden.events.idempotency import CALLERS_KEY, IdempotencyConflictError
-from garden.events.payloads import NotePayload
+from garden.events.payloads import NotePayload, strings_in
 from garden.events.records import Event, Statement
 from garden.events.stream import LockedStream
 from garden.files.garden_files import FileText
@@ -51,7 +51,7 @@ class ErasedText:
         self._refuse_lost_answer(stream)
         details = statement.edit.details if isinstance(statement.edit, NotePayload) else None
         said = (statement.rationale, statement.override_rationale, *statement.evidence_refs)
-        texts = [*filter(None, (*said, *_names(stream, statement))), *_strings(details)]
+        texts = [*filter(None, (*said, *_names(stream, statement))), *strings_in(details)]
         self.refuse_words(stream.caller.user_id, texts)
 
     def refuse_words(self, user_id: str, texts: Iterable[str]) -> None:
@@ -107,17 +107,6 @@ def _names(stream: LockedStream, statement: Statement) -> Iterator[str | None]:
     yield from (statement.type, statement.op, statement.section_anchor)
     yield from (caller.tool_call_id, caller.transaction_id, caller.agent_action_id)
     yield request.key if request else None
-
-
-def _strings(value: object) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case Mapping():
-            yield from _strings([*value.keys(), *value.values()])
-        case list() | tuple():
-            for each in value:
-                yield from _strings(each)
 
 
 def _refusal(what: str) -> ErasedError:
