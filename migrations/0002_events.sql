@@ -68,7 +68,7 @@ create table garden.events (
     chain_hash             garden.seal        not null,
     integrity_salt_version integer            not null check (integrity_salt_version > 0),
 
-    -- What follows is the saga's state, and all that ever changes.
+    -- What follows is the saga's state. Nothing else ever changes, except words that an erasure takes out.
     status                 garden.saga_status not null,
     after_hash             garden.content_hash,
     error                  jsonb,
@@ -319,10 +319,13 @@ begin
 end
 $$;
 
+-- An erasure that fills an event leaves its state and that state's seal as they are; is_erasing is made with the
+-- tables of erasures.
 create function garden.refuse_wrong_way() returns trigger language plpgsql as $$
 begin
     if (old.status, new.status) not in (('pending', 'written'), ('pending', 'failed'),
-                                        ('written', 'committed'), ('written', 'failed')) then
+                                        ('written', 'committed'), ('written', 'failed'))
+       and not (old.status = new.status and old.state_seal = new.state_seal and garden.is_erasing(new.user_id)) then
         raise exception 'no way leads from % to %', old.status, new.status
             using errcode = 'check_violation';
     end if;
@@ -343,18 +346,20 @@ create trigger events_stay before delete on garden.events
     for each row execute function garden.refuse_removal();
 create trigger events_are_not_emptied before truncate on garden.events
     for each statement execute function garden.refuse_removal();
-create trigger events_keep_their_words before update of
-        user_id, event_id, stream, sequence, type, op, tool, path, entity, section_anchor, sections, rationale,
-        override_rationale, evidence_refs, edit, splice_offsets, splices_removed, splices_inserted, document_version,
-        leaves_file, before_hash, before_raw_hash, intended_hash, intended_raw_hash, lint, actor, role, tool_call_id,
-        transaction_id, agent_action_id, idempotency_key, created_at, line_hash, salts, commitments, chain_hash,
-        integrity_salt_version
+-- The words have guards of their own, made with the tables of erasures: only an erasure may take them out.
+create trigger events_are_not_rewritten before update of
+        user_id, event_id, stream, sequence, type, op, tool, path, entity, splice_offsets, document_version, leaves_file,
+        actor, role, created_at, commitments, chain_hash, integrity_salt_version
     on garden.events for each row execute function garden.refuse_rewriting();
 create trigger events_go_forward before update on garden.events
     for each row execute function garden.refuse_wrong_way();
 
-create trigger annotations_stay before update or delete on garden.event_annotations
+create trigger annotations_stay before delete on garden.event_annotations
     for each row execute function garden.refuse_removal();
+create trigger annotations_are_not_rewritten before update of
+        user_id, annotation_id, event_id, sequence, type, op, actor, role, created_at, commitments, chain_hash,
+        integrity_salt_version
+    on garden.event_annotations for each row execute function garden.refuse_removal();
 create trigger annotations_are_not_emptied before truncate on garden.event_annotations
     for each statement execute function garden.refuse_removal();
 

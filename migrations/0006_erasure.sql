@@ -135,36 +135,11 @@ begin
 end
 $$;
 
-create or replace function garden.refuse_wrong_way() returns trigger language plpgsql as $$
-begin
-    if (old.status, new.status) not in (('pending', 'written'), ('pending', 'failed'),
-                                        ('written', 'committed'), ('written', 'failed'))
-       and not (old.status = new.status and old.state_seal = new.state_seal and garden.is_erasing(new.user_id)) then
-        raise exception 'no way leads from % to %', old.status, new.status
-            using errcode = 'check_violation';
-    end if;
-    return new;
-end
-$$;
-
-drop trigger events_keep_their_words on garden.events;
-create trigger events_are_not_rewritten before update of
-        user_id, event_id, stream, sequence, type, op, tool, path, entity, splice_offsets, document_version, leaves_file,
-        actor, role, created_at, commitments, chain_hash, integrity_salt_version
-    on garden.events for each row execute function garden.refuse_rewriting();
 create trigger events_keep_their_words before update of
         section_anchor, sections, rationale, override_rationale, evidence_refs, edit, splices_removed, splices_inserted,
         before_hash, before_raw_hash, intended_hash, intended_raw_hash, lint, tool_call_id, transaction_id,
         agent_action_id, idempotency_key, line_hash, salts
     on garden.events for each row execute function garden.refuse_event_words_lost();
-
-drop trigger annotations_stay on garden.event_annotations;
-create trigger annotations_stay before delete on garden.event_annotations
-    for each row execute function garden.refuse_removal();
-create trigger annotations_are_not_rewritten before update of
-        user_id, annotation_id, event_id, sequence, type, op, actor, role, created_at, commitments, chain_hash,
-        integrity_salt_version
-    on garden.event_annotations for each row execute function garden.refuse_removal();
 create trigger annotations_keep_their_words before update of
         rationale, override_rationale, evidence_refs, details, tool_call_id, transaction_id, agent_action_id, salts
     on garden.event_annotations for each row execute function garden.refuse_annotation_words_lost();
@@ -217,12 +192,12 @@ create type garden.filled_annotation_v1 as (
     annotation_id      uuid,
     rationale          text,
     override_rationale text,
-    evidence_refs   text[],
-    details         jsonb,
-    tool_call_id    text,
-    transaction_id  text,
-    agent_action_id text,
-    salts           bytea
+    evidence_refs      text[],
+    details            jsonb,
+    tool_call_id       text,
+    transaction_id     text,
+    agent_action_id    text,
+    salts              bytea
 );
 
 -- What a filled row's tombstone says.
