@@ -11,6 +11,7 @@ from garden.events.erased_rows import TOMBSTONE_SEAL, FilledRow
 from garden.events.erased_words import PURPOSE, fingerprint
 from garden.events.keyring import Keyring, Seal
 from garden.events.pool import Pool, PooledConnection
+from garden.events.records import UNSEALED
 from garden.events.rows import Row, parameters, seal_of, seal_row
 from garden.events.statements import statements
 from garden.grammar.errors import GardenError
@@ -124,15 +125,21 @@ class Erasures:
             records.append({**record, "seal": seal.mac.hex(), "seal_salt_version": seal.version})
         return records
 
-    def take_up(self, record: Mapping[str, Any]) -> Erasure | None:
-        """Begin an erasure again from its exported record; None if it is known here."""
+    def check_record(self, record: Mapping[str, Any]) -> None:
+        """Refuse a record that this garden did not export."""
         content = {name: value for name, value in record.items() if name not in TOMBSTONE_SEAL}
-        seal = Seal(bytes.fromhex(record["seal"]), record["seal_salt_version"])
+        try:
+            seal = Seal(bytes.fromhex(record["seal"]), record["seal_salt_version"])
+        except (KeyError, TypeError, ValueError):
+            seal = UNSEALED
         if not self._keys().holds(seal, _EXPORT, content):
             raise ForeignRecordError(
                 "This record was not written by this garden, or was changed.",
                 hint="Use the file that 'garden erase --export' wrote, with the same integrity keys.",
             )
+
+    def take_up(self, record: Mapping[str, Any]) -> Erasure | None:
+        """Begin an erasure again from its exported record; None if it is known here."""
         erasure = Erasure(
             **{name: record[name] for name in ("user_id", "path", "reason", "actor", "role")},
             erasure_id=UUID(record["erasure_id"]),

@@ -181,8 +181,8 @@ def _replay(context: typer.Context, file: Path, *, as_json: bool) -> None:
     from garden.surfaces.cli.render import show_json, with_progress
 
     try:
-        records = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-    except ValueError:
+        records = [dict(json.loads(line)) for line in file.read_text("utf-8").splitlines()]
+    except (TypeError, ValueError):
         fail_usage(context, f"{file} was not written by --export.")
     with open_garden(context) as garden:
         eraser = garden.services.eraser

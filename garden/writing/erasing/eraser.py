@@ -154,6 +154,7 @@ class Eraser:
 
     def replay(self, record: Mapping[str, Any]) -> ReplayOutcome:
         """Erase again what an exported record names, in a garden restored from an older backup."""
+        self.erasures.check_record(record)
         is_known_by_words = record["kind"] != ErasureKind.PASSAGE or any(
             size for _, size, _ in record["fingerprints"]
         )

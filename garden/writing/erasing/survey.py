@@ -2,20 +2,30 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from garden.events.erased_rows import FilledRow, fill_events, fill_notes, gaps_in
 from garden.events.reader import EventReader
 from garden.events.records import JOURNAL
 from garden.events.rows import Row
-from garden.files.errors import FileMissingError
+from garden.files.errors import FileError, FileMissingError
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
+from garden.grammar.errors import GardenError
 from garden.grammar.gaps import Gaps
 from garden.grammar.passages import Finder
 
 _IDS_AT_ONCE = 500
+
+
+class UnsearchableError(GardenError):
+    """A file can't be searched for the words, so that nothing would be known about it."""
+
+    code: ClassVar[str] = "unavailable"
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(f"A file can't be searched, so nothing was erased. {message}", hint=hint)
 
 
 @dataclass(frozen=True)
@@ -98,6 +108,8 @@ class Surveyor:
             return bool(finder.find(self.files.read(path).text))
         except FileMissingError:
             return False
+        except FileError as error:
+            raise UnsearchableError(f"{path}: {error.message}", error.hint) from error
 
 
 def count_rows(filled: Sequence[FilledRow]) -> dict[str, int]:

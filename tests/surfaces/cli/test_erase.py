@@ -54,3 +54,7 @@ def test_the_exported_file_holds_no_words_and_is_read_again(run: Command, folder
     assert "known already" in run.well("erase", "--replay", file)
     file.write_text(file.read_text().replace("notes.md", "overview.md"))
     assert "was not written by this garden" in run.fails("erase", "--replay", file)
+    file.write_text('{"kind": "user"}\n')
+    assert "was not written by this garden" in run.fails("erase", "--replay", file)
+    file.write_text("[1]\n")
+    assert "was not written by --export" in run.fails("erase", "--replay", file, code=2)

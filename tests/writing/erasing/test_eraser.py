@@ -139,6 +139,13 @@ def test_a_request_that_names_nothing_or_too_little_is_refused(
     refused(operator, "garden.erase", "invalid_input", reason=REASON, **args)
 
 
+def test_a_file_that_cannot_be_searched_is_named(garden: Garden, operator: Session) -> None:
+    plant(operator, CRITIC, NOTES)
+    put(garden, NOTES, b"\xff")
+    error = refused(operator, "garden.erase", "unavailable", text=WORDS, reason=REASON)
+    assert NOTES in error["message"]
+
+
 def test_only_maintainers_erase(ada: Session) -> None:
     refused(ada, "garden.erase", "permission_denied", text=WORDS, reason=REASON)
 
