@@ -90,6 +90,7 @@ def event_views(reader: EventReader, user_id: str, events: Sequence[Event]) -> t
 def event_view(event: Event, annotations: tuple[AnnotationView, ...]) -> EventView:
     """An event on the wire."""
     splices, row = event.splices, event_row(event)
+    erased = erased_parts(row, EVENT_PARTS)
     return _view(
         EventView,
         row,
@@ -102,7 +103,7 @@ def event_view(event: Event, annotations: tuple[AnnotationView, ...]) -> EventVi
         line_hash=event.line_hash.hex() if event.line_hash else None,
         chain_hash=event.chain.mac.hex(),
         annotations=annotations,
-        erased=tuple(part for part in EVENT_PARTS if part in erased_parts(row, EVENT_PARTS)),
+        erased=tuple(part for part in EVENT_PARTS if part in erased),
     )
 
 
