@@ -28,8 +28,8 @@ event insert the whole text. The event also holds the edit that the caller asked
 A statement without a change (`events.log`) is recorded in the user's **journal**, a chain of its own: such an
 event may name a `path` too, but has no `documentVersion` and no splices.
 
-Only the state of an event ever changes, and no row can be removed: triggers of the database refuse both, and
-the chain of seals shows it if someone got past them.
+Only the state of an event ever changes, and no row can be removed: triggers of the database refuse anything
+else, and the chain of seals shows it if someone got past them. Only an [erasure](erasing.md) takes words out.
 
 The chain does not cover an event's words themselves, but **commitments** to them: a salted hash for each
 part. The parts are the reasons and evidence, the edit, the texts of the splices, the findings, the content
@@ -64,8 +64,7 @@ _COMMON = {
     "transaction_id": "The agent's own id of a group of calls.",
     "agent_action_id": "The agent's own id of the action.",
     "created_at": "When it was recorded.",
-    "salts": "The salts of its parts, 16 bytes each; zeros for a part that was erased. On the wire the names "
-    "of those parts: `reason`, `edit`, `splices`, `findings`, `hashes`, `names`.",
+    "salts": "The salts of its parts, 16 bytes each; zeros for a part that was erased.",
     "commitments": "The salted hashes of its parts, 32 bytes each; the chain covers them.",
     "chain_hash": "A seal over the columns that never change, the commitments, and the chain hash before it.",
     "integrity_salt_version": "The version of the key that sealed it.",
@@ -82,10 +81,12 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "section_anchor": "The section that was edited: `concerns v1`.",
         "sections": "The sections that an edit of the whole document changed, also an edit from outside.",
         "edit": "The edit that the caller asked for. For `events.log`: its details and hashes.",
+        "salts": "The salts of its parts, 16 bytes each; zeros for a part that was erased. On the wire the "
+        "names of those parts: `reason`, `edit`, `splices`, `findings`, `hashes`, `names`.",
         "splice_offsets": "The offsets of the changes in the old text, in bytes, ascending.",
         "splices_removed": "The bytes removed there.",
         "splices_inserted": "The bytes inserted there.",
-        "leaves_file": "Whether the document has a file afterwards; not if it was moved away.",
+        "leaves_file": "Whether the document has a file afterwards; not if it was moved away or erased.",
         "document_version": "The version of the document that the change makes, from 1.",
         "before_hash": "The hash of the canonical text before; empty if there was no file.",
         "before_raw_hash": "The same over the file's bytes.",
@@ -118,7 +119,8 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "version": "The number of versions.",
         "content_hash": "The hash of the canonical text.",
         "raw_hash": "The hash of the file's bytes; a file with another one has been edited outside.",
-        "has_file": "Whether there should be a file; false before the first version and after a move away.",
+        "has_file": "Whether there should be a file; false before the first version, and after a move away "
+        "or an erasure.",
         "head_event_id": "The event that made this version.",
         "open_event_id": "The event that is not finished, if there is one.",
         "tail_sequence": "The last sequence number of the chain.",
@@ -128,6 +130,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "seal_salt_version": "The version of the key that made it.",
     },
 }
+_SPLICE_FIELDS = {"splice_offsets": "offset", "splices_removed": "removed", "splices_inserted": "inserted"}
 VIEWS: Mapping[str, type[BaseModel]] = {"events": EventView, "event_annotations": AnnotationView}
 
 
@@ -165,9 +168,6 @@ def wire_name(table: str, column: str) -> str | None:
         return None
     if column == "salts" and "erased" in view.model_fields:
         return "erased"
-    first, _, rest = column.partition("_")
-    nested = first == "splice" and rest
-    known = "splice" if nested else column
-    if known not in view.model_fields:
-        return None
-    return f"splice.{rest}" if nested else to_camel(column)
+    if column.startswith("splice"):
+        return f"splices[].{_SPLICE_FIELDS[column]}"
+    return to_camel(column) if column in view.model_fields else None
