@@ -237,6 +237,8 @@ class WritePath:
             return LockedDocument(self.documents.parse_text(path, newest), None, rebuilt=True)
         stream.damage = self.adopter.damage(stream, path, file)
         drifted = file.hash != stream.head.file_hash
+        if drifted:
+            self.erased_text.refuse_old_copy(stream, file)
         return LockedDocument(self.documents.parse_file(path, file), None, drifted=drifted)
 
     def _open_missing(

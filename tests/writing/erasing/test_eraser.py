@@ -336,6 +336,7 @@ class TestErasedWords:
     ) -> None:
         put(garden, NOTES, old)
         refused(ada, "fs.append", "erased", path=NOTES, text="More.")
+        refused(ada, "fs.append", "erased", path=NOTES, text="More.", dryRun=True)
         (found,) = reconcile(garden.services, ["ada"])
         assert (found.path, found.outcome) == (NOTES, "needs a person")
         assert "old copy" in found.message

@@ -147,6 +147,9 @@ class Judge:
     def _after(self, state: State, call: Call, answer: Answer) -> Iterator[State]:
         """The states in which this answer to a call leaves the garden; none if it is not true."""
         if call.identity in state.doubtful:
+            if call.key is not None and answer is not None and _code(answer) == "idempotency_conflict":
+                # The erasure took its answer, so that it is not carried out twice.
+                yield from [state] if call.dry_run else _openings(state, call)
             certain = replace(state, doubtful=state.doubtful - {call.identity})
             for each in (certain, _forgotten(certain, call)):
                 yield from self._after(each, call, answer)
