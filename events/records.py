@@ -1,7 +1,7 @@
 """Events, heads and annotations. A field declared here is a column: `rows`, `seals` and the SQL follow it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -156,3 +156,18 @@ class Annotation:
     salts: bytes = b""
     commitments: bytes = b""
     chain: Seal = UNSEALED
+
+
+def head_after(head: Head, event: Event) -> Head:
+    """The head after a committed event; a statement does not move it."""
+    if event.document_version is None:
+        return head
+    return replace(
+        head,
+        version=event.document_version,
+        content_hash=event.intended_hash,
+        raw_hash=event.intended_raw_hash,
+        has_file=event.leaves_file,
+        head_event_id=event.event_id,
+        updated_at=event.committed_at,
+    )

@@ -197,3 +197,19 @@ def _bytes(text: str) -> bytes:
 
 def _text(data: bytes) -> str:
     return bytes(data).decode("utf-8", "surrogatepass")
+
+
+def transition_values(event: Event, expected: Status) -> dict[str, Any]:
+    """The values that move an event on from the `expected` state."""
+    return {
+        "user_id": event.user_id,
+        "event_id": event.event_id,
+        "expected": expected,
+        **parameters(state_row(event)),
+    }
+
+
+def written_values(event: Event | None) -> dict[str, Any]:
+    """The state of an event that is marked as written on its way to the end; empty without one."""
+    state = parameters(state_row(event)) if event else dict.fromkeys(NEW_STATE)
+    return {f"written_{name}": value for name, value in state.items()}

@@ -7,62 +7,31 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self
 from uuid import UUID
 
-import psycopg
-from psycopg import errors
-from psycopg.types.json import Jsonb
-
 from garden.events.database import DatabaseUnavailableError
-from garden.events.idempotency import (
-    EarlierRequest,
-    InProgressError,
-    RequestIdentity,
-    earlier_request,
-)
+from garden.events.idempotency import EarlierRequest, RequestIdentity
 from garden.events.identifiers import uuid7
 from garden.events.keyring import Keyring
 from garden.events.payloads import payload_json
 from garden.events.pool import PooledConnection, translate_errors
-from garden.events.records import Annotation, Caller, DocumentChange, Event, Head, Statement
+from garden.events.records import Annotation, Caller, DocumentChange, Event, Head, Statement, head_after
+from garden.events.round_trips import Work, pipelined, report_conflict, report_lost_answer
 from garden.events.rows import (
     NEW_EVENT,
-    NEW_STATE,
     Row,
     annotation_row,
     event_row,
     head_of,
     last_change_of,
     parameters,
-    state_row,
+    transition_values,
+    written_values,
 )
 from garden.events.saga import StaleStateError, Status, check_transition
-from garden.events.seals import (
-    line_seal,
-    request_holds,
-    seal_annotation,
-    seal_answer,
-    seal_event,
-    seal_request,
-    seal_state,
-    sealed_head_row,
-)
+from garden.events.seals import line_seal, seal_annotation, seal_event, seal_state, sealed_head_row
 from garden.events.statements import statements
-from garden.grammar.errors import GardenError
+from garden.events.stored_requests import answer_values, find_earlier, request_values
 
 _TICK = timedelta(microseconds=1)
-
-
-Work = Callable[[], None]
-"""Work that a caller does while the database waits for its disk."""
-
-
-class AnswerLostError(DatabaseUnavailableError):
-    """The connection was lost before the database said whether a statement was recorded."""
-
-
-class StoredAnswerChangedError(GardenError):
-    """A stored request or its answer is not as it was sealed."""
-
-    code = "unavailable"
 
 
 class EventName(NamedTuple):
@@ -134,7 +103,7 @@ class LockedStream:
     def mark_written(self, event: Event) -> Event:
         """Record that the file holds the intended text."""
         written = self._next_state(event, Status.WRITTEN)
-        self._send("mark_written", _transition(written, event.status), f"Event {event.event_id}")
+        self._send("mark_written", transition_values(written, event.status), f"Event {event.event_id}")
         return written
 
     def commit(self, event: Event, response: Mapping[str, Any], *, keep: bool = False) -> Event:
@@ -178,7 +147,7 @@ class LockedStream:
         if change is not None:
             self._add(event, head, None, None)
             return event
-        with _report_lost_answer():
+        with report_lost_answer():
             self._add(event, head, {"eventId": str(event.event_id)}, self._lock)
         return event
 
@@ -204,11 +173,11 @@ class LockedStream:
         )
         values = {
             **parameters(annotation_row(annotation)),
-            **self._request_values(event_id, at, {"eventId": str(event_id), "annotated": True}),
+            **self._of_request(event_id, at, {"eventId": str(event_id), "annotated": True}),
             "head_seal": self._head_seal(tail),
             "lock": self._lock,
         }
-        with _report_lost_answer():
+        with report_lost_answer():
             self._send("add_annotation", values, f"Event {event_id}", settles=True)
         self._lock = None
         return annotation
@@ -226,18 +195,18 @@ class LockedStream:
             "event_id": self.earlier.event_id,
             "unless_made_at": unless_made_at,
         }
-        with translate_errors(), self.connection.pipeline():
-            self.connection.execute(statements("store")["act_for"], values)
-            forgotten = self.connection.execute(statements("store")["forget_request"], values)
+        with translate_errors(), pipelined(self.connection) as connection:
+            connection.execute(statements("store")["act_for"], values)
+            forgotten = connection.execute(statements("store")["forget_request"], values)
         if forgotten.fetchone() is not None:
             self.earlier = None
 
     def rebuild_head(self, head: Head) -> None:
         """Replace a head that does not fit the stream's events."""
         row = self._sealed_row(head)
-        with translate_errors(), _report_conflict("The head"), self.connection.pipeline():
-            self.connection.execute(statements("store")["act_for"], row)
-            self.connection.execute(statements("store")["put_head"], row)
+        with translate_errors(), report_conflict("The head"), pipelined(self.connection) as connection:
+            connection.execute(statements("store")["act_for"], row)
+            connection.execute(statements("store")["put_head"], row)
         self.head = head
 
     @contextmanager
@@ -245,7 +214,7 @@ class LockedStream:
         """Compare the request with the earlier one of its key; release the lock on leaving."""
         try:
             with translate_errors():
-                self.earlier = self._find_earlier_request()
+                self.earlier = find_earlier(self.caller.user_id, self.request, self._row, self._keys)
                 yield self
         finally:
             try:
@@ -256,17 +225,6 @@ class LockedStream:
                 # A lock that could not be given back must not stay on a connection that others will use.
                 if self.holds_lock:
                     self.connection.close()
-
-    def _find_earlier_request(self) -> EarlierRequest | None:
-        if self.request is None or self._row["fingerprint"] is None:
-            return None
-        if not request_holds(self.caller.user_id, self.request.key, self._row, self._keys):
-            raise StoredAnswerChangedError(
-                "The stored answer of this request is not as it was recorded.",
-                hint="Nothing was done. Use a different idempotencyKey, and have the operator run "
-                "'garden keys verify'.",
-            )
-        return earlier_request(self.request, self._row)
 
     @property
     def holds_lock(self) -> bool:
@@ -290,7 +248,7 @@ class LockedStream:
     ) -> None:
         row = event_row(event)
         values = {
-            **self._request_values(event.event_id, event.created_at, response),
+            **self._of_request(event.event_id, event.created_at, response),
             **parameters({name: row[name] for name in NEW_EVENT}),
             "head_seal": self._head_seal(head),
             "lock": lock,
@@ -319,9 +277,9 @@ class LockedStream:
         closed = replace(self.head, open_event_id=None, updated_at=ended.committed_at or ended.failed_at)
         head = head_after(closed, ended) if ended.status is Status.COMMITTED else closed
         values = {
-            **_transition(ended, event.status),
-            **_written_state(written),
-            **self._answer_values(event.idempotency_key, event.event_id, response),
+            **transition_values(ended, event.status),
+            **written_values(written),
+            **answer_values(self.caller.user_id, event.idempotency_key, event.event_id, response, self._keys),
             "head_seal": self._head_seal(head),
             "lock": None if keep else self._lock,
         }
@@ -406,29 +364,8 @@ class LockedStream:
     def _sealed_row(self, head: Head) -> dict[str, Any]:
         return sealed_head_row(self.caller.user_id, self.path, head, self._keys)
 
-    def _request_values(
-        self, event_id: UUID, at: datetime, response: Mapping[str, Any] | None
-    ) -> dict[str, Any]:
-        request = self.request
-        if request is None:
-            names = "idempotency_key", "fingerprint", "expires_at", "request_seal", "response", "answer_seal"
-            return dict.fromkeys(names)
-        expires_at = at + request.lifetime
-        seal = seal_request(self.caller.user_id, request, event_id, at, expires_at, self._keys)
-        return {
-            "fingerprint": request.fingerprint,
-            "expires_at": expires_at,
-            "request_seal": seal.mac,
-            **self._answer_values(request.key, event_id, response),
-        }
-
-    def _answer_values(
-        self, key: str | None, event_id: UUID, response: Mapping[str, Any] | None
-    ) -> dict[str, Any]:
-        if key is None or response is None:
-            return {"idempotency_key": key, "response": None, "answer_seal": None}
-        seal = seal_answer(self.caller.user_id, key, event_id, response, self._keys)
-        return {"idempotency_key": key, "response": Jsonb(dict(response)), "answer_seal": seal.mac}
+    def _of_request(self, event_id: UUID, at: datetime, response: Mapping[str, Any] | None) -> dict[str, Any]:
+        return request_values(self.caller.user_id, self.request, event_id, at, response, self._keys)
 
     def _require_nothing_open(self) -> None:
         if self.head.open_event_id is not None:
@@ -454,86 +391,10 @@ class LockedStream:
             raise StaleStateError(
                 "The document's lock has been given back.", hint="Open the document again for the next step."
             )
-        with translate_errors(), _report_conflict(what), _kept_in_step(self.connection) as pipelined:
-            pipelined.execute(statements("store")[name], values, prepare=True)
+        with translate_errors(), report_conflict(what), pipelined(self.connection) as connection:
+            connection.execute(statements("store")[name], values, prepare=True)
             if meanwhile is not None:
                 meanwhile()
             if settles:
                 stream = {"user_id": self.caller.user_id, "stream": self.path}
-                pipelined.execute(statements("store")["number_stream"], stream, prepare=True)
-
-
-@contextmanager
-def _kept_in_step(connection: PooledConnection) -> Iterator[PooledConnection]:
-    """Use a connection as a pipeline, and close it after an error that is no answer of the server.
-
-    Answers might be left on their way, and be taken for those of the next statement.
-    """
-    try:
-        with connection.pipeline():
-            yield connection
-    except psycopg.Error as error:
-        if error.sqlstate is None:
-            connection.close()
-        raise
-
-
-def _transition(event: Event, expected: Status) -> dict[str, Any]:
-    return {
-        "user_id": event.user_id,
-        "event_id": event.event_id,
-        "expected": expected,
-        **parameters(state_row(event)),
-    }
-
-
-def _written_state(event: Event | None) -> dict[str, Any]:
-    state = parameters(state_row(event)) if event else dict.fromkeys(NEW_STATE)
-    return {f"written_{name}": value for name, value in state.items()}
-
-
-def head_after(head: Head, event: Event) -> Head:
-    """The head after a committed event; a statement does not move it."""
-    if event.document_version is None:
-        return head
-    return replace(
-        head,
-        version=event.document_version,
-        content_hash=event.intended_hash,
-        raw_hash=event.intended_raw_hash,
-        has_file=event.leaves_file,
-        head_event_id=event.event_id,
-        updated_at=event.committed_at,
-    )
-
-
-@contextmanager
-def _report_lost_answer() -> Iterator[None]:
-    """Turn a lost connection into an error that says the statement may have been recorded."""
-    try:
-        yield
-    except DatabaseUnavailableError:
-        raise AnswerLostError(
-            "The database went away before it said whether this was recorded.",
-            hint="Send the same request again: it is recorded once, however often it is sent.",
-        ) from None
-
-
-@contextmanager
-def _report_conflict(what: str) -> Iterator[None]:
-    """Turn conflicts with another process into errors that say so."""
-    try:
-        yield
-    except errors.SerializationFailure:
-        raise StaleStateError(
-            f"{what} is no longer as it was: another process has moved it on.", hint="Read the event again."
-        ) from None
-    except errors.UniqueViolation as violation:
-        if violation.diag.constraint_name == "idempotency_records_pkey":
-            raise InProgressError(
-                "A request with the same idempotency key is still running.",
-                hint="Send it again in a moment to have its answer.",
-            ) from None
-        raise StaleStateError(
-            "The document's lock was lost while it was being changed.", hint="Nothing was written; try again."
-        ) from None
+                connection.execute(statements("store")["number_stream"], stream, prepare=True)

@@ -12,10 +12,10 @@ from typing import Any
 from garden.events.idempotency import EarlierRequest
 from garden.events.payloads import EditPayload, MovePayload
 from garden.events.reader import EventReader, Query
-from garden.events.records import Event
+from garden.events.records import Event, head_after
 from garden.events.saga import StaleStateError, Status
 from garden.events.store import EventStore
-from garden.events.stream import LockedStream, head_after
+from garden.events.stream import LockedStream
 from garden.files.errors import FileMissingError
 from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import FileText, GardenFiles

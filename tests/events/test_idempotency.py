@@ -23,7 +23,7 @@ from garden.events.idempotency import (
 from garden.events.keyring import Keyring
 from garden.events.records import Caller
 from garden.events.store import EventStore
-from garden.events.stream import StoredAnswerChangedError
+from garden.events.stored_requests import StoredAnswerChangedError
 from tests.support.accounts import ADA, BEN, NOTES, Account, account_on, asking, fresh_text
 
 CALLERS = 32
