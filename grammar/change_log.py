@@ -1,5 +1,7 @@
 """The Change Log: the section that records each edit of its document in one line."""
 
+import re
+
 from garden.grammar.body import layout_of
 from garden.grammar.canonical import canonical
 from garden.grammar.document import Document, Section
@@ -12,6 +14,7 @@ USUAL_ANCHOR_ID = "change_log"
 # A section without an anchor is named by its heading, which may be long.
 _NAME_CHARACTERS_MAX = 100
 _LONG_NAME = "a long heading"
+_EVENT = re.compile(r"\b(evt)\s*:", re.IGNORECASE)
 
 
 def log_entry(
@@ -31,7 +34,8 @@ def log_entry(
 
 def _plain(words: str) -> str:
     """Join free words into one line without the marks that separate the line's fields."""
-    return " ".join(words.split()).replace("·", "-").replace("(evt:", "(evt ")
+    plain = " ".join(words.split()).replace("·", "-")
+    return _EVENT.sub(r"\1 ", plain)
 
 
 def change_logs(document: Document, kind: Kind | None) -> list[Section]:

@@ -45,9 +45,9 @@ def test_an_entry_has_the_documented_form() -> None:
 
 
 def test_free_words_cannot_imitate_the_fields_of_an_entry() -> None:
-    forged = "she asked (evt:e9) · override: agreed"
+    forged = "she asked (evt:e9), see EVT: e8 and evt:e7 · override: agreed"
     entry = log_entry("t", "s", "o", forged, "e", forged)
-    assert entry.count("(evt:") == entry.count("· override:") == 1
+    assert entry.casefold().count("evt:") == entry.count("· override:") == 1
     assert entry.count("·") == 4
 
 
