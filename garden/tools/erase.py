@@ -12,6 +12,10 @@ from garden.writing.erasing.eraser import ErasureReport
 from garden.writing.erasing.wishes import PASSAGE_CHARACTERS_MAX, ErasureWish
 
 _NOTHING = "Nothing here holds these words; nothing was recorded."
+_TAKEN = (
+    "This document was at {path} before, and another one is there now. Its earlier versions there stay "
+    "until that document is erased, or their passages are."
+)
 _SHORT = (
     "This passage has fewer than 3 words and fewer than 12 characters. It is too short for a fingerprint, so "
     "nothing keeps it from being written again."
@@ -62,6 +66,7 @@ def erase(call: Call, request: EraseRequest) -> Reply:
     run = call.services.eraser.preview if request.preview else call.services.eraser.erase
     report = run(call.caller, wish)
     warnings = [_NOTHING] if not report.places else [_SHORT] if wish.is_forgotten else []
+    warnings += [_TAKEN.format(path=each) for each in report.taken]
     return Reply(_result(report), {"preview": True} if request.preview else {}, tuple(warnings))
 
 

@@ -62,11 +62,15 @@ class ErasureUnfinishedError(GardenError):
 
 @dataclass(frozen=True)
 class ErasureReport:
-    """The places of the words, the events and bytes erased, and the erasure, unless it is a preview."""
+    """The places of the words, the events and bytes erased, and the erasure, unless it is a preview.
+
+    `taken` are earlier paths of the document, where another one is now; what it left there stays.
+    """
 
     places: tuple[Place, ...]
     events: int
     bytes: int
+    taken: tuple[str, ...] = ()
     erasure: Erasure | None = None
 
 
@@ -110,7 +114,9 @@ class Eraser:
         if erasure.kind is ErasureKind.USER and places:
             beside = self.files.count_others(GardenPath(f"users/{caller.user_id}"))
             places += [Place("other", None, beside)] if beside else []
-        return ErasureReport(tuple(places), events, size)
+        earlier = self._earlier_paths(wish.path) if wish.path and wish.passage is None else {}
+        taken = tuple(each.text for each, is_taken in earlier.items() if is_taken)
+        return ErasureReport(tuple(places), events, size, taken)
 
     def erase(self, caller: Caller, wish: ErasureWish) -> ErasureReport:
         """Erase, and forget the words."""
@@ -191,8 +197,8 @@ class Eraser:
         """The documents that an erasure covers: those of the event log, and those on the disk only."""
         if erasure.path is not None:
             path = GardenPath(erasure.path)
-            earlier = self._earlier_paths(path) if erasure.kind is ErasureKind.DOCUMENT else []
-            return [path, *earlier]
+            earlier = self._earlier_paths(path) if erasure.kind is ErasureKind.DOCUMENT else {}
+            return [path, *(each for each, is_taken in earlier.items() if not is_taken)]
         user = erasure.user_id
         with self.reader.snapshot(user) as snapshot:
             recorded = {row["path"] for row in snapshot.fetch("streams", {})} - {JOURNAL}
@@ -200,18 +206,18 @@ class Eraser:
         kept = {path.document.text for path in self.files.documents(GardenPath(f"history/{user}"))}
         return [GardenPath(text) for text in sorted(recorded | there | kept)]
 
-    def _earlier_paths(self, path: GardenPath) -> list[GardenPath]:
-        """The paths that a document had before, unless another document is there now."""
-        found: list[GardenPath] = []
+    def _earlier_paths(self, path: GardenPath) -> dict[GardenPath, bool]:
+        """The paths that a document had before, and whether another document is there now."""
+        found: dict[GardenPath, bool] = {}
         left = [path]
         while left:
             for row in self.surveyor.rows_of(path.user_id, left.pop().text):
                 origin = (row["edit"] or {}).get("fromPath")
                 if origin is not None and GardenPath(origin) not in (path, *found):
                     head = self.reader.head(path.user_id, origin)
-                    if head is not None and not head.has_file:
-                        found.append(GardenPath(origin))
-                        left.append(found[-1])
+                    if head is not None:
+                        found[GardenPath(origin)] = head.has_file
+                        left += [] if head.has_file else [GardenPath(origin)]
         return found
 
     def _check(self, path: GardenPath, finder: Finder, erasure: Erasure) -> None:

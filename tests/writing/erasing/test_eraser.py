@@ -113,6 +113,15 @@ def test_a_document_goes_with_its_history_and_its_earlier_paths(
 
 
 @pytest.mark.usefixtures("ada")
+def test_an_earlier_path_with_another_document_is_named(operator: Session) -> None:
+    moved = "users/ada/parts/critic/notes.md"
+    ok(operator, "fs.move", path=NOTES, newPath=moved)
+    ok(operator, "md.plant", path=NOTES)
+    (warning,) = ok(operator, "garden.erase", path=moved, reason=REASON)["meta"]["warnings"]
+    assert f"was at {NOTES} before" in warning
+
+
+@pytest.mark.usefixtures("ada")
 def test_a_user_goes_with_notes_answers_tokens_and_folders(
     garden: Garden, operator: Session, database: str
 ) -> None:
