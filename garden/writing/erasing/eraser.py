@@ -142,6 +142,10 @@ class Eraser:
             if known.finished_at is not None:
                 return known
             finder = self._finder(known)
+            # A note that was begun before the erasure was not compared with its words. It has this lock until
+            # it is recorded; documents have their own locks.
+            with self.store.lock_second(held, JOURNAL):
+                pass
             if known.kind is ErasureKind.USER:
                 self._revoke_tokens(known.user_id)
             self._erase_documents(held, known, finder)

@@ -1,15 +1,17 @@
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from garden.application import Garden
 from garden.events.database import connection
+from garden.events.records import JOURNAL, Statement
 from garden.files.failpoints import Failpoint, watch_failpoints
 from garden.home.keys import rotate_keys
 from garden.session import Session
 from garden.transfer.imports import import_file
-from garden.upkeep.reconciliation import rebuild_heads, reconcile
+from garden.upkeep.reconciliation import finish_erasures, rebuild_heads, reconcile
 from garden.upkeep.status import status_of_user
 from garden.writing.erased_text import ERASED_WORDS, OLD_COPY
 from tests.support.gardens import (
@@ -266,6 +268,20 @@ def test_an_erasure_that_meets_trouble_is_finished_later(garden: Garden, operato
     assert [each.outcome for each in reconcile(garden.services, ["ada"])] == ["finished"]
     assert erase(operator, text=WORDS)["places"] == []
     assert out_of_step(garden) == []
+
+
+def test_an_erasure_waits_for_a_note_that_was_begun_before(
+    garden: Garden, ada: Session, operator: Session
+) -> None:
+    about = UUID(rows(ada, path=NOTES)[0]["eventId"])
+    with file_of(garden, NOTES).open("r+"):
+        refused(operator, "garden.erase", "unavailable", path=NOTES, text=WORDS, reason=REASON)
+    with garden.services.store.document(ada.caller, JOURNAL) as journal:
+        assert [each.outcome for each in finish_erasures(garden.services)] == ["busy"]
+        journal.annotate(about, Statement(type="observation", op="note", tool="events.log", rationale=WORDS))
+    assert [each.outcome for each in finish_erasures(garden.services)] == ["finished"]
+    [row] = rows(ada, eventId=str(about))
+    assert [each["rationale"] for each in row["annotations"]] == ["[erased]"]
 
 
 @pytest.mark.usefixtures("ada")
