@@ -5,7 +5,8 @@
 -- stand. Names of states and kinds are domains over text, not enums, because the planner may use an index under
 -- row-level security only with leak-proof operators, and those of enums are not.
 
--- Lengths stand beside the patterns, not in them: a counted repetition costs several times what all else of it does.
+-- Lengths stand beside the patterns, not in them: a counted repetition costs several times as much as the rest of
+-- the pattern.
 create domain garden.user_id as text
     check (octet_length(value) <= 64 and value ~ '^[a-z0-9][a-z0-9_-]*$');
 create domain garden.label as text
@@ -303,7 +304,7 @@ create policy own_rows_are_added on garden.event_annotations for insert to garde
     with check (user_id = garden.acting_user());
 create policy all_rows_are_swept on garden.event_annotations for select to garden_maintainer using (true);
 
--- What no role may do, whatever it was granted, the owner of the tables included.
+-- What no role may do, not even the owner of the tables.
 
 create function garden.refuse_removal() returns trigger language plpgsql as $$
 begin

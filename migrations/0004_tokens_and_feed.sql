@@ -1,7 +1,7 @@
 -- Who may call from elsewhere, and what happened since somebody last looked.
 
--- Access tokens. What a caller holds is a secret of 256 random bits, and what stands here is its SHA-256: whoever
--- reads this table can call nobody's tools. The user is part of what the caller sends, so that a look-up acts for
+-- Access tokens. A caller holds a secret of 256 random bits, and this table holds its SHA-256: a reader of the table
+-- can call nobody's tools. The user is part of what the caller sends, so that a look-up acts for
 -- that user and row-level security holds on it as on everything else.
 
 create domain garden.token_id as text
@@ -66,10 +66,10 @@ create trigger tokens_stay_revoked before update on garden.tokens
     for each row when (old.revoked_at is not null) execute function garden.refuse_another_token();
 
 -- The feed: what was settled, in an order that a reader can resume. Ids of events sort by when they were made, and
--- times by when somebody looked at a clock; what commits late would be passed over by both. So a row is numbered under
--- a lock of its user's that is held until the commit: whoever sees a number sees every lower one. It has a table of
--- its own because nothing of an event changes but its state, and an index that a saga's step writes into would make
--- that step write into every index of events.
+-- times by when somebody looked at a clock; a row that commits late would be passed over by both. So a row is numbered
+-- under a lock of its user that is held until the commit: a reader who sees a number sees every lower one. It has a
+-- table of its own because nothing of an event changes but its state, and an index that a saga's step writes into would
+-- make that step write into every index of events.
 
 create table garden.feed (
     user_id  garden.user_id not null,

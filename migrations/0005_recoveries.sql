@@ -5,7 +5,7 @@ create table garden.recoveries (
     user_id        garden.user_id not null,
     event_id       uuid           not null,
     path           text           not null,
-    -- Raised, and on the disk, before the work: one that kills whoever tries is counted as well.
+    -- Raised, and on the disk, before the work: an attempt that kills its process is counted as well.
     attempts       integer        not null check (attempts >= 0),
     first_at       timestamptz    not null,
     last_at        timestamptz    not null check (last_at >= first_at),

@@ -18,7 +18,7 @@ from garden.tools.documents import FileGoneError, read_document
 from garden.tools.log_request import LogRequest
 from garden.tools.request_paths import document_or_copy_path
 from garden.tools.wire import payload_of
-from garden.tools.write_claims import find_claimed_write, may_name_write, refuse_unborne_claim
+from garden.tools.write_claims import find_claimed_write, may_name_write, refuse_unfounded_claim
 from garden.writing.adoption import ADOPTED_TYPE
 from garden.writing.log_amendments import amend_change_log
 from garden.writing.planner import entity_of
@@ -103,7 +103,7 @@ def _own_statement(call: Call, request: LogRequest, path: GardenPath | None) -> 
         else:
             lint = {"counts": standing.report.counts, "blocked": standing.report.blocked}
             section = find_section(standing.document, section).name if section is not None else None
-    refuse_unborne_claim(call, request, path)
+    refuse_unfounded_claim(call, request, path)
     entity = entity_of(path) if path else call.caller.user_id
     return _statement(request, path.text if path else None, entity, section, lint)
 

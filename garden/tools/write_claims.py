@@ -17,7 +17,7 @@ _EDITING = (*_APPENDING, "replace_section", "prune_item", "merge_items", "write_
 _OPS = (*_EDITING, "plant", "move", "repair", "restore", "fix")
 
 
-class UnborneClaimError(GardenError):
+class UnfoundedClaimError(GardenError):
     """No recorded edit is as the log entry says."""
 
     code = "invalid_input"
@@ -47,19 +47,19 @@ def may_name_write(call: Call, request: LogRequest) -> bool:
     return request.file_path is not None or _has_hashes(request) or _names_edit_by_type(call, request)
 
 
-def refuse_unborne_claim(call: Call, request: LogRequest, path: GardenPath | None) -> None:
+def refuse_unfounded_claim(call: Call, request: LogRequest, path: GardenPath | None) -> None:
     """Refuse a log entry that names an edit, where no write bears it out."""
     place = f" of {path}" if path else ""
     if _has_hashes(request):
         given = [name for name in ("before_hash", "after_hash") if getattr(request, name) is not None]
         names = " and ".join({"before_hash": "beforeHash", "after_hash": "afterHash"}[name] for name in given)
-        raise UnborneClaimError(
+        raise UnfoundedClaimError(
             f"No recorded edit{place} bears this out: none has this {names}"
             f"{f' in {request.section_anchor!r}' if request.section_anchor else ''}.",
             hint="Send the hashes that the edit answered, or leave them out; events.query lists the edits.",
         )
     if _names_edit(call, request, path):
-        raise UnborneClaimError(
+        raise UnfoundedClaimError(
             f"No recorded edit{place} bears this out, and edits record themselves.",
             hint="Name the edit by its toolCallId, or by filePath, sectionAnchor and afterHash. For what "
             "is no edit use another type, such as observation.",

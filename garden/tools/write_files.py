@@ -32,7 +32,7 @@ class FileWriteRequest(EditRequest):
 
     @property
     def own_fields(self) -> dict[str, Any]:
-        """Empty: the event's splice already holds the text."""
+        """Empty: the event's splices hold the text already."""
         return {}
 
 

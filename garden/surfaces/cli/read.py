@@ -72,8 +72,7 @@ def cat(
     """Print a document, as it is or as it was.
 
     A pipe or file receives the exact bytes; a terminal shows control characters as signs. Earlier versions
-    come from the events. Times without an offset are in the time zone
-    of the settings, else in UTC.
+    come from the events. Times without an offset are in the time zone of the settings, else in UTC.
 
     Examples:
     garden cat notes.md
