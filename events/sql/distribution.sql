@@ -3,7 +3,8 @@
 -- name: is_installed
 select exists (select from pg_extension where extname = 'citus');
 
--- Triggers run on the shard of their row, and look at nothing else.
+-- Triggers run on the shard of their row. Those that guard words also look for an erasure under way, in a table that is
+-- kept together with their own.
 -- name: allow_triggers
 set citus.enable_unsafe_triggers = on;
 

@@ -59,7 +59,8 @@ def find_tool(tools: Mapping[str, Tool[Any]], name: str) -> Tool[Any]:
     if _DELETING.search(name):
         raise NoDeleteToolError(
             "No tool deletes documents.",
-            hint="To remove text, replace the section or prune the list; the history keeps earlier versions.",
+            hint="To remove text, replace the section or prune the list; the history keeps earlier versions. "
+            "A maintainer erases words for good with garden.erase.",
         )
     asked = name[:_NAME_CHARACTERS_MAX].replace(".", "_")
     close = [plain[each] for each in difflib.get_close_matches(asked, plain, n=3, cutoff=0.5)]
