@@ -64,6 +64,10 @@ class NotTextError(FileError):
         )
 
 
+UNREADABLE = (ForeignFileError, FileTooLargeError, NotTextError)
+"""Why there is something at a path that no tool can read."""
+
+
 class FileExistsAlreadyError(FileError):
     """A file is there already, and creating never overwrites."""
 

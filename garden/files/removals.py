@@ -33,6 +33,13 @@ class Removals:
             reach(Failpoint.REPLACED)
             sync(folder, replaced=True)
 
+    def remove_unreadable(self, path: GardenPath) -> None:
+        """Remove something that no tool can read from a document's path; what a link leads to stays."""
+        check_place(path, Place.DOCUMENT)
+        with translate_os_errors(), self._folders.open(path.folder.components, READ_FOLDER) as folder:
+            os.unlink(path.name, dir_fd=folder)
+            sync(folder, replaced=True)
+
     def copies_of(self, document: GardenPath) -> Iterator[GardenPath]:
         """List the copies in a document's history."""
         with suppress(FileMissingError):

@@ -21,6 +21,8 @@ _SHORT = (
     "nothing keeps it from being written again."
 )
 
+_UNREAD = "A file of {path} can't be read. It was not searched, and goes only with its document or user."
+
 
 class EraseRequest(Request):
     """What to erase: a document, a passage, or everything of the user."""
@@ -42,7 +44,8 @@ class EraseRequest(Request):
 class ErasedPlace(Wire):
     """A place with such words: file, version, copy, stray, event, note, annotation or answer.
 
-    `other` counts the files beside a user's documents, which no tool sees and which stay.
+    `other` counts the files beside a user's documents, which no tool sees and which stay. `unreadable` counts
+    files that can't be searched for a passage; they go only with their document or user.
     """
 
     what: str
@@ -67,6 +70,9 @@ def erase(call: Call, request: EraseRequest) -> Reply:
     report = run(call.caller, wish)
     warnings = [_NOTHING] if not report.places else [_SHORT] if wish.is_forgotten else []
     warnings += [_TAKEN.format(path=each) for each in report.taken]
+    if wish.passage is not None:
+        unread = {each.path for each in report.places if each.what == "unreadable"}
+        warnings += [_UNREAD.format(path=each) for each in sorted(filter(None, unread))]
     return Reply(_result(report), {"preview": True} if request.preview else {}, tuple(warnings))
 
 

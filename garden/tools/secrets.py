@@ -1,6 +1,7 @@
 """Secrets in requests: a private key or a well-known token is refused before anything is stored anywhere."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -49,7 +50,8 @@ def check_for_secrets(services: Services, caller: Caller, request: Request) -> t
 def _secrets_brought(services: Services, caller: Caller, request: Request) -> Iterator[tuple[str, str]]:
     """The fields with a secret, and its form; never the secret itself."""
     known: str | None = None
-    for field, text in _texts(caller, request):
+    for field, given in _texts(caller, request):
+        text = given if given.isascii() else _as_seen(given)
         for secret in secrets_in(text):
             if secret.certain and isinstance(request, EditRequest) and field not in _OWN_WORDS:
                 known = _text_before(services, caller, request) if known is None else known
@@ -67,6 +69,11 @@ def _texts(caller: Caller, request: Request) -> Iterator[tuple[str, str]]:
         for text in strings_in(value):
             # A diff also shows lines that stay and lines that go.
             yield name, _added_lines(text) if name == "diffText" else text
+
+
+def _as_seen(text: str) -> str:
+    """A text without invisible and full-width characters, which would hide the form of a secret."""
+    return "".join(each for each in unicodedata.normalize("NFKC", text) if unicodedata.category(each) != "Cf")
 
 
 def _added_lines(diff: str) -> str:

@@ -70,6 +70,15 @@ def test_well_known_forms_are_refused(ada: Session, secret: str) -> None:
     refused(ada, "events.log", "invalid_input", type="observation", rationale=secret)
 
 
+HIDDEN = {"invisible": f"{TOKEN[:8]}\u200b{TOKEN[8:]}", "wide": TOKEN.replace("_", "\uff3f")}
+
+
+@pytest.mark.parametrize("hidden", HIDDEN.values(), ids=HIDDEN)
+def test_a_secret_does_not_hide_behind_characters_that_look_like_nothing(ada: Session, hidden: str) -> None:
+    plant(ada, NOTES)
+    refused(ada, "fs.append", "invalid_input", path=NOTES, text=f"Key: {hidden}")
+
+
 @pytest.mark.parametrize("words", LIKELY)
 def test_words_that_only_look_like_a_secret_get_a_warning(ada: Session, words: str) -> None:
     plant(ada, NOTES)

@@ -31,6 +31,7 @@ _KINDS = {
     "answer": "stored answers",
     "stray": "temporary files",
     "other": "other files, which stay",
+    "unreadable": "files that can't be read, and so not searched",
 }
 
 

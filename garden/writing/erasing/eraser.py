@@ -8,6 +8,7 @@ to erase, so an erasure that is carried out twice does the rest.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -19,7 +20,7 @@ from garden.events.rows import Row
 from garden.events.store import EventStore
 from garden.events.stream import LockedStream
 from garden.events.tokens import TokenStore
-from garden.files.errors import FileMissingError
+from garden.files.errors import UNREADABLE, FileMissingError
 from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
@@ -123,7 +124,8 @@ class Eraser:
         for pending in self.erasures.pending(caller.user_id):
             self.carry_out(pending)
         found = self.preview(caller, wish)
-        if not found.places:
+        reached = [each for each in found.places if each.what != "unreadable" or wish.passage is None]
+        if not reached:
             return found
         erasure = self._new(caller, wish)
         self.erasures.begin(erasure, shingles(erasure.passage) if erasure.passage else {})
@@ -229,7 +231,7 @@ class Eraser:
         if erasure.kind is ErasureKind.PASSAGE:
             try:
                 erase_passages(parse(self.files.read(path).text), finder)
-            except FileMissingError:
+            except (FileMissingError, *UNREADABLE):
                 return
 
     def _revoke_tokens(self, user_id: str) -> None:
@@ -260,6 +262,8 @@ class Eraser:
             )
         else:
             is_changed = self.living_files.take_file_away(stream, path, erasure, survey.gaps, current)
+            if self.surveyor.is_unreadable(path):
+                self.files.removals.remove_unreadable(path)
         self._erase_copies(path, erasure, finder)
         reach(Failpoint.COPIES_ERASED)
         if is_changed:
@@ -268,14 +272,16 @@ class Eraser:
         reach(Failpoint.EVENTS_ERASED)
 
     def _open(self, stream: LockedStream, path: GardenPath) -> GardenDocument | None:
-        """Settle and adopt; the file may be an old copy with erased words, which go again."""
+        """Settle and adopt; the file may be an old copy with erased words, which go again.
+
+        A file that is missing or can't be read is no document. What the event log holds goes all the same.
+        """
         self.write_path.settler.settle(stream, path)
         self.files.strays.remove(path)
         stream.has_erased = False
         try:
             return self.write_path.open_and_adopt(stream, path).current
-        except DocumentDamagedError:
-            # Its file is missing. What the event log holds goes all the same.
+        except (DocumentDamagedError, *UNREADABLE):
             return None
 
     def _erase_copies(self, path: GardenPath, erasure: Erasure, finder: Finder) -> None:
@@ -283,9 +289,10 @@ class Eraser:
             self.files.removals.remove_copies(path)
             return
         for copy in self.files.removals.copies_of(path):
-            text = self.files.read(copy).text
-            if finder.find(text):
-                self.files.removals.rewrite_copy(copy, fill_text(text, finder).encode())
+            with suppress(*UNREADABLE):
+                text = self.files.read(copy).text
+                if finder.find(text):
+                    self.files.removals.rewrite_copy(copy, fill_text(text, finder).encode())
 
     def _erase_notes(self, held: LockedStream, erasure: Erasure, finder: Finder) -> None:
         with self.store.lock_second(held, JOURNAL):

@@ -9,7 +9,7 @@ from garden.events.erased_rows import FilledRow, fill_events, fill_notes, gaps_i
 from garden.events.reader import EventReader
 from garden.events.records import JOURNAL
 from garden.events.rows import Row
-from garden.files.errors import FileError, FileMissingError
+from garden.files.errors import UNREADABLE, FileError, FileMissingError
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
@@ -81,10 +81,12 @@ class Surveyor:
 
     def places_of(self, path: GardenPath, survey: StreamSurvey, finder: Finder) -> Iterator[Place]:
         """List the places of a document."""
+        copies = list(self.files.removals.copies_of(path))
         found = {
             "file": self._holds(path, finder),
             "version": sum(each.version_hash is not None for each in survey.filled),
-            "copy": sum(self._holds(copy, finder) for copy in self.files.removals.copies_of(path)),
+            "copy": sum(self._holds(copy, finder) for copy in copies),
+            "unreadable": sum(map(self.is_unreadable, (path, *copies))),
             "stray": sum(bool(finder.find(text)) for text in self.files.strays.texts(path)),
             **count_rows(survey.filled),
         }
@@ -103,10 +105,20 @@ class Surveyor:
                 found += snapshot.fetch("annotations_of", {"event_ids": ids})
         return found
 
+    def is_unreadable(self, path: GardenPath) -> bool:
+        """Whether there is something at a path that no tool can read."""
+        try:
+            self.files.read(path)
+        except UNREADABLE:
+            return True
+        except FileMissingError:
+            return False
+        return False
+
     def _holds(self, path: GardenPath, finder: Finder) -> bool:
         try:
             return bool(finder.find(self.files.read(path).text))
-        except FileMissingError:
+        except (FileMissingError, *UNREADABLE):
             return False
         except FileError as error:
             raise UnsearchableError(f"{path}: {error.message}", error.hint) from error

@@ -123,6 +123,29 @@ def test_an_earlier_path_with_another_document_is_named(operator: Session) -> No
     assert f"was at {NOTES} before" in warning
 
 
+@pytest.mark.parametrize("thing", ["bytes", "link"])
+@pytest.mark.usefixtures("ada")
+def test_what_no_tool_can_read_keeps_nothing_from_being_erased(
+    garden: Garden, operator: Session, database: str, thing: str
+) -> None:
+    file, target = file_of(garden, NOTES), garden.home.path / "elsewhere.md"
+    target.write_text("not hers")
+    file.unlink()
+    file.symlink_to(target) if thing == "link" else file.write_bytes(b"\xff\xfe")
+    done = ok(operator, "garden.erase", text=WORDS, reason=REASON)
+    assert {"unreadable", "version"} <= {each["what"] for each in done["result"]["places"]}
+    assert [NOTES in each for each in done["meta"]["warnings"]] == [True]
+    assert file.is_symlink() or file.read_bytes() == b"\xff\xfe"
+    assert "unreadable" not in {each["what"] for each in erase(operator, text=WORDS, path=CRITIC)["places"]}
+    assert "unreadable" in {each["what"] for each in erase(operator, path=NOTES)["places"]}
+    assert not file.is_symlink()
+    assert not file.exists()
+    assert WORDS not in everything(garden, database)
+    assert target.read_text() == "not hers"
+    erase(operator, everything=True)
+    assert faults(garden) == []
+
+
 @pytest.mark.usefixtures("ada")
 def test_a_user_goes_with_notes_answers_tokens_and_folders(
     garden: Garden, operator: Session, database: str
@@ -148,13 +171,6 @@ def test_a_request_that_names_nothing_or_too_little_is_refused(
     operator: Session, args: dict[str, object]
 ) -> None:
     refused(operator, "garden.erase", "invalid_input", reason=REASON, **args)
-
-
-def test_a_file_that_cannot_be_searched_is_named(garden: Garden, operator: Session) -> None:
-    plant(operator, CRITIC, NOTES)
-    put(garden, NOTES, b"\xff")
-    error = refused(operator, "garden.erase", "unavailable", text=WORDS, reason=REASON)
-    assert NOTES in error["message"]
 
 
 def test_only_maintainers_erase(ada: Session) -> None:
