@@ -36,6 +36,8 @@ OnUnlisted = Callable[[GardenPath, FileError], None]
 _ANY_NAME = re.compile(".*", re.DOTALL)
 _NOT_HIDDEN = re.compile("[^.].*", re.DOTALL)
 _CONFIRMED_MAX = 10_000
+# How often the names of a file are counted, while writers may move them.
+_COUNTS_MAX = 5
 
 
 class GardenFolders:
@@ -198,12 +200,14 @@ class GardenFolders:
         """Refuse anything but a plain file, and a file with more names than this service gave it."""
         status = os.fstat(handle)
         check_type(status, folder=False)
-        if status.st_nlink > 1:
+        if status.st_nlink <= 1:
+            return status
+        # A writer moves names while they are counted. So a count may be too low, and never too high.
+        for _ in range(_COUNTS_MAX):
             names = self._names_of(path.document, identity_of(status))
-            # Read again: a name may have gone meanwhile, and the count of ours can only be too low.
-            if os.fstat(handle).st_nlink > max(names, 1):
-                raise ForeignFileError("the file has a second name, a hard link, in another place")
-        return status
+            if os.fstat(handle).st_nlink <= max(names, 1):
+                return status
+        raise ForeignFileError("the file has a second name, a hard link, in another place")
 
     def _list(self, components: tuple[str, ...]) -> tuple[GardenPath, ...]:
         with (

@@ -315,6 +315,24 @@ def test_readers_see_only_whole_versions_while_a_file_is_replaced(files: GardenF
     assert {text.encode() for text in seen} <= versions
 
 
+def test_a_name_that_moves_while_the_names_are_counted_is_no_planted_link(
+    files: GardenFiles, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, copy = place(home, PROFILE), home.path / str(COPY)
+    copy.parent.mkdir(parents=True)
+    os.link(file, copy)
+    fresh, listdir = file.with_name(f".new-{file.name}-{'0' * 16}"), os.listdir
+
+    def listed_too_early(folder: int) -> list[str]:
+        found = listdir(folder)
+        if file.exists():
+            file.rename(fresh)
+        return found
+
+    monkeypatch.setattr(os, "listdir", listed_too_early)
+    assert files.read(PROFILE).text == "old\n"
+
+
 def test_a_document_moves_only_to_a_free_path(files: GardenFiles, home: Home) -> None:
     target = place(home, PROFILE)
     aim = GardenPath("users/ada/parts/guardian/profile.md")
