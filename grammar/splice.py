@@ -5,9 +5,10 @@ ascend and the removed texts do not overlap.
 """
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from garden.grammar.refusals import PatchConflictError
 
@@ -115,14 +116,15 @@ def _changes_within(before: str, after: str, whole: _Change) -> list[_Change]:
     old = before[whole.start : whole.end].splitlines(keepends=True)
     new = after[whole.new_start : whole.new_end].splitlines(keepends=True)
     kept = [(-1, -1), *_common_lines(old, new), (len(old), len(new))]
+    starts = list(accumulate(map(len, old), initial=whole.start))
+    new_starts = list(accumulate(map(len, new), initial=whole.new_start))
     changes = []
-    start, new_start = whole.start, whole.new_start
     for (above, new_above), (below, new_below) in pairwise(kept):
-        end = start + sum(map(len, old[above + 1 : below]))
-        new_end = new_start + sum(map(len, new[new_above + 1 : new_below]))
-        changes += _trimmed(before, after, _Change(start, end, new_start, new_end))
-        if below < len(old):
-            start, new_start = end + len(old[below]), new_end + len(old[below])
+        if below - above > 1 or new_below - new_above > 1:
+            between = _Change(
+                starts[above + 1], starts[below], new_starts[new_above + 1], new_starts[new_below]
+            )
+            changes += _trimmed(before, after, between)
     return changes
 
 
@@ -160,13 +162,8 @@ def _common_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int
 
 
 def _places_of_single_lines(lines: Sequence[str]) -> dict[str, int]:
-    places: dict[str, int] = {}
-    repeated = set()
-    for place, line in enumerate(lines):
-        if line in places:
-            repeated.add(line)
-        places[line] = place
-    return {line: place for line, place in places.items() if line not in repeated}
+    counts = Counter(lines)
+    return {line: place for place, line in enumerate(lines) if counts[line] == 1}
 
 
 def _merge(changes: Sequence[_Change]) -> list[_Change]:
