@@ -102,6 +102,9 @@ def planted(scene: Scene, plant: Plant) -> Path:
 def refuse_it(scene: Scene, plant: Plant, link: Path) -> None:
     files, records = scene.files(), scene.records()
     for entrance in ENTRANCES:
+        # An erasure takes a link away from a document's place, and leaves what it leads to.
+        if entrance.tool == "garden.erase" and plant.component not in LINKED_FOLDERS:
+            continue
         for path in (DOCUMENT, FOLDER):
             where = (plant.name, str(entrance), path)
             envelope = entrance.call(scene.garden, path)

@@ -16,8 +16,8 @@ from tests.files.traversal_corpus import ADA, BEN, DOCUMENT
 from tests.tools.attacked import CANARY, NOTES, Entrance, Scene, entrances
 
 FOLDER = DOCUMENT.rpartition("/")[0]
-# These don't open the document that they name.
-ELSEWHERE = {"events.query", "fs.list", "fs.ensure_dir"}
+# These don't open the document that they name; an erasure takes away what it can't open.
+ELSEWHERE = {"events.query", "fs.list", "fs.ensure_dir", "garden.erase"}
 OPENING = tuple(each for each in entrances() if each.tool not in ELSEWHERE)
 
 
@@ -90,6 +90,24 @@ def test_a_path_that_is_not_a_document_is_refused_by_every_tool(scene: Scene) ->
             scene.told(found)
             assert {match["path"] for match in found["result"]} == {NOTES}, put.__name__
         assert scene.garden.session(ADA).call("fs.read", {"path": DOCUMENT})["ok"]
+
+
+# Some mounts let no one open a device.
+@pytest.mark.parametrize(
+    "put", [each for each in NO_DOCUMENTS if each is not device], ids=lambda put: put.__name__
+)
+def test_an_erasure_takes_away_what_no_tool_can_read(scene: Scene, put: Put) -> None:
+    place, outside = scene.home / DOCUMENT, scene.files(scene.outside).keys()
+    place.unlink()
+    put(scene, place)
+    operator = scene.garden.session(ADA, "operator", role="maintainer")
+    envelope = operator.call("garden.erase", {"path": DOCUMENT, "reason": "She asked for it."})
+    scene.told(envelope)
+    # A folder may hold files of other people.
+    assert (envelope["ok"], place.exists()) == ((False, True) if put is folder else (True, False))
+    assert scene.files(scene.outside).keys() == outside
+    assert (scene.home / DOCUMENT.replace(ADA, BEN, 1)).exists()
+    assert scene.garden.home.keys_file.exists()
 
 
 def test_a_place_that_is_not_a_folder_is_entered_by_no_tool(scene: Scene) -> None:
