@@ -65,7 +65,7 @@ NOT_APPLICABLE: Mapping[str, str] = {
 CALLS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     *((name, REGISTRY[name].example) for name in IN_ORDER),
     ("md.plant", {"path": "users/ada/parts/critik/notes.md"}),
-    *((name, REGISTRY[name].example) for name in ("fs.move", "md.repair", "md.restore")),
+    *((name, REGISTRY[name].example) for name in ("fs.move", "md.repair", "md.restore", "garden.erase")),
 )  # fmt: skip
 
 
