@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Any
 
 from garden.events.keyring import Keyring, Seal
@@ -18,6 +17,7 @@ from garden.events.parts import (
 )
 from garden.events.rows import Row, seal_of, splices_of, splices_row
 from garden.events.saga import Status
+from garden.grammar.canonical import raw_hash
 from garden.grammar.gaps import FilledChange, Gaps, RecordedChange
 from garden.grammar.passages import ERASED, Finder, WholeTextFinder, strike
 
@@ -106,7 +106,7 @@ def fill_events(rows: Sequence[Row], gaps: Gaps, finder: Finder) -> Iterator[Fil
         # A version that had gaps before may have another one now, and a new hash.
         filled = _filled(row, EVENT_PARTS, _event_without(row, finder, change), at_least=change.is_near)
         if filled is not None and change.is_near and row["status"] == Status.COMMITTED:
-            now, old = f"sha256:{sha256(change.text).hexdigest()}", row["intended_raw_hash"]
+            now, old = raw_hash(change.text), row["intended_raw_hash"]
             filled = replace(filled, version_hash=now, lost_version=None if old == now else old)
         if filled is not None:
             yield filled

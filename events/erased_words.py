@@ -8,6 +8,7 @@ from garden.events.idempotency import LIFETIME
 from garden.events.identifiers import earliest_uuid7
 from garden.events.keyring import Keyring
 from garden.events.pool import Pool
+from garden.grammar.canonical import encoded
 from garden.grammar.errors import GardenError
 
 PURPOSE = "erased words"
@@ -22,7 +23,7 @@ class ErasedError(GardenError):
 
 def fingerprint(key: bytes, words: str) -> bytes:
     """The fingerprint of folded words, or of the hash of a whole version."""
-    return hmac.digest(key, words.encode("utf-8", "surrogatepass"), "sha256")
+    return hmac.digest(key, encoded(words), "sha256")
 
 
 class ErasedWords:

@@ -5,8 +5,8 @@ from typing import ClassVar
 from garden.events.reader import EventReader
 from garden.events.records import JOURNAL, Caller, Head, Statement
 from garden.events.store import EventStore
-from garden.events.verifier import ChainFault, Tail, Verifier, raw_hash
-from garden.grammar.canonical import content_hash
+from garden.events.verifier import ChainFault, Tail, Verifier
+from garden.grammar.canonical import content_hash, encoded, raw_hash
 from garden.grammar.errors import GardenError
 
 _OP = "rebuild_head"
@@ -70,7 +70,7 @@ def head_of_tail(tail: Tail) -> Head:
         version=tail.version,
         # An erasure may have taken the hashes away; the text is what its tombstone says.
         content_hash=row.get("intended_hash") or (content_hash(tail.text) if row else None),
-        raw_hash=row.get("intended_raw_hash") or (raw_hash(tail.text) if row else None),
+        raw_hash=row.get("intended_raw_hash") or (raw_hash(encoded(tail.text)) if row else None),
         has_file=bool(row.get("leaves_file")),
         head_event_id=row.get("event_id"),
         open_event_id=tail.open_event_id,

@@ -13,6 +13,7 @@ from garden.events.records import Annotation, Caller, Event, Head
 from garden.events.rows import Row, annotation_of, event_of, head_of, splices_of
 from garden.events.saga import Status
 from garden.events.statements import statements
+from garden.grammar.canonical import decoded
 from garden.grammar.errors import GardenError
 from garden.grammar.splice import apply_to_bytes
 
@@ -177,7 +178,7 @@ class EventReader:
             raise VersionNotFoundError(
                 f"{path} has no version {version}.", hint=f"The newest version up to there is {reached}."
             )
-        return data.decode("utf-8", "surrogatepass")
+        return decoded(data)
 
     @contextmanager
     def snapshot(self, user_id: str) -> Iterator["ReaderSnapshot"]:

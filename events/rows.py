@@ -15,6 +15,7 @@ from garden.events.keyring import Seal
 from garden.events.payloads import payload_json, payload_of
 from garden.events.records import Annotation, Caller, Event, Head, LastChange, Statement
 from garden.events.saga import Status
+from garden.grammar.canonical import decoded, encoded
 from garden.grammar.splice import Splice, Splices
 
 Row = Mapping[str, Any]
@@ -98,7 +99,7 @@ def splices_of(row: Row) -> Splices | None:
         return None
     columns = (row[name] for name in _SPLICES)
     return tuple(
-        Splice(offset, _text(removed), _text(inserted))
+        Splice(offset, decoded(removed), decoded(inserted))
         for offset, removed, inserted in zip(*columns, strict=True)
     )
 
@@ -186,17 +187,9 @@ def splices_row(splices: Splices | None) -> dict[str, Any]:
     if splices is None:
         return dict.fromkeys(_SPLICES)
     offsets = [splice.offset for splice in splices]
-    removed = [_bytes(splice.removed) for splice in splices]
-    inserted = [_bytes(splice.inserted) for splice in splices]
+    removed = [encoded(splice.removed) for splice in splices]
+    inserted = [encoded(splice.inserted) for splice in splices]
     return dict(zip(_SPLICES, (offsets, removed, inserted), strict=True))
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _text(data: bytes) -> str:
-    return bytes(data).decode("utf-8", "surrogatepass")
 
 
 def transition_values(event: Event, expected: Status) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from garden.events.rows import (
     seal_row,
     state_row,
 )
+from garden.grammar.canonical import encoded
 
 _EVENT_NOT_CHAINED = {*STATE, *CHAIN_SEAL, *STATE_SEAL, "salts", *chain(*EVENT_PARTS.values())}
 _ANNOTATION_NOT_CHAINED = {*CHAIN_SEAL, "salts", *chain(*ANNOTATION_PARTS.values())}
@@ -45,13 +46,13 @@ _SEALED_STATE = tuple(name for name in STATE if name != "after_hash")
 
 def line_seal(sealed_text: str, keys: Keyring) -> bytes:
     """The MAC of canonical content; its key version is that of the event's chain hash."""
-    return keys.seal_bytes("line", _encoded(sealed_text)).mac
+    return keys.seal_bytes("line", encoded(sealed_text)).mac
 
 
 def line_holds(row: Row, sealed_text: str, keys: Keyring) -> bool:
     """Whether an event's line hash is that of this canonical content."""
     seal = Seal(row["line_hash"], row["integrity_salt_version"])
-    return keys.holds_bytes(seal, "line", _encoded(sealed_text))
+    return keys.holds_bytes(seal, "line", encoded(sealed_text))
 
 
 def seal_event(event: Event, previous: bytes, keys: Keyring) -> Event:
@@ -129,7 +130,3 @@ def request_holds(user_id: str, key: str, row: Row, keys: Keyring) -> bool:
 
 def _sealed(row: Row, but: Collection[str] = ()) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in but and value is not None}
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
 from heapq import merge
 from typing import Any
 from uuid import UUID
@@ -23,7 +22,7 @@ from garden.events.records import JOURNAL, NO_CHAIN
 from garden.events.rows import Row, splices_of
 from garden.events.saga import Status
 from garden.events.seals import annotation_holds, chain_holds, head_holds, line_holds, state_holds
-from garden.grammar.canonical import canonical
+from garden.grammar.canonical import canonical, encoded, raw_hash
 from garden.grammar.errors import GardenError
 from garden.grammar.splice import apply_splices
 
@@ -225,7 +224,7 @@ def _check_change(row: Row, tail: Tail, keys: Keyring) -> None:
     except (GardenError, UnicodeDecodeError):
         raise _FaultFoundError("its change does not fit the text before it", row) from None
     tombstone = tail.tombstones.get(row["event_id"], {})
-    if raw_hash(tail.text) != (row["intended_raw_hash"] or tombstone.get("version_hash")):
+    if raw_hash(encoded(tail.text)) != (row["intended_raw_hash"] or tombstone.get("version_hash")):
         raise _FaultFoundError("its change does not lead to the text it names", row)
     _check_line(row, tail, keys)
     tail.version, tail.head_row = row["document_version"], row
@@ -256,8 +255,3 @@ def sealed_text(text: str, edit: Mapping[str, Any] | None) -> str:
     """The content under a line hash: the edited section, if the event names its place, else all."""
     start, end = (edit or {}).get("sealed", (0, len(text)))
     return canonical(text[start:end])
-
-
-def raw_hash(text: str) -> str:
-    """The hash of a text's bytes in its file."""
-    return f"sha256:{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"

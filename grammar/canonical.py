@@ -16,6 +16,21 @@ def canonical(text: str) -> str:
     return flat + "\n"
 
 
+def encoded(text: str) -> bytes:
+    """Encode any text, one with lone surrogates included."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def decoded(data: bytes | bytearray | memoryview) -> str:
+    """Return the text that `encoded` made these bytes of."""
+    return str(data, "utf-8", "surrogatepass")
+
+
 def content_hash(text: str) -> str:
     """Hash the canonical form of a text: `sha256:<64 hex>`."""
-    return f"sha256:{sha256(canonical(text).encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return raw_hash(encoded(canonical(text)))
+
+
+def raw_hash(data: bytes | bytearray) -> str:
+    """Hash bytes as they are: `sha256:<64 hex>`."""
+    return f"sha256:{sha256(data).hexdigest()}"

@@ -11,11 +11,11 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from garden.grammar.canonical import decoded, encoded
 from garden.grammar.passages import Finder, cut_spans, fill, joined
 from garden.grammar.splice import Splice, splices_between
 from garden.grammar.values import Span
 
-_ERRORS = "surrogatepass"
 _GAP = re.compile(rb"\x01+")
 _LOOK_BYTES = 256
 
@@ -79,7 +79,7 @@ class Gaps:
     @property
     def text(self) -> str:
         """The newest version, as it is recorded."""
-        return self._text.decode("utf-8", _ERRORS)
+        return decoded(self._text)
 
     def removal(self, after: str) -> tuple[Splice, ...]:
         """The splices from the newest version to the text after the erasure; one covers each gap.
@@ -98,12 +98,12 @@ class Gaps:
             splices: list[Splice] = []
             puts: list[tuple[Span, bytes, bytearray]] = []
             for splice in change.splices:
-                inserted, place = _encoded(splice.inserted), _place(splice)
+                inserted, place = encoded(splice.inserted), _place(splice)
                 own = self._marks[start : start + len(inserted)]
                 start += len(inserted)
                 put = _fill_marked(inserted, own, self._finder.filler)
                 puts.append((place, put, own))
-                splices.append(Splice(splice.offset, _decoded(text[slice(*place)]), _decoded(put)))
+                splices.append(Splice(splice.offset, decoded(text[slice(*place)]), decoded(put)))
             if change.carried_out:
                 for place, put, own in reversed(puts):
                     text[slice(*place)] = put
@@ -128,7 +128,7 @@ class Gaps:
             text, origins = text[:], origins[:]
         moved, places = 0, []
         for splice in change.splices:
-            inserted, place = _encoded(splice.inserted), _place(splice)
+            inserted, place = encoded(splice.inserted), _place(splice)
             start = place.start + moved
             own = array("Q", range(len(self._marks), len(self._marks) + len(inserted)))
             self._marks += bytes(len(inserted))
@@ -151,9 +151,9 @@ class Gaps:
             around = _whole_characters(
                 text, Span(max(place.start - reach, 0), min(place.end + reach, len(text)))
             )
-            before = text[around.start : place.start].decode("utf-8", _ERRORS)
-            own = text[place.start : place.end].decode("utf-8", _ERRORS)
-            shown = before + own + text[place.end : around.end].decode("utf-8", _ERRORS)
+            before = decoded(text[around.start : place.start])
+            own = decoded(text[place.start : place.end])
+            shown = before + own + decoded(text[place.end : around.end])
             start, end = self._finder.widen(shown, len(before), len(before) + len(own))
             is_cut = (start == 0 and around.start > 0) or (end == len(shown) and around.end < len(text))
             if not is_cut:
@@ -173,24 +173,24 @@ class Gaps:
 
 def fill_text(text: str, finder: Finder) -> str:
     """Fill every passage of a text; its length in bytes stays."""
-    data = bytearray(_encoded(text))
+    data = bytearray(encoded(text))
     for span in (_byte_span(text, each) for each in finder.find(text)):
         data[slice(*span)] = fill(bytes(data[slice(*span)]), finder.filler)
-    return _decoded(data)
+    return decoded(data)
 
 
 def _cover(before: bytes, after: str, gaps: Sequence[Span]) -> tuple[Splice, ...]:
     """The splices from one text to the other, widened to cover these ranges of the first."""
-    splices, new = splices_between(_decoded(before), after), _encoded(after)
+    splices, new = splices_between(decoded(before), after), encoded(after)
     places = [_place(splice) for splice in splices]
-    grown = [len(_encoded(splice.inserted)) - len(_encoded(splice.removed)) for splice in splices]
+    grown = [len(encoded(splice.inserted)) - len(encoded(splice.removed)) for splice in splices]
     covering = []
     for start, end in joined([*places, *gaps]):
         new_start = start + sum(
             more for place, more in zip(places, grown, strict=True) if place.start < start
         )
         new_end = end + sum(more for place, more in zip(places, grown, strict=True) if place.start <= end)
-        covering.append(Splice(start, _decoded(before[start:end]), _decoded(new[new_start:new_end])))
+        covering.append(Splice(start, decoded(before[start:end]), decoded(new[new_start:new_end])))
     return tuple(covering)
 
 
@@ -212,17 +212,9 @@ def _whole_characters(text: bytearray, span: Span) -> Span:
 
 
 def _byte_span(text: str, span: Span) -> Span:
-    start = len(_encoded(text[: span.start]))
-    return Span(start, start + len(_encoded(text[span.start : span.end])))
+    start = len(encoded(text[: span.start]))
+    return Span(start, start + len(encoded(text[span.start : span.end])))
 
 
 def _place(splice: Splice) -> Span:
-    return Span(splice.offset, splice.offset + len(_encoded(splice.removed)))
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", _ERRORS)
-
-
-def _decoded(data: bytes | bytearray) -> str:
-    return data.decode("utf-8", _ERRORS)
+    return Span(splice.offset, splice.offset + len(encoded(splice.removed)))

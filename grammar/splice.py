@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from garden.grammar.canonical import decoded, encoded
 from garden.grammar.refusals import PatchConflictError
 
 # Splices with less text between them become one.
@@ -49,7 +50,7 @@ def splices_between(before: str, after: str) -> Splices:
         changes = [whole]
     splices, offset, counted = [], 0, 0
     for each in changes:
-        offset += len(_encoded(before[counted : each.start]))
+        offset += len(encoded(before[counted : each.start]))
         counted = each.start
         splices.append(Splice(offset, before[each.start : each.end], after[each.new_start : each.new_end]))
     return tuple(splices)
@@ -57,7 +58,7 @@ def splices_between(before: str, after: str) -> Splices:
 
 def apply_splices(text: str, splices: Iterable[Splice]) -> str:
     """Apply splices; refuse if a removed text is not at its offset."""
-    return apply_to_bytes(_encoded(text), splices).decode("utf-8", "surrogatepass")
+    return decoded(apply_to_bytes(encoded(text), splices))
 
 
 def apply_to_bytes(data: bytes, splices: Iterable[Splice]) -> bytes:
@@ -65,14 +66,14 @@ def apply_to_bytes(data: bytes, splices: Iterable[Splice]) -> bytes:
     pieces: list[bytes] = []
     reached = 0
     for splice in splices:
-        removed = _encoded(splice.removed)
+        removed = encoded(splice.removed)
         end = splice.offset + len(removed)
         if splice.offset < reached or splice.offset > len(data) or data[splice.offset : end] != removed:
             raise PatchConflictError(
                 f"The text that the splice removes is not at byte {splice.offset}.",
                 hint="It belongs to another version of this text.",
             )
-        pieces += data[reached : splice.offset], _encoded(splice.inserted)
+        pieces += data[reached : splice.offset], encoded(splice.inserted)
         reached = end
     return b"".join((*pieces, data[reached:]))
 
@@ -82,7 +83,7 @@ def reverse_splices(splices: Iterable[Splice]) -> Splices:
     reversed_splices, moved = [], 0
     for splice in splices:
         reversed_splices.append(Splice(splice.offset + moved, splice.inserted, splice.removed))
-        moved += len(_encoded(splice.inserted)) - len(_encoded(splice.removed))
+        moved += len(encoded(splice.inserted)) - len(encoded(splice.removed))
     return tuple(reversed_splices)
 
 
@@ -179,7 +180,3 @@ def _merge(changes: Sequence[_Change]) -> list[_Change]:
 
 def _end(members: Sequence[str], outer: int, inner: int) -> Sequence[str]:
     return members[len(members) - outer : len(members) - inner]
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")

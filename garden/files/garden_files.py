@@ -26,7 +26,6 @@ from garden.files.plain_files import (
     fresh_file,
     identity_of,
     open_in,
-    raw_hash,
     read_expected,
     read_stable,
     stamp_of,
@@ -37,6 +36,7 @@ from garden.files.plain_files import (
 from garden.files.prepared_file import PreparedFile
 from garden.files.removals import Removals
 from garden.files.strays import Strays
+from garden.grammar.canonical import raw_hash
 
 
 @dataclass(frozen=True)

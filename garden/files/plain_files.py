@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import sha256
 from typing import NamedTuple
 
 from garden.files.beneath import ALWAYS, READ_FILE, close_quietly, exchange, rename_new
@@ -29,6 +28,7 @@ from garden.files.errors import (
     NotTextError,
     SyncFailedError,
 )
+from garden.grammar.canonical import raw_hash
 
 SIZE_MAX_BYTES = 1 << 20
 READ_ATTEMPTS_MAX = 5
@@ -67,11 +67,6 @@ _EXCHANGES_MAX = 100
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _HAS_LEASES = hasattr(fcntl, "F_SETLEASE")
 _UNLINKABLE = {errno.EPERM, errno.EXDEV, errno.EMLINK, errno.EOPNOTSUPP}
-
-
-def raw_hash(content: bytes) -> str:
-    """Hash a file's bytes as they are: `sha256:<64 hex>`."""
-    return f"sha256:{sha256(content).hexdigest()}"
 
 
 def identity_of(status: os.stat_result) -> Identity:

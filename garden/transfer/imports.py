@@ -18,7 +18,8 @@ from garden.files.errors import (
     translate_os_errors,
 )
 from garden.files.paths import GardenPath, parse_path
-from garden.files.plain_files import SIZE_MAX_BYTES, check_content, raw_hash
+from garden.files.plain_files import SIZE_MAX_BYTES, check_content
+from garden.grammar.canonical import raw_hash
 from garden.grammar.edits import WriteFile
 from garden.grammar.errors import GardenError
 from garden.lint.secrets import secrets_in

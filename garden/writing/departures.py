@@ -1,8 +1,7 @@
 """Departures: changes by which a document loses its file."""
 
 from garden.events.records import DocumentChange
-from garden.files.plain_files import raw_hash
-from garden.grammar.canonical import canonical, content_hash
+from garden.grammar.canonical import canonical, content_hash, raw_hash
 from garden.grammar.splice import Splice
 
 EMPTY_HASH = raw_hash(b"")

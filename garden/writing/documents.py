@@ -8,7 +8,7 @@ from functools import cached_property
 
 from garden.files.garden_files import FileText
 from garden.files.paths import GardenPath
-from garden.files.plain_files import raw_hash
+from garden.grammar.canonical import raw_hash
 from garden.grammar.document import Document
 from garden.grammar.kinds.declaration import Kind
 from garden.grammar.parser import parse

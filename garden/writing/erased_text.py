@@ -9,6 +9,7 @@ from garden.events.payloads import NotePayload, strings_in
 from garden.events.records import Event, Statement
 from garden.events.stream import LockedStream
 from garden.files.garden_files import FileText
+from garden.grammar.canonical import decoded, encoded
 from garden.grammar.edits import RestoreText, WriteFile
 from garden.grammar.passages import runs_at
 from garden.grammar.splice import Splices
@@ -93,12 +94,12 @@ def has_erased_words(adopted: Event) -> bool:
 
 def _places(text: str, splices: Splices) -> Iterator[Span]:
     """Where splices have changed a text, in characters."""
-    data, moved = text.encode("utf-8", "surrogatepass"), 0
+    data, moved = encoded(text), 0
     for splice in splices:
-        start = len(data[: splice.offset + moved].decode("utf-8", "surrogatepass"))
+        start = len(decoded(data[: splice.offset + moved]))
         yield Span(start, start + len(splice.inserted))
-        moved += len(splice.inserted.encode("utf-8", "surrogatepass"))
-        moved -= len(splice.removed.encode("utf-8", "surrogatepass"))
+        moved += len(encoded(splice.inserted))
+        moved -= len(encoded(splice.removed))
 
 
 def _names(stream: LockedStream, statement: Statement) -> Iterator[str | None]:

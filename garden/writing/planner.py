@@ -10,9 +10,8 @@ from garden.events.records import DocumentChange, Statement
 from garden.events.stream import EventName
 from garden.files.errors import FileExistsAlreadyError, FileTooLargeError
 from garden.files.paths import GardenPath
-from garden.files.plain_files import raw_hash
 from garden.grammar.apply import AppliedEdit, apply
-from garden.grammar.canonical import canonical
+from garden.grammar.canonical import canonical, raw_hash
 from garden.grammar.change_log import find_change_log, log_entry
 from garden.grammar.document import Section
 from garden.grammar.edits import (

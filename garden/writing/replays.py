@@ -10,7 +10,7 @@ from garden.events.stream import LockedStream
 from garden.files.errors import FileTooLargeError, NotTextError
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
-from garden.files.plain_files import raw_hash
+from garden.grammar.canonical import raw_hash
 from garden.writing.lost_writes import LostWrites
 from garden.writing.outcomes import WriteOutcome
 from garden.writing.planner import MOVE_OP

@@ -9,7 +9,7 @@ from typing import Any
 
 from garden.application import Garden
 from garden.events.saga import Status
-from garden.files.plain_files import raw_hash
+from garden.grammar.canonical import raw_hash
 from garden.tools.error_codes import CODES
 from garden.upkeep.reconciliation import reconcile
 from garden.upkeep.status import State, status_of_user

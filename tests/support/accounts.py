@@ -15,8 +15,8 @@ from garden.events.reader import EventReader
 from garden.events.records import Caller, DocumentChange, Event, Statement
 from garden.events.store import EventStore, LogOutcome
 from garden.events.stream import LockedStream
-from garden.events.verifier import Verifier, raw_hash
-from garden.grammar.canonical import canonical, content_hash
+from garden.events.verifier import Verifier
+from garden.grammar.canonical import canonical, content_hash, encoded, raw_hash
 from garden.grammar.splice import splices_between
 
 ADA = Caller("ada", "companion", tool_call_id="call-1")
@@ -58,7 +58,7 @@ class Account:
         return DocumentChange(
             splices=splices_between(before or "", text),
             intended_hash=content_hash(text),
-            intended_raw_hash=raw_hash(text),
+            intended_raw_hash=raw_hash(encoded(text)),
             sealed_text=canonical(text),
         )
 

@@ -10,8 +10,9 @@ from garden.events.reader import ReaderSnapshot
 from garden.events.records import Event
 from garden.events.rows import event_of
 from garden.events.saga import Status
-from garden.events.verifier import Verifier, raw_hash
+from garden.events.verifier import Verifier
 from garden.files.paths import GardenPath
+from garden.grammar.canonical import encoded, raw_hash
 from garden.grammar.splice import apply_splices
 from garden.home.keys import KeySource
 from garden.writing.departures import EMPTY_HASH
@@ -136,7 +137,7 @@ def _wrong_with_file(home: Path, document: Told) -> Iterator[str]:
     if file.read_bytes() != document.text.encode():
         yield f"{document.path}: the file is not the newest version of the account"
     # An erasure takes the hashes of versions with gaps, and of the version after the last of them.
-    if document.committed[-1].intended_raw_hash not in {None, raw_hash(document.text)}:
+    if document.committed[-1].intended_raw_hash not in {None, raw_hash(encoded(document.text))}:
         yield f"{document.path}: the newest event names another text"
     if file.stat().st_nlink != 1:
         yield f"{document.path}: the file has {file.stat().st_nlink} names"

@@ -9,8 +9,7 @@ from typing import Any
 from garden.access.dispatcher import Envelope
 from garden.application import Garden
 from garden.events.database import Connection
-from garden.files.plain_files import raw_hash
-from garden.grammar.canonical import content_hash
+from garden.grammar.canonical import content_hash, raw_hash
 from garden.session import Session
 from garden.tools.declaration import Tool
 from garden.tools.registry import REGISTRY

@@ -24,6 +24,7 @@ from garden.files.errors import UNREADABLE, FileMissingError
 from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
+from garden.grammar.canonical import decoded
 from garden.grammar.erasing import erase_passages
 from garden.grammar.errors import GardenError
 from garden.grammar.gaps import fill_text
@@ -313,6 +314,6 @@ def _lines_of(rows: Sequence[Row]) -> Iterator[str]:
     """The lines that people and agents wrote; not the structure that every document has."""
     for row in rows:
         for inserted in row["splices_inserted"] or ():
-            for line in bytes(inserted).decode("utf-8", "surrogatepass").splitlines():
+            for line in decoded(inserted).splitlines():
                 if not _STRUCTURE.match(line):
                     yield line

@@ -15,8 +15,7 @@ from garden.events.stream import LockedStream
 from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
-from garden.files.plain_files import raw_hash
-from garden.grammar.canonical import canonical
+from garden.grammar.canonical import canonical, raw_hash
 from garden.grammar.change_log import log_entry
 from garden.grammar.erasing import erase_passages
 from garden.grammar.gaps import Gaps

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from garden.application import Garden
 from garden.events.payloads import payload_json
 from garden.events.reader import Query
-from garden.files.plain_files import raw_hash
+from garden.grammar.canonical import raw_hash
 from tests.crash.power.processes import Asked
 from tests.support.planted import ok
 from tests.support.promises import inserted_by, told
