@@ -1,53 +1,68 @@
 """A document: one parsed Markdown text with its frontmatter, headings, sections and problems.
 
-A document keeps its text, so `parse(text).text == text`. Offsets in spans count characters of that text.
+A document keeps its text, so `parse(text).text == text`. Offsets in spans count characters of that text. Its
+contents are the same text in pieces: versions of a document share those that did not change.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
+from operator import attrgetter
 
 from garden.grammar.canonical import content_hash
 from garden.grammar.items import find_items
+from garden.grammar.lines import flat
 from garden.grammar.values import Anchor, Frontmatter, Heading, ListItem, Problem, Span
 
 MALFORMED_CODES = frozenset({"frontmatter_malformed", "frontmatter_unclosed", "frontmatter_second"})
+SECTION_LEVEL = 2
+
+_TEXT, _LINE_ENDS = attrgetter("text"), attrgetter("line_ends")
 
 
 @dataclass(frozen=True)
-class Section:
-    """An H2 heading, the anchor on the line after it, and the body up to the next top-level H2 or H1.
+class SectionContent:
+    """The text from one top-level H1 or H2 to the next, or above the first, without its place.
 
-    `span` covers all three. `body_span` begins after the anchor's line, or after the heading's if there is no
-    anchor, and includes the blank lines around the words; `body_line` is its first line.
+    Its offsets count from its own start and its lines from 1. `level` is that of its heading, 0 above the
+    first; `head_end` and `head_lines` are where the body begins; `strays` are the anchor comments that name
+    no section. `kept` is where other rooms keep what they derived from it, by all else that went in.
     """
 
-    heading: Heading
-    anchor: Anchor | None
-    anchor_span: Span | None
-    span: Span
-    body_span: Span
-    body_line: int
     text: str
+    level: int
+    headings: tuple[Heading, ...]
+    anchor: Anchor | None
+    head_end: int
+    head_lines: int
+    strays: tuple[Problem, ...]
+    kept: dict[object, object] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def heading(self) -> Heading:
+        """Its heading; the text above the first has none."""
+        return self.headings[0]
 
     @property
     def name(self) -> str:
         """The section's name for callers: the anchor, as in `concerns v1`, else the words of the heading."""
         return str(self.anchor) if self.anchor else self.heading.text
 
-    @property
-    def line(self) -> int:
-        """The first line of its heading."""
-        return self.heading.line
+    @cached_property
+    def line_ends(self) -> int:
+        """The number of its line ends."""
+        return flat(self.text).count("\n")
 
     @cached_property
     def body(self) -> str:
         """The body with the blank lines around it."""
-        return self.text[self.body_span.start - self.span.start :]
+        return self.text[self.head_end :]
 
     @cached_property
     def items(self) -> tuple[ListItem, ...]:
         """The items of the body's top-level lists, each with everything nested in it."""
-        return find_items(self.body, self.body_span.start, self.body_line)
+        return find_items(self.body, self.head_end, self.head_lines + 1)
 
     @cached_property
     def hash(self) -> str:
@@ -56,20 +71,123 @@ class Section:
 
 
 @dataclass(frozen=True)
+class Section:
+    """An H2 heading, the anchor on the line after it, and the body up to the next top-level H2 or H1.
+
+    `content` is all of it without its place; it begins at `start`, on line `line`. `span` covers all three
+    parts. `body_span` begins after the anchor's line, or after the heading's if there is no anchor, and
+    includes the blank lines around the words; `body_line` is its first line.
+    """
+
+    content: SectionContent
+    start: int
+    line: int
+
+    @property
+    def name(self) -> str:
+        """The section's name for callers: the anchor, as in `concerns v1`, else the words of the heading."""
+        return self.content.name
+
+    @property
+    def text(self) -> str:
+        """Heading, anchor and body."""
+        return self.content.text
+
+    @property
+    def body(self) -> str:
+        """The body with the blank lines around it."""
+        return self.content.body
+
+    @property
+    def hash(self) -> str:
+        """The content hash of heading, anchor and body in canonical form."""
+        return self.content.hash
+
+    @property
+    def anchor(self) -> Anchor | None:
+        """The section's anchor."""
+        return self.content.anchor
+
+    @cached_property
+    def heading(self) -> Heading:
+        """The section's heading."""
+        return self.content.heading.moved(self.start, self.line - 1)
+
+    @property
+    def anchor_span(self) -> Span | None:
+        """The line of the anchor."""
+        return Span(self.heading.span.end, self.body_span.start) if self.anchor else None
+
+    @property
+    def span(self) -> Span:
+        """Heading, anchor and body."""
+        return Span(self.start, self.start + len(self.text))
+
+    @property
+    def body_span(self) -> Span:
+        """The body with the blank lines around it."""
+        return Span(self.start + self.content.head_end, self.start + len(self.text))
+
+    @property
+    def body_line(self) -> int:
+        """The first line of the body."""
+        return self.line + self.content.head_lines
+
+    @cached_property
+    def items(self) -> tuple[ListItem, ...]:
+        """The items of the body's top-level lists, each with everything nested in it."""
+        return tuple(item.moved(self.start, self.line - 1) for item in self.content.items)
+
+
+@dataclass(frozen=True)
 class Document:
-    """A parsed text. `problems` lists what is wrong with it; no tool edits a `malformed` document."""
+    """A parsed text. `problems` lists what is wrong with it; no tool edits a `malformed` document.
+
+    `contents` is the text in pieces: the first is the text above the first H1 or H2, often with frontmatter.
+    """
 
     text: str
     newline: str
     frontmatter: Frontmatter | None
-    headings: tuple[Heading, ...]
-    sections: tuple[Section, ...]
+    contents: tuple[SectionContent, ...]
     problems: tuple[Problem, ...]
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The offset of each content, then the end of the text."""
+        return tuple(accumulate(map(len, map(_TEXT, self.contents)), initial=0))
+
+    @cached_property
+    def lines(self) -> tuple[int, ...]:
+        """The first line of each content."""
+        return tuple(accumulate(map(_LINE_ENDS, self.contents[:-1]), initial=1))
+
+    @cached_property
+    def headings(self) -> tuple[Heading, ...]:
+        """All top-level headings, of every level."""
+        return tuple(
+            heading.moved(start, line - 1)
+            for content, start, line in self.places()
+            for heading in content.headings
+        )
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """The sections, in order; the text under an H1 is none."""
+        return tuple(
+            Section(content, start, line)
+            for content, start, line in self.places()
+            if content.level == SECTION_LEVEL
+        )
+
+    def places(self) -> Iterator[tuple[SectionContent, int, int]]:
+        """Yield each content with its offset and its first line."""
+        return zip(self.contents, self.starts, self.lines, strict=False)
 
     @cached_property
     def title(self) -> str | None:
         """The words of the first H1."""
-        return next((heading.text for heading in self.headings if heading.level == 1), None)
+        return next((content.heading.text for content in self.contents if content.level == 1), None)
 
     @property
     def values(self) -> dict[str, object]:

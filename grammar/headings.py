@@ -1,10 +1,8 @@
 """The top-level headings of a text: by the fast scanner if it is sure, else by markdown-it-py."""
 
-from dataclasses import replace
-
 from garden.grammar.blocks import headings_by_markdown_it
 from garden.grammar.scanner import scan_headings
-from garden.grammar.values import Heading, Span
+from garden.grammar.values import Heading
 
 
 def find_headings(flat_text: str, start: int) -> tuple[Heading, ...]:
@@ -20,11 +18,4 @@ def find_headings(flat_text: str, start: int) -> tuple[Heading, ...]:
 
 
 def _shift(headings: list[Heading], offset: int, lines: int) -> tuple[Heading, ...]:
-    return tuple(
-        replace(
-            heading,
-            span=Span(heading.span.start + offset, heading.span.end + offset),
-            line=heading.line + lines,
-        )
-        for heading in headings
-    )
+    return tuple(heading.moved(offset, lines) for heading in headings)

@@ -2,10 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from garden.grammar.blocks import code_starts
-from garden.grammar.document import Document, Section
+from garden.grammar.document import SECTION_LEVEL, Document, SectionContent
 from garden.grammar.frontmatter_block import find_frontmatter, find_second_block, opens_without_closing
 from garden.grammar.headings import find_headings
 from garden.grammar.lines import flat, newline_of
@@ -25,39 +26,56 @@ def parse(text: str) -> Document:
     start = len(BOM) if text.startswith(BOM) else 0
     frontmatter = find_frontmatter(text, flat_text, start)
     body_start = frontmatter.span.end if frontmatter else start
-    headings = find_headings(flat_text, body_start)
-    sections = tuple(_sections(text, flat_text, headings))
-    problems = (
-        *_frontmatter_problems(flat_text, start, body_start, frontmatter),
-        *_anchor_problems(flat_text, body_start, sections),
-    )
-    return Document(text, newline_of(text), frontmatter, headings, sections, problems)
+    contents = _contents(text, flat_text, body_start, find_headings(flat_text, body_start))
+    problems = tuple(_frontmatter_problems(flat_text, start, body_start, frontmatter))
+    return _document(text, frontmatter, contents, problems)
 
 
-def _sections(text: str, flat_text: str, headings: tuple[Heading, ...]) -> Iterator[Section]:
-    borders = [heading for heading in headings if heading.level <= 2]
-    ends = [heading.span.start for heading in borders[1:]] + [len(text)]
-    for heading, end in zip(borders, ends, strict=False):
-        if heading.level == 2:
-            yield _section(text, flat_text, heading, end)
+def _document(
+    text: str,
+    frontmatter: Frontmatter | None,
+    contents: tuple[SectionContent, ...],
+    problems: tuple[Problem, ...],
+) -> Document:
+    document = Document(text, newline_of(text), frontmatter, contents, problems)
+    found = tuple(_anchor_problems(document))
+    return replace(document, problems=problems + found) if found else document
 
 
-def _section(text: str, flat_text: str, heading: Heading, end: int) -> Section:
-    head_end, anchor, anchor_span = heading.span.end, None, None
-    match = _ANCHOR_LINE.match(flat_text, head_end, end)
+def _contents(
+    text: str, flat_text: str, body_start: int, headings: Sequence[Heading]
+) -> tuple[SectionContent, ...]:
+    """Cut a text at its H1 and H2 headings."""
+    borders = [place for place, heading in enumerate(headings) if heading.level <= SECTION_LEVEL]
+    starts = [headings[place].span.start for place in borders]
+    afters, ends = [*borders, len(headings)], [*starts, len(text)]
+    contents = [_above(text[: ends[0]], flat_text[: ends[0]], body_start, headings[: afters[0]])]
+    for place, after, start, end in zip(borders, afters[1:], starts, ends[1:], strict=True):
+        contents.append(_content(text[start:end], flat_text[start:end], headings[place:after]))
+    return tuple(contents)
+
+
+def _above(text: str, flat_text: str, body_start: int, headings: Sequence[Heading]) -> SectionContent:
+    lines = flat_text.count("\n", 0, body_start)
+    strays = _strays(flat_text, body_start)
+    return SectionContent(text, 0, tuple(headings), None, body_start, lines, strays)
+
+
+def _content(text: str, flat_text: str, headings: Sequence[Heading]) -> SectionContent:
+    first = headings[0]
+    own = tuple(heading.moved(-first.span.start, 1 - first.line) for heading in headings)
+    head_end, body_start = own[0].span.end, own[0].span.end
+    match = _ANCHOR_LINE.match(flat_text, head_end) if first.level == SECTION_LEVEL else None
     if match:
-        anchor = Anchor(match[1], int(match[2]))
-        anchor_span = Span(head_end, match.end())
-        head_end = match.end()
-    head_lines = flat_text.count("\n", heading.span.start, head_end)
-    return Section(
-        heading,
-        anchor,
-        anchor_span,
-        Span(heading.span.start, end),
-        Span(head_end, end),
-        heading.line + head_lines,
-        text[heading.span.start : end],
+        body_start = match.end()
+    return SectionContent(
+        text,
+        first.level,
+        own,
+        Anchor(match[1], int(match[2])) if match else None,
+        body_start,
+        flat_text.count("\n", 0, body_start),
+        _strays(flat_text, 0, head_end if match else None),
     )
 
 
@@ -82,27 +100,28 @@ def _frontmatter_problems(
         yield _problem(flat_text, "frontmatter_second", message, second)
 
 
-def _anchor_problems(flat_text: str, body_start: int, sections: tuple[Section, ...]) -> Iterator[Problem]:
-    if flat_text.count("@anchor", body_start) != sum(section.anchor is not None for section in sections):
-        yield from _stray_anchors(flat_text, body_start, sections)
-    counts = Counter(section.anchor for section in sections if section.anchor)
-    for section in sections:
+def _anchor_problems(document: Document) -> Iterator[Problem]:
+    for content, start, line in document.places():
+        for stray in content.strays:
+            yield stray.moved(start, line - 1)
+    counts = Counter(content.anchor for content in document.contents if content.anchor)
+    for section in document.sections if len(counts) < counts.total() else ():
         if section.anchor and section.anchor_span and counts[section.anchor] > 1:
             message = f"The anchor {section.anchor} is under {counts[section.anchor]} headings."
             yield Problem("anchor_duplicate", message, section.anchor_span, section.body_line - 1)
 
 
-def _stray_anchors(flat_text: str, body_start: int, sections: tuple[Section, ...]) -> Iterator[Problem]:
-    known = {section.anchor_span.start for section in sections if section.anchor_span}
-    unknown = [match for match in _ANCHOR_LIKE.finditer(flat_text, body_start) if match.start() not in known]
-    code = code_starts(flat_text, body_start) if unknown else set()
-    line, counted_to = 1, 0
-    for match in unknown:
-        if match.start() not in code:
-            message = "This anchor is not well-formed, or not on the line right after an H2 heading."
-            line += flat_text.count("\n", counted_to, match.start())
-            counted_to = match.start()
-            yield Problem("anchor_stray", message, Span(*match.span()), line)
+def _strays(flat_text: str, start: int, owned: int | None = None) -> tuple[Problem, ...]:
+    """Find the anchor comments from `start` on that name no section; the one at `owned` names its own."""
+    if flat_text.count("@anchor", start) == (owned is not None):
+        return ()
+    code = code_starts(flat_text, start)
+    message = "This anchor is not well-formed, or not on the line right after an H2 heading."
+    return tuple(
+        _problem(flat_text, "anchor_stray", message, Span(*match.span()))
+        for match in _ANCHOR_LIKE.finditer(flat_text, start)
+        if match.start() != owned and match.start() not in code
+    )
 
 
 def _problem(flat_text: str, code: str, message: str, span: Span) -> Problem:

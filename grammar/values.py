@@ -21,6 +21,10 @@ class Span(NamedTuple):
         """Return this part of a text."""
         return text[self.start : self.end]
 
+    def moved(self, characters: int) -> "Span":
+        """Return the range so many characters further down."""
+        return Span(self.start + characters, self.end + characters)
+
 
 class Anchor(NamedTuple):
     """A section's identity, as in `<!-- @anchor: concerns v1 -->`."""
@@ -47,6 +51,10 @@ class Heading:
         """The heading's words for comparison, without punctuation or case."""
         return _PUNCTUATION.sub(" ", self.text).strip().casefold() or self.text
 
+    def moved(self, characters: int, lines: int) -> "Heading":
+        """Return the heading so many characters and lines further down."""
+        return Heading(self.level, self.text, self.span.moved(characters), self.line + lines, self.setext)
+
 
 @dataclass(frozen=True, slots=True)
 class ListItem:
@@ -61,6 +69,10 @@ class ListItem:
     text: str
     line: int
 
+    def moved(self, characters: int, lines: int) -> "ListItem":
+        """Return the item so many characters and lines further down."""
+        return ListItem(self.span.moved(characters), self.marker, self.text, self.line + lines)
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -70,6 +82,10 @@ class Problem:
     message: str
     span: Span
     line: int
+
+    def moved(self, characters: int, lines: int) -> "Problem":
+        """Return the problem so many characters and lines further down."""
+        return Problem(self.code, self.message, self.span.moved(characters), self.line + lines)
 
 
 @dataclass(frozen=True, slots=True)
