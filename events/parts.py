@@ -7,6 +7,7 @@ Without the salt no guess can be checked against the commitment.
 import os
 from collections.abc import Mapping
 from hashlib import sha256
+from itertools import repeat
 from typing import Any
 
 from garden.events.encoding import encode
@@ -47,10 +48,7 @@ def new_salts(parts: Parts) -> bytes:
 
 def commit(row: Mapping[str, Any], salts: bytes, parts: Parts) -> bytes:
     """The commitments to the parts of a row, one after the other."""
-    return b"".join(
-        _commitment(row, columns, salt)
-        for columns, salt in zip(parts.values(), _cut(salts, SALT_BYTES), strict=True)
-    )
+    return b"".join(map(_commitment, repeat(row), parts.values(), _cut(salts, SALT_BYTES)))
 
 
 def erased_parts(row: Mapping[str, Any], parts: Parts) -> frozenset[str]:

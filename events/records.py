@@ -1,7 +1,7 @@
 """Events, heads and annotations. A field declared here is a column: `rows`, `seals` and the SQL follow it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -67,8 +67,7 @@ class DocumentChange:
     leaves_file: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """The version and hashes that the event log believes a document to have, and the end of its chain.
 
     `has_file` is false before the first version, and after a move away or an erasure.
@@ -101,8 +100,7 @@ class LastChange(NamedTuple):
     before_raw_hash: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(NamedTuple):
     """One event of the log."""
 
     user_id: str
@@ -162,8 +160,7 @@ def head_after(head: Head, event: Event) -> Head:
     """The head after a committed event; a statement does not move it."""
     if event.document_version is None:
         return head
-    return replace(
-        head,
+    return head._replace(
         version=event.document_version,
         content_hash=event.intended_hash,
         raw_hash=event.intended_raw_hash,

@@ -4,8 +4,10 @@ The columns are the fields of the records, in their order; splices and a seal ta
 input types of the database (`garden.event_v1` and the others) have the same columns in the same order.
 """
 
-from collections.abc import Mapping
-from dataclasses import fields
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from itertools import repeat
+from operator import attrgetter
 from typing import Any
 
 from psycopg.types.json import Jsonb
@@ -22,7 +24,8 @@ Row = Mapping[str, Any]
 
 
 def _names(record: type[Any], *composites: str) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(record) if field.name not in composites)
+    fields = getattr(record, "_fields", None) or tuple(field.name for field in dataclasses.fields(record))
+    return tuple(name for name in fields if name not in composites)
 
 
 _CALLER, _STATEMENT = _names(Caller), _names(Statement)
@@ -50,6 +53,7 @@ HEAD_COLUMNS = ("user_id", "path", *_HEAD, *HEAD_SEAL)
 _TOLD = ("after_hash", "error", "written_at", "committed_at", "failed_at", "state_salt_version")
 NEW_EVENT = tuple(name for name in EVENT_COLUMNS if name not in _TOLD)
 NEW_STATE = (*STATE, *STATE_SEAL)
+WRITTEN_STATE = tuple(f"written_{name}" for name in NEW_STATE)
 # What an erasure may change, in the order of the input types.
 FILLED_EVENT = (
     "event_id", "section_anchor", "sections", "rationale", "override_rationale", "evidence_refs", "edit",
@@ -62,17 +66,36 @@ FILLED_ANNOTATION = (
     "transaction_id", "agent_action_id", "salts",
 )  # fmt: skip
 
+# Where each column's value is in a record; that of any other column is under its own name.
+_IN_CALLER = {name: f"caller.{name}" for name in _CALLER}
+_IN_CHAIN = {"chain_hash": "chain.mac", "integrity_salt_version": "chain.version"}
+_IN_EVENT = {
+    **_IN_CALLER,
+    **_IN_CHAIN,
+    **{name: f"statement.{name}" for name in _STATEMENT},
+    "user_id": "user_id",
+    "state_seal": "state.mac",
+    "state_salt_version": "state.version",
+}
+_UNSPLICED = tuple(name for name in EVENT_COLUMNS if name not in _SPLICES)
+
+
+def _getter(columns: Iterable[str], places: Mapping[str, str]) -> Callable[[object], tuple[Any, ...]]:
+    return attrgetter(*(places.get(name, name) for name in columns))
+
+
+_event_values = _getter(_UNSPLICED, _IN_EVENT)
+_state_values = _getter(NEW_STATE, _IN_EVENT)
+_head_values = attrgetter(*_HEAD)
+_annotation_values = _getter(ANNOTATION_COLUMNS, {**_IN_CALLER, **_IN_CHAIN})
+
 
 def event_row(event: Event) -> dict[str, Any]:
     """Every column of an event, with plain values."""
-    return {
-        **_fields(event.caller, _CALLER),
-        **_fields(event.statement, _STATEMENT),
-        **_fields(event, _EVENT),
-        **splices_row(event.splices),
-        **seal_row(event.chain, CHAIN_SEAL),
-        **seal_row(event.state, STATE_SEAL),
-    }
+    row = dict(zip(_UNSPLICED, _event_values(event), strict=True)) | splices_row(event.splices)
+    row["sections"], row["evidence_refs"] = list(row["sections"]), list(row["evidence_refs"])
+    row["edit"] = payload_json(row["edit"])
+    return row
 
 
 def event_of(row: Row) -> Event:
@@ -106,12 +129,12 @@ def splices_of(row: Row) -> Splices | None:
 
 def state_row(event: Event) -> dict[str, Any]:
     """The columns of an event's state."""
-    return {**_fields(event, STATE), **seal_row(event.state, STATE_SEAL)}
+    return dict(zip(NEW_STATE, _state_values(event), strict=True))
 
 
 def head_row(user_id: str, path: str, head: Head) -> dict[str, Any]:
     """Every column of a head but its seal."""
-    return {"user_id": user_id, "path": path, **_fields(head, _HEAD)}
+    return {"user_id": user_id, "path": path, **dict(zip(_HEAD, _head_values(head), strict=True))}
 
 
 def head_of(row: Row) -> Head:
@@ -121,11 +144,8 @@ def head_of(row: Row) -> Head:
 
 def annotation_row(annotation: Annotation) -> dict[str, Any]:
     """Every column of an annotation, with plain values."""
-    return {
-        **_fields(annotation.caller, _CALLER),
-        **_fields(annotation, _ANNOTATION),
-        **seal_row(annotation.chain, CHAIN_SEAL),
-    }
+    row = dict(zip(ANNOTATION_COLUMNS, _annotation_values(annotation), strict=True))
+    return row | {"evidence_refs": list(annotation.evidence_refs)}
 
 
 def annotation_of(row: Row) -> Annotation:
@@ -157,24 +177,12 @@ def last_change_of(row: Row) -> LastChange | None:
 
 def parameters(row: Row) -> dict[str, Any]:
     """A row's values as psycopg takes them: objects as JSON, offsets in one size of integer."""
-    return {name: _parameter(name, value) for name, value in row.items()}
-
-
-def _parameter(name: str, value: Any) -> Any:
-    if value is None:
-        return None
-    if name in _JSON:
-        return Jsonb(value)
-    return list(map(Int4, value)) if name == "splice_offsets" else value
-
-
-def _fields(record: object, names: tuple[str, ...]) -> dict[str, Any]:
-    values = {name: getattr(record, name) for name in names}
-    for name in _LISTS:
-        if name in values:
-            values[name] = list(values[name])
-    if "edit" in values:
-        values["edit"] = payload_json(values["edit"])
+    values = dict(row)
+    for name in _JSON:
+        if values.get(name) is not None:
+            values[name] = Jsonb(values[name])
+    if values.get("splice_offsets") is not None:
+        values["splice_offsets"] = list(map(Int4, values["splice_offsets"]))
     return values
 
 
@@ -204,5 +212,5 @@ def transition_values(event: Event, expected: Status) -> dict[str, Any]:
 
 def written_values(event: Event | None) -> dict[str, Any]:
     """The state of an event that is marked as written on its way to the end; empty without one."""
-    state = parameters(state_row(event)) if event else dict.fromkeys(NEW_STATE)
-    return {f"written_{name}": value for name, value in state.items()}
+    values = parameters(state_row(event)).values() if event else repeat(None)
+    return dict(zip(WRITTEN_STATE, values, strict=False))

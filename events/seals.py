@@ -10,10 +10,8 @@
 Empty columns are left out, so that a column added later leaves old seals valid.
 """
 
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from datetime import datetime
-from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -22,8 +20,11 @@ from garden.events.keyring import Keyring, Seal
 from garden.events.parts import ANNOTATION_PARTS, EVENT_PARTS, commit, new_salts
 from garden.events.records import Annotation, Event, Head
 from garden.events.rows import (
+    ANNOTATION_COLUMNS,
     ANSWER_SEAL,
     CHAIN_SEAL,
+    EVENT_COLUMNS,
+    HEAD_COLUMNS,
     HEAD_SEAL,
     REQUEST_SEAL,
     STATE,
@@ -38,8 +39,14 @@ from garden.events.rows import (
 )
 from garden.grammar.canonical import encoded
 
-_EVENT_NOT_CHAINED = {*STATE, *CHAIN_SEAL, *STATE_SEAL, "salts", *chain(*EVENT_PARTS.values())}
-_ANNOTATION_NOT_CHAINED = {*CHAIN_SEAL, "salts", *chain(*ANNOTATION_PARTS.values())}
+_NOT_CHAINED = {*STATE, *CHAIN_SEAL, *STATE_SEAL, "salts"}
+_CHAINED_EVENT = tuple(
+    name for name in EVENT_COLUMNS if name not in _NOT_CHAINED.union(*EVENT_PARTS.values())
+)
+_CHAINED_ANNOTATION = tuple(
+    name for name in ANNOTATION_COLUMNS if name not in _NOT_CHAINED.union(*ANNOTATION_PARTS.values())
+)
+_SEALED_HEAD = tuple(name for name in HEAD_COLUMNS if name not in HEAD_SEAL)
 # The hash after a change is that before it was carried out, which the chain covers.
 _SEALED_STATE = tuple(name for name in STATE if name != "after_hash")
 
@@ -55,55 +62,55 @@ def line_holds(row: Row, sealed_text: str, keys: Keyring) -> bool:
     return keys.holds_bytes(seal, "line", encoded(sealed_text))
 
 
-def seal_event(event: Event, previous: bytes, keys: Keyring) -> Event:
-    """Commit to the parts of a new event, chain it to the one before it, and seal its state."""
-    row = event_row(replace(event, salts=event.salts or new_salts(EVENT_PARTS)))
-    row["commitments"] = commit(row, row["salts"], EVENT_PARTS)
-    seal = keys.seal("chain", previous, _sealed(row, _EVENT_NOT_CHAINED))
-    sealed = replace(event, salts=row["salts"], commitments=row["commitments"], chain=seal)
-    return seal_state(sealed, keys)
+def seal_event(event: Event, previous: bytes, keys: Keyring) -> tuple[Event, dict[str, Any]]:
+    """Commit to the parts of a new event, chain it to the one before it, and seal its state; with its row."""
+    row = event_row(event)
+    row["salts"] = salts = event.salts or new_salts(EVENT_PARTS)
+    row["commitments"] = commitments = commit(row, salts, EVENT_PARTS)
+    sealed = keys.seal("chain", previous, _filled(row, _CHAINED_EVENT))
+    state = keys.seal("state", sealed.mac, _filled(row, _SEALED_STATE))
+    row |= seal_row(sealed, CHAIN_SEAL) | seal_row(state, STATE_SEAL)
+    return event._replace(salts=salts, commitments=commitments, chain=sealed, state=state), row
 
 
 def chain_holds(row: Row, previous: bytes, keys: Keyring) -> bool:
     """Whether an event follows the one before it and none of its fixed columns was changed."""
-    return keys.holds(seal_of(row, CHAIN_SEAL), "chain", previous, _sealed(row, _EVENT_NOT_CHAINED))
+    return keys.holds(seal_of(row, CHAIN_SEAL), "chain", previous, _filled(row, _CHAINED_EVENT))
 
 
 def seal_state(event: Event, keys: Keyring) -> Event:
     """Seal an event's state."""
-    row = state_row(event)
-    state = _sealed({name: row[name] for name in _SEALED_STATE})
-    return replace(event, state=keys.seal("state", event.chain.mac, state))
+    state = _filled(state_row(event), _SEALED_STATE)
+    return event._replace(state=keys.seal("state", event.chain.mac, state))
 
 
 def state_holds(row: Row, keys: Keyring) -> bool:
     """Whether an event's state is the one that was sealed."""
-    state = _sealed({name: row[name] for name in _SEALED_STATE})
-    return keys.holds(seal_of(row, STATE_SEAL), "state", row["chain_hash"], state)
+    return keys.holds(seal_of(row, STATE_SEAL), "state", row["chain_hash"], _filled(row, _SEALED_STATE))
 
 
-def seal_annotation(annotation: Annotation, previous: bytes, keys: Keyring) -> Annotation:
-    """Commit to the parts of a new annotation, and chain it to the end of the journal."""
-    row = annotation_row(replace(annotation, salts=annotation.salts or new_salts(ANNOTATION_PARTS)))
+def seal_annotation(annotation: Annotation, previous: bytes, keys: Keyring) -> dict[str, Any]:
+    """Commit to the parts of a new annotation, and chain it to the end of the journal; returns its row."""
+    row = annotation_row(annotation)
+    row["salts"] = annotation.salts or new_salts(ANNOTATION_PARTS)
     row["commitments"] = commit(row, row["salts"], ANNOTATION_PARTS)
-    seal = keys.seal("annotation", previous, _sealed(row, _ANNOTATION_NOT_CHAINED))
-    return replace(annotation, salts=row["salts"], commitments=row["commitments"], chain=seal)
+    sealed = keys.seal("annotation", previous, _filled(row, _CHAINED_ANNOTATION))
+    return row | seal_row(sealed, CHAIN_SEAL)
 
 
 def annotation_holds(row: Row, previous: bytes, keys: Keyring) -> bool:
     """Whether an annotation follows what the journal holds before it, unchanged."""
-    return keys.holds(seal_of(row, CHAIN_SEAL), "annotation", previous, _sealed(row, _ANNOTATION_NOT_CHAINED))
+    return keys.holds(seal_of(row, CHAIN_SEAL), "annotation", previous, _filled(row, _CHAINED_ANNOTATION))
 
 
-def sealed_head_row(user_id: str, path: str, head: Head, keys: Keyring) -> dict[str, Any]:
-    """Every column of a head, with a new seal."""
-    row = head_row(user_id, path, head)
-    return {**row, **seal_row(keys.seal("head", _sealed(row)), HEAD_SEAL)}
+def seal_head(user_id: str, path: str, head: Head, keys: Keyring) -> Seal:
+    """Seal every column of a head."""
+    return keys.seal("head", _filled(head_row(user_id, path, head), _SEALED_HEAD))
 
 
 def head_holds(row: Row, keys: Keyring) -> bool:
     """Whether a head is one that was sealed."""
-    return keys.holds(seal_of(row, HEAD_SEAL), "head", _sealed(row, HEAD_SEAL))
+    return keys.holds(seal_of(row, HEAD_SEAL), "head", _filled(row, _SEALED_HEAD))
 
 
 def seal_request(
@@ -128,5 +135,5 @@ def request_holds(user_id: str, key: str, row: Row, keys: Keyring) -> bool:
     return keys.holds(seal_of(row, ANSWER_SEAL), "answer", user_id, key, row["event_id"], row["response"])
 
 
-def _sealed(row: Row, but: Collection[str] = ()) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name not in but and value is not None}
+def _filled(row: Row, columns: tuple[str, ...]) -> dict[str, Any]:
+    return {name: row[name] for name in columns if row[name] is not None}

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self
 from uuid import UUID
@@ -16,18 +15,19 @@ from garden.events.pool import PooledConnection, translate_errors
 from garden.events.records import Annotation, Caller, DocumentChange, Event, Head, Statement, head_after
 from garden.events.round_trips import Work, pipelined, report_conflict, report_lost_answer
 from garden.events.rows import (
+    HEAD_SEAL,
     NEW_EVENT,
     Row,
-    annotation_row,
-    event_row,
     head_of,
+    head_row,
     last_change_of,
     parameters,
+    seal_row,
     transition_values,
     written_values,
 )
 from garden.events.saga import StaleStateError, Status, check_transition
-from garden.events.seals import line_seal, seal_annotation, seal_event, seal_state, sealed_head_row
+from garden.events.seals import line_seal, seal_annotation, seal_event, seal_head, seal_state
 from garden.events.statements import statements
 from garden.events.stored_requests import answer_values, find_earlier, request_values
 
@@ -95,9 +95,9 @@ class LockedStream:
     ) -> Event:
         """Record a change durably before it happens: enough for another process to finish or undo it."""
         self._require_nothing_open()
-        event = self._next_event(statement, change, Status.PENDING, name=name)
+        event, row = self._next_event(statement, change, Status.PENDING, name=name)
         head = self._head_with_tail(event, open_event_id=event.event_id)
-        self._add(event, head, response=None, lock=None, meanwhile=meanwhile)
+        self._add(event, row, head, response=None, lock=None, meanwhile=meanwhile)
         return event
 
     def mark_written(self, event: Event) -> Event:
@@ -142,16 +142,16 @@ class LockedStream:
         """
         if change is not None:
             self._require_nothing_open()
-        event = self._next_event(statement, change, Status.COMMITTED, name=name, by=by)
+        event, row = self._next_event(statement, change, Status.COMMITTED, name=name, by=by)
         head = head_after(self._head_with_tail(event), event)
         if change is not None:
-            self._add(event, head, None, None)
+            self._add(event, row, head, None, None)
             return event
         with report_lost_answer():
-            self._add(event, head, {"eventId": str(event.event_id)}, self._lock)
+            self._add(event, row, head, {"eventId": str(event.event_id)}, self._lock)
         return event
 
-    def annotate(self, event_id: UUID, statement: Statement) -> Annotation:
+    def annotate(self, event_id: UUID, statement: Statement) -> None:
         """Add an annotation of an event to the user's journal, and release the lock."""
         at = self._moment()
         plain = Annotation(
@@ -167,12 +167,12 @@ class LockedStream:
             caller=self.caller,
             created_at=at,
         )
-        annotation = seal_annotation(plain, self.head.tail_chain_hash, self._keys)
-        tail = replace(
-            self.head, tail_sequence=annotation.sequence, tail_chain_hash=annotation.chain.mac, updated_at=at
+        row = seal_annotation(plain, self.head.tail_chain_hash, self._keys)
+        tail = self.head._replace(
+            tail_sequence=plain.sequence, tail_chain_hash=row["chain_hash"], updated_at=at
         )
         values = {
-            **parameters(annotation_row(annotation)),
+            **parameters(row),
             **self._of_request(event_id, at, {"eventId": str(event_id), "annotated": True}),
             "head_seal": self._head_seal(tail),
             "lock": self._lock,
@@ -180,7 +180,6 @@ class LockedStream:
         with report_lost_answer():
             self._send("add_annotation", values, f"Event {event_id}", settles=True)
         self._lock = None
-        return annotation
 
     def forget_earlier(self, *, unless_made_at: datetime | None = None) -> None:
         """Free the key of the earlier request, which the caller's own request does not repeat.
@@ -203,7 +202,8 @@ class LockedStream:
 
     def rebuild_head(self, head: Head) -> None:
         """Replace a head that does not fit the stream's events."""
-        row = self._sealed_row(head)
+        seal = seal_head(self.caller.user_id, self.path, head, self._keys)
+        row = {**head_row(self.caller.user_id, self.path, head), **seal_row(seal, HEAD_SEAL)}
         with translate_errors(), report_conflict("The head"), pipelined(self.connection) as connection:
             connection.execute(statements("store")["act_for"], row)
             connection.execute(statements("store")["put_head"], row)
@@ -240,13 +240,13 @@ class LockedStream:
     def _add(
         self,
         event: Event,
+        row: Row,
         head: Head,
         response: Mapping[str, Any] | None,
         lock: int | None,
         *,
         meanwhile: Work | None = None,
     ) -> None:
-        row = event_row(event)
         values = {
             **self._of_request(event.event_id, event.created_at, response),
             **parameters({name: row[name] for name in NEW_EVENT}),
@@ -274,7 +274,7 @@ class LockedStream:
         keep: bool,
         meanwhile: Work | None = None,
     ) -> Event:
-        closed = replace(self.head, open_event_id=None, updated_at=ended.committed_at or ended.failed_at)
+        closed = self.head._replace(open_event_id=None, updated_at=ended.committed_at or ended.failed_at)
         head = head_after(closed, ended) if ended.status is Status.COMMITTED else closed
         values = {
             **transition_values(ended, event.status),
@@ -297,7 +297,7 @@ class LockedStream:
         *,
         name: EventName | None = None,
         by: Caller | None = None,
-    ) -> Event:
+    ) -> tuple[Event, dict[str, Any]]:
         event_id, at = name or self.next_name()
         is_committed = status is Status.COMMITTED
         adopts = change is not None and is_committed
@@ -335,11 +335,11 @@ class LockedStream:
         at = self._moment()
         match status:
             case Status.WRITTEN:
-                moved = replace(event, status=status, after_hash=event.intended_hash, written_at=at)
+                moved = event._replace(status=status, after_hash=event.intended_hash, written_at=at)
             case Status.COMMITTED:
-                moved = replace(event, status=status, committed_at=at)
+                moved = event._replace(status=status, committed_at=at)
             case _:
-                moved = replace(event, status=status, after_hash=None, error=error, failed_at=at)
+                moved = event._replace(status=status, after_hash=None, error=error, failed_at=at)
         return seal_state(moved, self._keys)
 
     def _moment(self) -> datetime:
@@ -348,8 +348,7 @@ class LockedStream:
         return self._now() if last is None else max(self._now(), last + _TICK)
 
     def _head_with_tail(self, event: Event, **also: Any) -> Head:
-        return replace(
-            self.head,
+        return self.head._replace(
             **also,
             tail_sequence=event.sequence,
             tail_chain_hash=event.chain.mac,
@@ -358,11 +357,7 @@ class LockedStream:
 
     def _head_seal(self, head: Head) -> bytes:
         """The seal of a new head; the database takes its columns from the event beside it."""
-        seal: bytes = self._sealed_row(head)["seal"]
-        return seal
-
-    def _sealed_row(self, head: Head) -> dict[str, Any]:
-        return sealed_head_row(self.caller.user_id, self.path, head, self._keys)
+        return seal_head(self.caller.user_id, self.path, head, self._keys).mac
 
     def _of_request(self, event_id: UUID, at: datetime, response: Mapping[str, Any] | None) -> dict[str, Any]:
         return request_values(self.caller.user_id, self.request, event_id, at, response, self._keys)

@@ -6,7 +6,7 @@ The caller holds the document's lock, which proves that the writer is gone.
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from garden.events.idempotency import EarlierRequest
@@ -74,9 +74,9 @@ class SagaSettler:
             return
         file = self.read(path)
         is_written = self._written_text(path, event, file) is not None
-        ended = replace(event, status=Status.COMMITTED if is_written else Status.FAILED)
+        ended = event._replace(status=Status.COMMITTED if is_written else Status.FAILED)
         if is_written and (file.hash if file else None) == event.file_hash:
-            stream.head = head_after(replace(stream.head, open_event_id=None), ended)
+            stream.head = head_after(stream.head._replace(open_event_id=None), ended)
         _update_earlier(stream, ended)
 
     def _settle_event(self, stream: LockedStream, path: GardenPath, event: Event) -> Event:
