@@ -82,7 +82,8 @@ class Keyring:
     def seal_bytes(self, purpose: str, data: bytes) -> Seal:
         """Sign bytes as they are with the newest key."""
         version = self._newest
-        return Seal(hmac.digest(self.derived_key(version, purpose), data, "sha256"), version)
+        key = self._derived.get((version, purpose)) or self.derived_key(version, purpose)
+        return Seal(hmac.digest(key, data, "sha256"), version)
 
     def has(self, version: int) -> bool:
         """Whether the keyring has the key of that version."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any, ClassVar
 
 
@@ -73,14 +74,16 @@ def _camel(name: str) -> str:
 _NAMES: Mapping[str, tuple[tuple[str, str], ...]] = {
     kind: tuple((field.name, _camel(field.name)) for field in fields(each)) for kind, each in _KINDS.items()
 }
+_WIRE_NAMES = {kind: ("kind", *(wire for _, wire in names)) for kind, names in _NAMES.items()}
+_VALUES = {kind: attrgetter("kind", *(name for name, _ in names)) for kind, names in _NAMES.items()}
 
 
 def payload_json(payload: Payload | None) -> dict[str, Any] | None:
     """The JSON object of a payload, without empty fields."""
     if payload is None:
         return None
-    values = ((wire, getattr(payload, name)) for name, wire in _NAMES[payload.kind])
-    return {"kind": payload.kind, **{wire: value for wire, value in values if value is not None}}
+    named = zip(_WIRE_NAMES[payload.kind], _VALUES[payload.kind](payload), strict=True)
+    return {wire: value for wire, value in named if value is not None}
 
 
 def payload_of(stored: Mapping[str, Any] | None) -> Payload | None:

@@ -7,7 +7,7 @@ input types of the database (`garden.event_v1` and the others) have the same col
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from itertools import repeat
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from psycopg.types.json import Jsonb
@@ -86,7 +86,10 @@ def _getter(columns: Iterable[str], places: Mapping[str, str]) -> Callable[[obje
 
 _event_values = _getter(_UNSPLICED, _IN_EVENT)
 _state_values = _getter(NEW_STATE, _IN_EVENT)
-_head_values = attrgetter(*_HEAD)
+_head_values, _head_columns = attrgetter(*_HEAD), itemgetter(*_HEAD)
+_last_change_values = itemgetter(
+    "head_event_id", *(f"change_{name}" for name in LastChange._fields if name != "event_id")
+)
 _annotation_values = _getter(ANNOTATION_COLUMNS, {**_IN_CALLER, **_IN_CHAIN})
 
 
@@ -139,7 +142,7 @@ def head_row(user_id: str, path: str, head: Head) -> dict[str, Any]:
 
 def head_of(row: Row) -> Head:
     """The head of a row."""
-    return Head(**_pick(row, _HEAD), seal=seal_of(row, HEAD_SEAL))
+    return Head._make((*_head_columns(row), seal_of(row, HEAD_SEAL)))
 
 
 def annotation_row(annotation: Annotation) -> dict[str, Any]:
@@ -159,7 +162,8 @@ def annotation_of(row: Row) -> Annotation:
 
 def seal_of(row: Row, names: tuple[str, str]) -> Seal:
     """The seal in two columns of a row."""
-    return Seal(*(row[name] for name in names))
+    mac, version = names
+    return Seal(row[mac], row[version])
 
 
 def seal_row(seal: Seal, names: tuple[str, str]) -> dict[str, Any]:
@@ -171,17 +175,16 @@ def last_change_of(row: Row) -> LastChange | None:
     """The last change of a document from its head's row; None for a document without one."""
     if row["head_event_id"] is None or row["change_type"] is None:
         return None
-    names = (name for name in LastChange._fields if name != "event_id")
-    return LastChange(row["head_event_id"], *(row[f"change_{name}"] for name in names))
+    return LastChange(*_last_change_values(row))
 
 
 def parameters(row: Row) -> dict[str, Any]:
     """A row's values as psycopg takes them: objects as JSON, offsets in one size of integer."""
     values = dict(row)
     for name in _JSON:
-        if values.get(name) is not None:
+        if name in values and values[name] is not None:
             values[name] = Jsonb(values[name])
-    if values.get("splice_offsets") is not None:
+    if "splice_offsets" in values and values["splice_offsets"] is not None:
         values["splice_offsets"] = list(map(Int4, values["splice_offsets"]))
     return values
 

@@ -78,10 +78,10 @@ def chain_holds(row: Row, previous: bytes, keys: Keyring) -> bool:
     return keys.holds(seal_of(row, CHAIN_SEAL), "chain", previous, _filled(row, _CHAINED_EVENT))
 
 
-def seal_state(event: Event, keys: Keyring) -> Event:
-    """Seal an event's state."""
-    state = _filled(state_row(event), _SEALED_STATE)
-    return event._replace(state=keys.seal("state", event.chain.mac, state))
+def seal_state(event: Event, keys: Keyring, **changes: Any) -> Event:
+    """The event in its next state, sealed."""
+    state = _filled(state_row(event) | changes, _SEALED_STATE)
+    return event._replace(**changes, state=keys.seal("state", event.chain.mac, state))
 
 
 def state_holds(row: Row, keys: Keyring) -> bool:

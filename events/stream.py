@@ -335,12 +335,12 @@ class LockedStream:
         at = self._moment()
         match status:
             case Status.WRITTEN:
-                moved = event._replace(status=status, after_hash=event.intended_hash, written_at=at)
+                changes: dict[str, Any] = {"after_hash": event.intended_hash, "written_at": at}
             case Status.COMMITTED:
-                moved = event._replace(status=status, committed_at=at)
+                changes = {"committed_at": at}
             case _:
-                moved = event._replace(status=status, after_hash=None, error=error, failed_at=at)
-        return seal_state(moved, self._keys)
+                changes = {"after_hash": None, "error": error, "failed_at": at}
+        return seal_state(event, self._keys, status=status, **changes)
 
     def _moment(self) -> datetime:
         """The time, but after the stream's last event, so that ids sort as sequences do."""

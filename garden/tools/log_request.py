@@ -25,7 +25,8 @@ def _check_details(details: dict[str, Any]) -> dict[str, Any]:
         raise ValueError("must be JSON") from None
     if len(text) > DETAILS_CHARACTERS_MAX:
         raise ValueError(f"must be at most {DETAILS_CHARACTERS_MAX} characters of JSON")
-    return details
+    # What the database will return: Python callers may use numbers and truth values as names.
+    return dict(json.loads(text))
 
 
 def _inside(value: object) -> Iterable[object]:

@@ -16,6 +16,7 @@ from garden.access.dispatcher import Envelope
 from garden.tools.declaration import Tool
 from garden.tools.registry import REGISTRY
 from tests.files.traversal_corpus import ADA, DOCUMENT
+from tests.support.gardens import out_of_step
 from tests.tools.attacked import NOTES, PATHS, Scene, session_for, words_of
 
 # `GARDEN_TEST_REQUESTS` asks for more of them.
@@ -253,6 +254,14 @@ def test_details_of_a_reasonable_depth_are_kept(scene: Scene) -> None:
     details = {"a": [{"b": [1.5, None, True, "ü"]}]}
     assert ada.events.log("decision", details=details).meta["eventId"]
     assert ada.events.query(type="decision").result.rows[0].edit == {"kind": "note", "details": details}
+
+
+def test_details_are_sealed_as_the_database_returns_them(scene: Scene) -> None:
+    ada = scene.garden.session(ADA)
+    ada.events.log("decision", details={"a": {10: "x", 2: "y", True: 1.0, None: ()}})
+    [row] = ada.events.query(type="decision").result.rows
+    assert row.edit == {"kind": "note", "details": {"a": {"10": "x", "2": "y", "true": 1.0, "null": []}}}
+    assert out_of_step(scene.garden) == []
 
 
 def test_control_characters_beside_an_edit_are_refused(untouched: Scene) -> None:
