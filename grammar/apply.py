@@ -119,7 +119,7 @@ def _apply(
         takes_entries = entry_section(document, kind, edit.text)
         if takes_entries is not None:
             return _edit_section(document, takes_entries, edit, kind, entry)
-    return _finish(document, None, edit, parse(_edited_text(document, edit, kind)), kind, entry)
+    return _finish(document, None, edit, parse(_edited_text(document, edit, kind), document), kind, entry)
 
 
 def _edit_section(
@@ -136,14 +136,14 @@ def _edit_section(
         log = find_change_log(document, kind)
         if log is not None and log != section:
             return _edit_and_log(document, section, edit, text, log, entry, kind)
-    return _finish(document, section, edit, parse(text), kind, entry)
+    return _finish(document, section, edit, parse(text, document), kind, entry)
 
 
 def _append_log_line(document: Document, edit: AppendLogLine, kind: Kind | None) -> AppliedEdit:
     log = find_change_log(document, kind)
     if log is None or edit.line in map(str.strip, split_any_lines(log.body)):
         return AppliedEdit(document, document, log, logged=False)
-    after = parse(text_with_entry(document, log, edit.line))
+    after = parse(text_with_entry(document, log, edit.line), document)
     check_edit(document, after, edit, kind, section=log)
     return AppliedEdit(document, after, log, logged=False)
 
@@ -161,7 +161,7 @@ def _edit_and_log(
     body = body_with_entry(document, log, entry)
     moved = len(text) - len(document.text) if log.span.start > section.span.start else 0
     start, end = log.body_span.start + moved, log.body_span.end + moved
-    after = parse(text[:start] + body + text[end:])
+    after = parse(text[:start] + body + text[end:], document)
     check_edit(document, after, edit, kind, section=section, log=log, log_body=body)
     return AppliedEdit(document, after, section, logged=True)
 
@@ -189,7 +189,7 @@ def _roll_change_log(applied: AppliedEdit, kind: Kind | None) -> AppliedEdit:
     kept = rolled_words(layout_of(old.body).words, words, applied.after.newline)
     if kept == words:
         return applied
-    after = parse(text_with_words(applied.after, log, kept))
+    after = parse(text_with_words(applied.after, log, kept), applied.after)
     check_roll(applied.before, applied.after, after, kind)
     return replace(applied, after=after)
 
@@ -240,6 +240,6 @@ def _with_entry(
     old, new = find_change_log(before, kind), find_change_log(after, kind)
     if old is None or new is None or layout_of(old.body).words != layout_of(new.body).words:
         return None
-    with_entry = parse(text_with_entry(after, new, entry))
+    with_entry = parse(text_with_entry(after, new, entry), after)
     check_edit(after, with_entry, AppendToSection(new.name, entry), kind, section=new)
     return with_entry

@@ -55,6 +55,11 @@ def opens_without_closing(text: str, start: int) -> bool:
     return _OPENING.match(text, start) is not None
 
 
+def may_open_second_block(text: str, start: int) -> bool:
+    """Whether another block begins here, which a line further down may close."""
+    return _STRAY_OPENING.match(text, start) is not None
+
+
 def find_second_block(text: str, start: int) -> Span | None:
     """Find another block with identity keys that other readers would take for frontmatter."""
     opening = _STRAY_OPENING.match(text, start)

@@ -1,4 +1,4 @@
-"""Parsed documents, remembered for as long as their files keep the same bytes."""
+"""Parsed documents, of which the last version is remembered: other versions share what did not change."""
 
 import threading
 from collections import OrderedDict
@@ -39,6 +39,8 @@ class GardenDocument:
     @property
     def without_previous(self) -> "GardenDocument":
         """The same document without the previous text."""
+        if self.previous is None:
+            return self
         if all(finding.rule != _RULE_OF_EDITS for finding in self.report.findings):
             return self
         return GardenDocument(self.path, self.raw_hash, self.document, self.kind)
@@ -54,7 +56,7 @@ class Documents:
 
     def __init__(self, kinds: Mapping[str, Kind]) -> None:
         self.kinds = kinds
-        self._kept: OrderedDict[tuple[str, str], GardenDocument] = OrderedDict()
+        self._kept: OrderedDict[str, GardenDocument] = OrderedDict()
         self._characters = 0
         self._guard = threading.Lock()
 
@@ -64,29 +66,40 @@ class Documents:
 
     def parse_file(self, path: GardenPath, file: FileText) -> GardenDocument:
         """Parse a file, or return the document remembered for its bytes."""
-        key = path.text, file.hash
-        with self._guard:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-        document = GardenDocument(path, file.hash, parse(file.text), self.kind_of(path))
+        kept = self._last(path)
+        if kept and kept.raw_hash == file.hash:
+            return kept
+        document = self._parse(path, file.hash, file.text, kept)
         self.remember(document)
         return document
 
     def parse_text(self, path: GardenPath, text: str) -> GardenDocument:
         """Parse a text as the document at this path, without remembering it."""
-        return GardenDocument(path, raw_hash(text.encode()), parse(text), self.kind_of(path))
+        return self._parse(path, raw_hash(text.encode()), text, self._last(path))
 
     def remember(self, document: GardenDocument) -> None:
         """Remember a document for the next caller."""
-        key = document.path.text, document.raw_hash
+        document = document.without_previous
         with self._guard:
-            if key not in self._kept:
-                self._characters += len(document.text)
-            self._kept[key] = document.without_previous
+            earlier = self._kept.pop(document.path.text, None)
+            self._characters += len(document.text) - (len(earlier.text) if earlier else 0)
+            self._kept[document.path.text] = document
             while self._characters > CACHE_CHARACTERS_MAX:
                 _, oldest = self._kept.popitem(last=False)
                 self._characters -= len(oldest.text)
+
+    def _last(self, path: GardenPath) -> GardenDocument | None:
+        with self._guard:
+            if path.text in self._kept:
+                self._kept.move_to_end(path.text)
+            return self._kept.get(path.text)
+
+    def _parse(
+        self, path: GardenPath, file_hash: str, text: str, last: GardenDocument | None
+    ) -> GardenDocument:
+        return GardenDocument(
+            path, file_hash, parse(text, last.document if last else None), self.kind_of(path)
+        )
 
 
 def identity_by_path(path: GardenPath) -> dict[str, object]:
