@@ -9,11 +9,12 @@ import ctypes
 import errno
 import os
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
+from typing import Self
 
-Resolver = Callable[[int, Sequence[str], int], int]
-"""Opens the file at these components below a folder's handle, with these flags; returns the new handle."""
+Resolver = Callable[[int, str, int], int]
+"""Opens the file on this way below a folder's handle, with these flags; returns the new handle."""
 
 ALWAYS = os.O_CLOEXEC | os.O_NOFOLLOW
 READ_FOLDER = os.O_RDONLY | os.O_DIRECTORY
@@ -29,34 +30,58 @@ _RENAME_NOREPLACE, _RENAME_EXCHANGE = 1, 2
 _UNKNOWN = {errno.ENOSYS, errno.EINVAL, errno.EPERM}
 
 _libc = ctypes.CDLL(None, use_errno=True)
+_HOW = {
+    flags: struct.pack("QQQ", flags | ALWAYS, 0, _BENEATH | _NO_LINKS | _NO_MAGIC_LINKS)
+    for flags in (READ_FOLDER, READ_FILE, LOOK)
+}
+
+
+class Handle(int):
+    """An open file or folder, which the end of a `with` block closes."""
+
+    def __enter__(self) -> int:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        close_quietly(self)
+
+
+class Handles(list[int]):
+    """Open files and folders, which the end of a `with` block closes."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        while self:
+            close_quietly(self.pop())
 
 
 def choose_resolver(home: int, *, step_by_step: bool = False) -> Resolver:
     """Choose the walk in one call if the kernel has it and no sandbox forbids it."""
     if not step_by_step:
         with suppress(OSError):
-            os.close(open_at_once(home, (), LOOK))
+            os.close(open_at_once(home, "", LOOK))
             return open_at_once
     return open_step_by_step
 
 
-def open_at_once(home: int, components: Sequence[str], flags: int) -> int:
+def open_at_once(home: int, way: str, flags: int) -> int:
     """Open with `openat2`; the kernel refuses every link on the way, and every path that leads out."""
-    path = "/".join(components) or "."
-    how = struct.pack("QQQ", flags | ALWAYS, 0, _BENEATH | _NO_LINKS | _NO_MAGIC_LINKS)
-    return _check_result(_libc.syscall(_SYS_OPENAT2, home, path.encode(), how, len(how)))
+    how = _HOW[flags]
+    return _check_result(_libc.syscall(_SYS_OPENAT2, home, way.encode() or b".", how, len(how)))
 
 
-def open_step_by_step(home: int, components: Sequence[str], flags: int) -> int:
+def open_step_by_step(home: int, way: str, flags: int) -> int:
     """Open one component after another, each from the handle of its folder."""
-    *folders, last = components or (".",)
+    *folders, last = way.split("/")
     folder = home
     try:
         for name in folders:
             inner = os.open(name, LOOK | os.O_DIRECTORY | ALWAYS, dir_fd=folder)
             _close_unless_home(home, folder)
             folder = inner
-        return os.open(last, flags | ALWAYS, dir_fd=folder)
+        return os.open(last or ".", flags | ALWAYS, dir_fd=folder)
     finally:
         _close_unless_home(home, folder)
 
@@ -67,8 +92,10 @@ def close_quietly(handle: int) -> None:
     Linux closes the handle even if it reports an error. By then an edit may be done, and must not be answered
     as refused.
     """
-    with suppress(OSError):
+    try:  # noqa: SIM105 - this runs for every handle, and `suppress` takes three calls more
         os.close(handle)
+    except OSError:
+        pass
 
 
 def rename_new(name: str, new_name: str, folder: int, new_folder: int) -> None:

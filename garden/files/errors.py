@@ -2,8 +2,8 @@
 
 import errno
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from types import TracebackType
 from typing import ClassVar
 
 from garden.grammar.errors import GardenError
@@ -159,13 +159,25 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _ACCESS = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
-@contextmanager
-def translate_os_errors() -> Iterator[None]:
+class _Translation:
+    """Translates the errors of a block, with a third of the calls of a generator."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None and isinstance(error, OSError):
+            raise _translate(error.errno or errno.EIO) from None
+
+
+_TRANSLATION = _Translation()
+
+
+def translate_os_errors() -> AbstractContextManager[None]:
     """Turn an `OSError` into a `FileError`, without the host paths that it may name."""
-    try:
-        yield
-    except OSError as error:
-        raise _translate(error.errno or errno.EIO) from None
+    return _TRANSLATION
 
 
 def _translate(number: int) -> FileError:

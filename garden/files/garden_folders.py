@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from garden.files.beneath import LOOK, READ_FOLDER, choose_resolver, close_quietly
+from garden.files.beneath import LOOK, READ_FOLDER, Handle, choose_resolver, close_quietly
 from garden.files.errors import FileError, FileMissingError, ForeignFileError, translate_os_errors
 from garden.files.paths import GardenPath, PathNotAllowedError, Place
 from garden.files.plain_files import (
@@ -24,6 +24,7 @@ from garden.files.plain_files import (
     names_in,
     open_in,
     read_stable,
+    remove_in,
     stamp_of,
     status_in,
     stray_pattern,
@@ -48,7 +49,7 @@ class GardenFolders:
             self._home = os.open(home, READ_FOLDER | os.O_CLOEXEC)
         self._resolve = choose_resolver(self._home, step_by_step=step_by_step)
         # Folders whose names are on the disk, each with the stamp that its parent had then.
-        self._confirmed: dict[tuple[str, ...], FileStamp] = {}
+        self._confirmed: dict[str, FileStamp] = {}
 
     def close(self) -> None:
         """Close the home's handle; every later call fails."""
@@ -64,45 +65,40 @@ class GardenFolders:
     ) -> None:
         self.close()
 
-    @contextmanager
-    def open(self, components: tuple[str, ...], flags: int) -> Iterator[int]:
+    def open(self, way: str, flags: int) -> Handle:
         """Open a file or folder below the home."""
-        handle = self._resolve(self._home, components, flags)
-        try:
-            yield handle
-        finally:
-            close_quietly(handle)
+        return Handle(self._resolve(self._home, way, flags))
 
     @contextmanager
     def open_folder(self, path: GardenPath) -> Iterator[int]:
         """Open a folder, and translate the errors of the block."""
-        with translate_os_errors(), self.open(path.components, READ_FOLDER) as handle:
+        with translate_os_errors(), self.open(path.text, READ_FOLDER) as handle:
             yield handle
 
-    @contextmanager
-    def open_ensured(self, path: GardenPath) -> Iterator[int]:
+    def open_ensured(self, path: GardenPath) -> Handle:
         """Open a folder, and make it first if it is missing; its name is on the disk."""
         try:
-            handle = self._resolve(self._home, path.components, READ_FOLDER)
+            handle = self.open(path.text, READ_FOLDER)
         except FileNotFoundError:
-            self._make_folders(path.components)
-            handle = self._resolve(self._home, path.components, READ_FOLDER)
+            self._make_folders(path.text)
+            handle = self.open(path.text, READ_FOLDER)
         try:
-            self.confirm_way(path.components)
-            yield handle
-        finally:
+            self.confirm_way(path.text, handle)
+        except BaseException:
             close_quietly(handle)
+            raise
+        return handle
 
     def list_folder(self, path: GardenPath) -> tuple[GardenPath, ...]:
         """List the documents, copies and folders in a folder, sorted by name.
 
         A person may keep other things there. No tool can open those, so the list leaves them out.
         """
-        return self._list(path.components)
+        return self._list(path.text)
 
     def users(self) -> tuple[GardenPath, ...]:
         """List the gardens of this home."""
-        return self._list(("users",))
+        return self._list("users")
 
     def documents(self, folder: GardenPath, on_unlisted: OnUnlisted | None = None) -> Iterator[GardenPath]:
         """Find every document, or copy, in a folder and below; one that vanishes meanwhile is left out.
@@ -132,22 +128,19 @@ class GardenFolders:
     def ensure_folders(self, path: GardenPath) -> None:
         """Make a garden's folder and its parents, private and durable, where they are missing."""
         check_place(path, Place.FOLDER)
-        with translate_os_errors(), self.open_ensured(path):
-            pass
+        with translate_os_errors():
+            close_quietly(self.open_ensured(path))
 
     def remove(self, folder: GardenPath, names: re.Pattern[str]) -> int:
         """Remove the files of a folder whose names match; returns how many there were."""
         with suppress(FileMissingError), self.open_folder(folder) as handle:
-            found = names_in(handle, names)
-            for name in found:
-                os.unlink(name, dir_fd=handle)
-            return len(found)
+            return remove_in(handle, names)
         return 0
 
     def exists(self, path: GardenPath) -> bool:
         """Whether the file or folder is there; anything else in its place is refused."""
         try:
-            with translate_os_errors(), self.open(path.components, LOOK) as handle:
+            with translate_os_errors(), self.open(path.text, LOOK) as handle:
                 check_type(os.fstat(handle), folder=path.is_folder)
         except FileMissingError:
             return False
@@ -160,8 +153,8 @@ class GardenFolders:
         the folder hides it.
         """
         newest_ns = 0
-        for depth in range(2, len(path.components)):
-            with translate_os_errors(), self.open(path.components[:depth], LOOK) as folder:
+        for way in _ways_to(path.folder.text)[1:]:
+            with translate_os_errors(), self.open(way, LOOK) as folder:
                 status = os.fstat(folder)
             if status.st_ctime_ns > status.st_mtime_ns:
                 newest_ns = max(newest_ns, status.st_ctime_ns)
@@ -185,16 +178,16 @@ class GardenFolders:
                 sync(folder, replaced=True)
         return is_duplicate
 
-    def confirm_way(self, components: tuple[str, ...]) -> None:
-        """Sync the name of a folder and of each of its parents, once for each.
+    def confirm_way(self, way: str, folder: int) -> None:
+        """Sync the name of an open folder and of each of its parents, once for each.
 
         This includes folders that existed already: their maker may have died before they were durable, and
         everything below a folder is lost with the folder's name. A folder that was made anew since, on any
         level, changes the stamp of its parent.
         """
-        if not self._is_confirmed(components):
-            for depth in range(1, len(components) + 1):
-                self._confirm(components[:depth])
+        if self._confirmed.get(way) != stamp_of(status_in(folder, "..")):
+            for each in _ways_to(way):
+                self._confirm(each)
 
     def check_file(self, handle: int, path: GardenPath) -> os.stat_result:
         """Refuse anything but a plain file, and a file with more names than this service gave it."""
@@ -209,25 +202,18 @@ class GardenFolders:
                 return status
         raise ForeignFileError("the file has a second name, a hard link, in another place")
 
-    def _list(self, components: tuple[str, ...]) -> tuple[GardenPath, ...]:
-        with (
-            translate_os_errors(),
-            self.open(components, READ_FOLDER) as folder,
-            os.scandir(folder) as entries,
-        ):
-            return tuple(sorted(_known_paths("/".join(components), entries), key=str))
+    def _list(self, way: str) -> tuple[GardenPath, ...]:
+        with translate_os_errors(), self.open(way, READ_FOLDER) as folder, os.scandir(folder) as entries:
+            return tuple(sorted(_known_paths(way, entries), key=str))
 
-    def _make_folders(self, components: tuple[str, ...]) -> None:
-        for depth, name in enumerate(components):
-            with self.open(components[:depth], READ_FOLDER) as parent, suppress(FileExistsError):
-                os.mkdir(name, 0o700, dir_fd=parent)
+    def _make_folders(self, way: str) -> None:
+        for each in _ways_to(way):
+            parent, _, name = each.rpartition("/")
+            with self.open(parent, READ_FOLDER) as folder, suppress(FileExistsError):
+                os.mkdir(name, 0o700, dir_fd=folder)
 
-    def _is_confirmed(self, way: tuple[str, ...]) -> bool:
-        with self.open(way[:-1], LOOK) as parent:
-            return self._confirmed.get(way) == stamp_of(os.fstat(parent))
-
-    def _confirm(self, way: tuple[str, ...]) -> None:
-        with self.open(way[:-1], READ_FOLDER) as parent:
+    def _confirm(self, way: str) -> None:
+        with self.open(way.rpartition("/")[0], READ_FOLDER) as parent:
             stamp = stamp_of(os.fstat(parent))
             if self._confirmed.get(way) == stamp:
                 return
@@ -247,10 +233,16 @@ class GardenFolders:
         return found.count(identity)
 
     def _identities(self, path: GardenPath, names: re.Pattern[str]) -> Iterator[Identity]:
-        with suppress(FileNotFoundError), self.open(path.components, READ_FOLDER) as folder:
+        with suppress(FileNotFoundError), self.open(path.text, READ_FOLDER) as folder:
             for name in names_in(folder, names):
                 with suppress(FileNotFoundError):
                     yield identity_of(status_in(folder, name))
+
+
+def _ways_to(way: str) -> list[str]:
+    """The folders on a way, from the home on."""
+    names = way.split("/")
+    return ["/".join(names[:depth]) for depth in range(1, len(names) + 1)]
 
 
 def check_place(path: GardenPath, place: Place) -> None:

@@ -46,7 +46,7 @@ class HistoryCopies:
         return self._folders.drop_duplicate(copy, copy.document, or_equal=True)
 
     def _check_same(self, copy: GardenPath, content: bytes) -> None:
-        with self._folders.open(copy.components, READ_FILE) as handle:
+        with self._folders.open(copy.text, READ_FILE) as handle:
             self._folders.check_file(handle, copy)
             if read_stable(handle)[0] != content:
                 raise FileExistsAlreadyError

@@ -20,12 +20,14 @@ import unicodedata
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import ClassVar, Self
+from functools import lru_cache
+from typing import Any, ClassVar, Self
 from uuid import UUID
 
 from garden.grammar.errors import GardenError
 
 LENGTH_MAX_CHARACTERS = 255
+_PATHS_KEPT_MAX = 4096
 
 # No `\d`, `\w` or `$`: they know digits and letters of every script, and a newline before the end.
 _ID = "[a-z0-9][a-z0-9_-]{0,63}"
@@ -87,7 +89,8 @@ class GardenPath:
     """An allowed path below the garden home; making one checks it.
 
     `entity_id` is None for the user's own documents and for the folder of all parts or relationships;
-    `document_name` is `overview`, `notes` or `profile`, and None for a folder of several documents.
+    `document_name` is `overview`, `notes` or `profile`, and None for a folder of several documents; `name` is
+    the last name on the way.
     """
 
     text: str
@@ -96,17 +99,10 @@ class GardenPath:
     entity: Entity = field(init=False, compare=False)
     entity_id: str | None = field(init=False, compare=False)
     document_name: str | None = field(init=False, compare=False)
+    name: str = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        place, groups = _match(self.text)
-        values = {
-            "place": place,
-            "user_id": groups["user_id"],
-            "entity": _ENTITIES[groups["group"]],
-            "entity_id": groups["entity_id"],
-            "document_name": groups.get("own") or groups.get("name"),
-        }
-        for key, value in values.items():
+        for key, value in _parts_of(self.text):
             object.__setattr__(self, key, value)
 
     def __str__(self) -> str:
@@ -120,16 +116,6 @@ class GardenPath:
         group = {Entity.PART: "/parts", Entity.RELATIONSHIP: "/relationships", Entity.USER: ""}[entity]
         below = group if entity_id is None else f"{group}/{entity_id}"
         return cls(f"users/{user_id}{below}/{name}.md")
-
-    @property
-    def components(self) -> tuple[str, ...]:
-        """The names on the way from the home to here."""
-        return tuple(self.text.split("/"))
-
-    @property
-    def name(self) -> str:
-        """The last name on the way."""
-        return self.text.rpartition("/")[2]
 
     @property
     def kind(self) -> str | None:
@@ -191,6 +177,20 @@ def parse_path(text: str, *, owner: str | None) -> GardenPath:
 def is_id(text: str) -> bool:
     """Whether a text may be the id of a user, part or relationship."""
     return re.fullmatch(_ID, text) is not None
+
+
+@lru_cache(_PATHS_KEPT_MAX)
+def _parts_of(text: str) -> tuple[tuple[str, Any], ...]:
+    """The values of a path's fields: a call names the same few paths again and again."""
+    place, groups = _match(text)
+    return (
+        ("place", place),
+        ("user_id", groups["user_id"]),
+        ("entity", _ENTITIES[groups["group"]]),
+        ("entity_id", groups["entity_id"]),
+        ("document_name", groups.get("own") or groups.get("name")),
+        ("name", text.rpartition("/")[2]),
+    )
 
 
 def _match(text: str) -> tuple[Place, dict[str, str | None]]:

@@ -7,16 +7,15 @@ import errno
 import fcntl
 import os
 import re
-import secrets
 import signal
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import NamedTuple
+from functools import lru_cache
+from types import TracebackType
+from typing import NamedTuple, Self
 
-from garden.files.beneath import ALWAYS, READ_FILE, close_quietly, exchange, rename_new
+from garden.files.beneath import ALWAYS, READ_FILE, Handle, close_quietly, exchange, rename_new
 from garden.files.errors import (
     CopyLeftError,
     FileBusyError,
@@ -32,6 +31,7 @@ from garden.grammar.canonical import raw_hash
 
 SIZE_MAX_BYTES = 1 << 20
 READ_ATTEMPTS_MAX = 5
+_PATTERNS_MAX = 256
 
 Identity = tuple[int, int]
 
@@ -43,22 +43,6 @@ class FileStamp(NamedTuple):
     size_bytes: int
     written_ns: int
     changed_ns: int
-
-
-@dataclass
-class FreshFile:
-    """A temporary file that is to take a document's place, written and not yet synced."""
-
-    name: str
-    handle: int
-    status: os.stat_result | None = None
-    is_open: bool = True
-
-    def close(self) -> None:
-        """Close the file before others may replace it: they would refuse one that is open for writing."""
-        if self.is_open:
-            self.is_open = False
-            os.close(self.handle)
 
 
 _FRESH = ".new-"
@@ -76,12 +60,13 @@ def identity_of(status: os.stat_result) -> Identity:
 
 def stamp_of(status: os.stat_result) -> FileStamp:
     """Make a stamp of a file's status."""
-    return FileStamp(identity_of(status), status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    identity = status.st_dev, status.st_ino
+    return FileStamp(identity, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-def touched_at(status: os.stat_result) -> datetime:
+def touched_at(stamp: FileStamp) -> datetime:
     """When a file was last written, renamed or linked; only a wrong clock can falsify it."""
-    return datetime.fromtimestamp(max(status.st_ctime_ns, status.st_mtime_ns) / 1e9, UTC)
+    return datetime.fromtimestamp(max(stamp.changed_ns, stamp.written_ns) / 1e9, UTC)
 
 
 def status_in(folder: int, name: str) -> os.stat_result:
@@ -92,6 +77,14 @@ def status_in(folder: int, name: str) -> os.stat_result:
 def names_in(folder: int, wanted: re.Pattern[str]) -> list[str]:
     """List the names in this folder that match."""
     return [name for name in os.listdir(folder) if wanted.fullmatch(name)]
+
+
+def remove_in(folder: int, wanted: re.Pattern[str]) -> int:
+    """Remove the files of this folder whose names match; returns how many there were."""
+    found = names_in(folder, wanted)
+    for name in found:
+        os.unlink(name, dir_fd=folder)
+    return len(found)
 
 
 def check_type(status: os.stat_result, *, folder: bool) -> None:
@@ -115,14 +108,22 @@ def check_content(content: bytes, bytes_max: int = SIZE_MAX_BYTES) -> str:
         raise NotTextError("no valid UTF-8", error.start) from None
 
 
-@contextmanager
-def open_in(folder: int, name: str) -> Iterator[int]:
+def open_in(folder: int, name: str) -> Handle:
     """Open a file of this folder for reading, without waiting and without following a link."""
-    handle = os.open(name, READ_FILE | ALWAYS, dir_fd=folder)
-    try:
-        yield handle
-    finally:
-        close_quietly(handle)
+    return Handle(os.open(name, READ_FILE | ALWAYS, dir_fd=folder))
+
+
+def open_to_replace(folder: int, name: str) -> Handle:
+    """Open a file of this folder for `check_not_open` and for reading.
+
+    A program that opens the file meanwhile waits for the release of the lease; SIGURG, the notice of that, is
+    harmless.
+    """
+    handle = open_in(folder, name)
+    if _HAS_LEASES:
+        with suppress(OSError):
+            fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
+    return handle
 
 
 def read_stable(handle: int) -> tuple[bytes, os.stat_result]:
@@ -140,11 +141,11 @@ def read_stable(handle: int) -> tuple[bytes, os.stat_result]:
 
 
 def read_expected(handle: int, expected: str) -> tuple[bytes, os.stat_result]:
-    """Read a file that must have this hash."""
-    content, status = read_stable(handle)
-    current = raw_hash(content)
-    if current != expected:
-        raise FileChangedError(current)
+    """Read a file that must have this hash; returns the content, and the status for `check_unchanged`."""
+    status = os.fstat(handle)
+    content = os.pread(handle, min(status.st_size, SIZE_MAX_BYTES) + 1, 0)
+    if raw_hash(content) != expected:
+        raise FileChangedError(raw_hash(read_stable(handle)[0]))
     return content, status
 
 
@@ -163,14 +164,56 @@ def check_not_open(handle: int) -> None:
     if not _HAS_LEASES:
         return
     try:
-        # A program that opens the file now waits for the release; SIGURG, the notice of that, is harmless.
-        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
     except BlockingIOError:
         raise FileOpenError from None
     except OSError:
         return
     fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+
+
+class FreshFile:
+    """A temporary file that is to take a document's place, written and not yet synced.
+
+    An error in its `with` block removes it. Another file that an exchange of names left under its name stays:
+    it may be a person's.
+    """
+
+    def __init__(self, folder: int, name: str, content: bytes, *, like: os.stat_result | None = None) -> None:
+        self.name = f"{_FRESH}{name}-{os.urandom(8).hex()}"
+        self._folder = folder
+        self._is_open = True
+        self.handle = os.open(self.name, _CREATE | ALWAYS, 0o600, dir_fd=folder)
+        try:
+            _write_all(self.handle, content)
+            self.status = os.fstat(self.handle)
+            if like is not None:
+                _make_like(self.handle, self.status, like)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(self.name, dir_fd=folder)
+            close_quietly(self.handle)
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None:
+            with suppress(OSError, FileChangedError):
+                check_unchanged(self.status, self._folder, self.name)
+                os.unlink(self.name, dir_fd=self._folder)
+        if self._is_open:
+            self._is_open = False
+            close_quietly(self.handle)
+
+    def close(self) -> None:
+        """Close the file before others may replace it: they would refuse one that is open for writing."""
+        if self._is_open:
+            self._is_open = False
+            os.close(self.handle)
 
 
 def put_in_place(fresh: FreshFile, name: str, status: os.stat_result, folder: int) -> None:
@@ -198,7 +241,7 @@ def _put_back(fresh: FreshFile, name: str, folder: int) -> None:
 
     Any other file was saved in between: it is newer than the one just put back, and takes its place.
     """
-    put_last = _state(fresh.status) if fresh.status else None
+    put_last = _state(fresh.status)
     try:
         for _ in range(_EXCHANGES_MAX):
             put_now = _state(status_in(folder, fresh.name))
@@ -211,39 +254,12 @@ def _put_back(fresh: FreshFile, name: str, folder: int) -> None:
         raise SyncFailedError(replaced=True) from None
 
 
-def _state(status: os.stat_result) -> tuple[Identity, int, int]:
+def _state(status: os.stat_result) -> tuple[int, int, int, int]:
     # Not the change time, which a hard link alters.
-    return identity_of(status), status.st_size, status.st_mtime_ns
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
-@contextmanager
-def fresh_file(
-    folder: int, name: str, content: bytes, *, like: os.stat_result | None = None
-) -> Iterator[FreshFile]:
-    """Write a temporary file; sync and rename it in the block, which removes it if it fails.
-
-    Another file that an exchange of names left under its name stays: it may be a person's.
-    """
-    fresh = f"{_FRESH}{name}-{secrets.token_hex(8)}"
-    handle = os.open(fresh, _CREATE | ALWAYS, 0o600, dir_fd=folder)
-    file = FreshFile(fresh, handle)
-    try:
-        _write_all(handle, content)
-        if like is not None:
-            _make_like(handle, like)
-        file.status = os.fstat(handle)
-        yield file
-    except BaseException:
-        with suppress(OSError, FileChangedError):
-            if file.status is not None:
-                check_unchanged(file.status, folder, fresh)
-            os.unlink(fresh, dir_fd=folder)
-        raise
-    finally:
-        with suppress(OSError):
-            file.close()
-
-
+@lru_cache(_PATTERNS_MAX)
 def stray_pattern(name: str = ".*") -> re.Pattern[str]:
     """The pattern of the temporary files for this name."""
     wanted = name if name == ".*" else re.escape(name)
@@ -257,43 +273,30 @@ def target_name(fresh: str) -> str:
 
 def renew_name(folder: int, name: str) -> None:
     """Rename a file away and back, so that syncing the folder writes the name again."""
-    fresh = f"{_FRESH}{name}-{secrets.token_hex(8)}"
+    fresh = f"{_FRESH}{name}-{os.urandom(8).hex()}"
     os.rename(name, fresh, src_dir_fd=folder, dst_dir_fd=folder)
     os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def write_new(folder: int, name: str, content: bytes) -> None:
     """Write a file where there must be none yet; the caller syncs the folder."""
-    with fresh_file(folder, name, content) as fresh:
+    with FreshFile(folder, name, content) as fresh:
         sync(fresh.handle, replaced=False)
         rename_new(fresh.name, name, folder, folder)
 
 
-@contextmanager
-def keep_copy(
-    folder: int, name: str, status: os.stat_result, content: bytes, history: int, copy: str
-) -> Iterator[None]:
-    """Keep a file in the history as `copy`; if the block fails without replacing the file, undo it."""
-    made = _link_or_copy(folder, name, status, content, history, copy)
-    try:
-        yield
-    except BaseException as error:
-        is_replaced = isinstance(error, SyncFailedError) and error.replaced
-        if made and not is_replaced:
-            _remove_copy(history, copy)
-        raise
-
-
-def _remove_copy(history: int, copy: str) -> None:
+def remove_copy(history: int, copy: str) -> None:
+    """Remove a copy of a version that was not replaced after all."""
     try:
         os.unlink(copy, dir_fd=history)
     except OSError:
         raise CopyLeftError from None
 
 
-def _link_or_copy(
+def keep_copy(
     folder: int, name: str, status: os.stat_result, content: bytes, history: int, copy: str
 ) -> bool:
+    """Keep a file in the history as `copy`; False if it was there already."""
     try:
         os.link(name, copy, src_dir_fd=folder, dst_dir_fd=history, follow_symlinks=False)
     except FileExistsError:
@@ -322,11 +325,11 @@ def _write_all(handle: int, content: bytes) -> None:
         left = left[os.write(handle, left) :]
 
 
-def _make_like(handle: int, status: os.stat_result) -> None:
-    mode = stat.S_IMODE(status.st_mode) & 0o777
+def _make_like(handle: int, status: os.stat_result, like: os.stat_result) -> None:
+    mode = stat.S_IMODE(like.st_mode) & 0o777
     if mode != 0o600:
         os.fchmod(handle, mode)
-    if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+    if (like.st_uid, like.st_gid) != (status.st_uid, status.st_gid):
         # Only root may keep the owner; otherwise the file becomes the service's.
         with suppress(PermissionError):
-            os.fchown(handle, status.st_uid, status.st_gid)
+            os.fchown(handle, like.st_uid, like.st_gid)

@@ -1,10 +1,11 @@
 """A document's new content, written beside it under a temporary name and ready to take its place."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from os import stat_result
+from types import TracebackType
+from typing import Self
 
-from garden.files.beneath import rename_new
+from garden.files.beneath import Handles, rename_new
 from garden.files.errors import FileChangedError, SyncFailedError, translate_os_errors
 from garden.files.failpoints import Failpoint, reach
 from garden.files.paths import GardenPath
@@ -15,6 +16,7 @@ from garden.files.plain_files import (
     keep_copy,
     put_in_place,
     read_expected,
+    remove_copy,
     sync,
 )
 
@@ -25,17 +27,30 @@ class PreparedFile:
 
     `handle` is the file that it replaces, which must hash to `expected`; None for a new document. With
     `history`, an open folder, the version replaced is kept there as `copy`. `unconfirmed` collects the
-    documents, each with its newest copy, whose names the disk did not confirm.
+    documents, each with its newest copy, whose names the disk did not confirm. The end of the `with` block
+    closes the `handles`, and removes the temporary file after an error.
     """
 
     path: GardenPath
     folder: int
     fresh: FreshFile
+    handles: Handles
     unconfirmed: dict[GardenPath, GardenPath | None]
     handle: int | None = None
     expected: str = ""
     history: int | None = None
     copy: GardenPath | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self.handles, translate_os_errors():
+            self.fresh.__exit__(kind, error, trace)
+            if isinstance(error, OSError):
+                raise error
 
     def sync_content(self) -> None:
         """Bring the content to the disk, before it takes its place."""
@@ -50,8 +65,11 @@ class PreparedFile:
                 self._replace(self.handle)
                 reach(Failpoint.REPLACED)
                 return
-            with _refuse_if_removed():
+            try:
                 rename_new(self.fresh.name, self.path.name, self.folder, self.folder)
+            except FileNotFoundError:
+                # Another process settled this edit, and removed its temporary file.
+                raise FileChangedError from None
             reach(Failpoint.REPLACED)
             self._sync_names()
 
@@ -76,22 +94,24 @@ class PreparedFile:
     def _replace(self, handle: int) -> None:
         # The slow part, the sync of the content, is over: from here on an outside edit has little time.
         previous, status = read_expected(handle, self.expected)
-        with ExitStack() as undo:
-            if self.history is not None and self.copy is not None:
-                undo.enter_context(
-                    keep_copy(self.folder, self.path.name, status, previous, self.history, self.copy.name)
-                )
-                reach(Failpoint.KEPT)
-            check_unchanged(status, self.folder, self.path.name)
-            check_not_open(handle)
-            with _refuse_if_removed():
-                put_in_place(self.fresh, self.path.name, status, self.folder)
+        if self.history is None or self.copy is None:
+            self._exchange(handle, status)
+            return
+        places = (self.folder, self.path.name, status, previous, self.history, self.copy.name)
+        is_new = keep_copy(*places)
+        try:
+            reach(Failpoint.KEPT)
+            self._exchange(handle, status)
+        except BaseException as error:
+            is_replaced = isinstance(error, SyncFailedError) and error.replaced
+            if is_new and not is_replaced:
+                remove_copy(self.history, self.copy.name)
+            raise
 
-
-@contextmanager
-def _refuse_if_removed() -> Iterator[None]:
-    try:
-        yield
-    except FileNotFoundError:
-        # Another process settled this edit, and removed its temporary file.
-        raise FileChangedError from None
+    def _exchange(self, handle: int, status: stat_result) -> None:
+        check_unchanged(status, self.folder, self.path.name)
+        check_not_open(handle)
+        try:
+            put_in_place(self.fresh, self.path.name, status, self.folder)
+        except FileNotFoundError:
+            raise FileChangedError from None

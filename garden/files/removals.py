@@ -10,7 +10,7 @@ from garden.files.errors import FileMissingError, translate_os_errors
 from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_folders import GardenFolders, check_place
 from garden.files.paths import GardenPath, Place
-from garden.files.plain_files import check_content, check_unchanged, fresh_file, open_in, read_expected, sync
+from garden.files.plain_files import FreshFile, check_content, check_unchanged, open_in, read_expected, sync
 
 _COPY = re.compile(r"[^.].*\.md")
 
@@ -24,7 +24,7 @@ class Removals:
     def remove_document(self, path: GardenPath, *, expected: str) -> None:
         """Remove a document whose bytes have this hash."""
         check_place(path, Place.DOCUMENT)
-        with translate_os_errors(), self._folders.open(path.folder.components, READ_FOLDER) as folder:
+        with translate_os_errors(), self._folders.open(path.folder.text, READ_FOLDER) as folder:
             with open_in(folder, path.name) as handle:
                 self._folders.check_file(handle, path)
                 _, status = read_expected(handle, expected)
@@ -36,7 +36,7 @@ class Removals:
     def remove_unreadable(self, path: GardenPath) -> None:
         """Remove something that no tool can read from a document's path; what a link leads to stays."""
         check_place(path, Place.DOCUMENT)
-        with translate_os_errors(), self._folders.open(path.folder.components, READ_FOLDER) as folder:
+        with translate_os_errors(), self._folders.open(path.folder.text, READ_FOLDER) as folder:
             os.unlink(path.name, dir_fd=folder)
             sync(folder, replaced=True)
 
@@ -57,7 +57,7 @@ class Removals:
         check_place(copy, Place.HISTORY_COPY)
         check_content(content)
         with self._folders.open_folder(copy.folder) as folder:
-            with fresh_file(folder, copy.name, content) as fresh:
+            with FreshFile(folder, copy.name, content) as fresh:
                 sync(fresh.handle, replaced=False)
                 os.rename(fresh.name, copy.name, src_dir_fd=folder, dst_dir_fd=folder)
             sync(folder, replaced=True)
@@ -69,6 +69,6 @@ class Removals:
                 if each.is_folder:
                     self.remove_empty_folders(each)
             parent, _, name = folder.text.rpartition("/")
-            with self._folders.open(tuple(parent.split("/")), READ_FOLDER) as handle, suppress(OSError):
+            with self._folders.open(parent, READ_FOLDER) as handle, suppress(OSError):
                 os.rmdir(name, dir_fd=handle)
                 sync(handle, replaced=True)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 from garden.events.stream import LockedStream
-from garden.files import garden_files, garden_folders, history_copies, plain_files, prepared_file
+from garden.files import beneath, garden_files, garden_folders, history_copies, plain_files, prepared_file
 from garden.files.errors import FileMissingError
 from garden.files.garden_files import GardenFiles
 from garden.files.prepared_file import PreparedFile
@@ -66,10 +66,7 @@ def a_lock_that_is_left_behind() -> AbstractContextManager[Any]:
 
 @contextmanager
 def handles_that_nobody_closes() -> Iterator[None]:
-    with (
-        mock.patch.object(garden_folders, "close_quietly"),
-        mock.patch.object(plain_files, "close_quietly"),
-    ):
+    with mock.patch.object(beneath, "close_quietly"):
         yield
 
 

@@ -103,9 +103,9 @@ def test_no_link_in_the_history_is_followed(
     files: GardenFiles, home: Home, outside: Path, depth: int
 ) -> None:
     place(home, PROFILE)
-    link = home.path.joinpath(*COPY.components[:depth])
+    link = home.path.joinpath(*COPY.text.split("/")[:depth])
     link.rename(f"{link}-aside")
-    link.symlink_to(outside.joinpath(*COPY.components[:depth]))
+    link.symlink_to(outside.joinpath(*COPY.text.split("/")[:depth]))
     before = snapshot(outside)
     for attempt in (
         lambda: files.read(COPY),

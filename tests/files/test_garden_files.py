@@ -1,13 +1,17 @@
 import os
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from types import FrameType
+from typing import Any
 from uuid import UUID
 
 import pytest
 
+from garden.files.beneath import _check_result
 from garden.files.errors import (
     FileBusyError,
     FileChangedError,
@@ -227,6 +231,31 @@ def test_a_file_is_replaced_in_one_step_and_keeps_its_mode(files: GardenFiles, h
     assert mode(target) == 0o664
     assert target.stat().st_ino != before.st_ino
     assert [path.name for path in target.parent.iterdir()] == ["profile.md"]
+
+
+@pytest.mark.parametrize(("copy", "calls_max"), [(None, 24), (LATER_COPY, 29)])
+def test_a_replacement_takes_few_system_calls(home: Home, copy: GardenPath | None, calls_max: int) -> None:
+    calls: list[str] = []
+
+    def profile(frame: FrameType, event: str, function: Any) -> None:
+        # The kernel calls that Python lacks are made through ctypes, which reports no call.
+        if event == "call" and frame.f_code is _check_result.__code__:
+            calls.append("ctypes")
+        if event == "c_call" and function.__module__ in {"posix", "fcntl"}:
+            calls.append(function.__name__)
+
+    place(home, PROFILE).chmod(0o600)
+    with GardenFiles(home.path) as files:
+        # Makes and syncs the folders of the history.
+        files.replace(PROFILE, b"new\n", expected=digest(b"old\n"), keep_previous=COPY)
+        before = sys.getprofile()
+        sys.setprofile(profile)
+        try:
+            files.replace(PROFILE, b"newer\n", expected=digest(b"new\n"), keep_previous=copy)
+        finally:
+            sys.setprofile(before)
+    assert len(calls) == calls_max
+    assert calls.count("fsync") == (2 if copy is None else 3)
 
 
 def test_a_replaced_file_stays_with_the_person_who_owns_it(files: GardenFiles, home: Home) -> None:

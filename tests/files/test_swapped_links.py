@@ -97,7 +97,7 @@ class Attacked:
     def list(self, _: int) -> None:
         folder = self.chance.choice([GARDEN, PROFILE.folder.folder, COPY.folder, GardenPath("history/ada")])
         for path in (*self.files.list_folder(folder), *self.files.users(), *self.files.documents(GARDEN)):
-            assert STRANGER not in path.components
+            assert STRANGER not in path.text.split("/")
 
     def look(self, _: int) -> None:
         assert not self.files.exists(GardenPath(f"users/ada/parts/{STRANGER}"))

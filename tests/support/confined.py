@@ -19,6 +19,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from garden.files.beneath import READ_FOLDER
 from garden.files.errors import SyncFailedError
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
@@ -118,7 +119,9 @@ def confirm_folders(files: GardenFiles, arguments: dict[str, str | None]) -> Non
     for name in ("path", "new_path", "keep_previous"):
         with suppress(OSError, GardenError):
             if arguments.get(name):
-                files.confirm_way(GardenPath(arguments[name] or "").folder.components)
+                folder = GardenPath(arguments[name] or "").folder.text
+                with files.open(folder, READ_FOLDER) as handle:
+                    files.confirm_way(folder, handle)
 
 
 def answer_of(files: GardenFiles, call: str, arguments: dict[str, str | None]) -> dict[str, Any]:
