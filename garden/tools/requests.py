@@ -11,7 +11,6 @@ from pydantic.alias_generators import to_camel
 from garden.events.records import Caller
 from garden.grammar.errors import GardenError
 from garden.tools.declaration import Tool
-from garden.writing.callers import Role
 
 _DELETING = re.compile(
     r"delete|remove|unlink|destroy|erase|purge|wipe|trash|shred|truncate|discard|"
@@ -73,7 +72,7 @@ def find_tool(tools: Mapping[str, Tool[Any]], name: str) -> Tool[Any]:
 
 def check_role(tool: Tool[Any], caller: Caller) -> None:
     """Refuse a caller whose role may not use the tool."""
-    if Role(caller.role) not in tool.traits.roles:
+    if caller.role not in tool.traits.roles:
         raise RoleNotAllowedError(
             f"The role {caller.role} may not use {tool.name}.",
             hint=f"Roles that may use it: {', '.join(sorted(tool.traits.roles))}.",
@@ -100,6 +99,8 @@ def parse_request(tool: Tool[Any], args: object) -> Any:
 
 def _flatten_options(tool: Tool[Any], args: Mapping[Any, Any]) -> dict[str, Any]:
     """Merge the fields of `opts` with the others, all in the wire's spelling."""
+    if tool.fields.issuperset(args):
+        return dict(args)
     options = args.get("opts", {})
     if options is None:
         options = {}

@@ -12,12 +12,12 @@ from garden.events.records import Caller
 from garden.grammar.errors import GardenError
 from garden.lint.secrets import PRIVATE_KEY, Secret, secrets_in
 from garden.tools.request_paths import document_path
-from garden.tools.wire import EditRequest, RecordedRequest, Request
+from garden.tools.wire import CORRELATION, EditRequest, RecordedRequest, Request
 from garden.writing.services import Services
 
 # Words of the caller's own. All other fields of an edit hold the text of the document or name parts of it.
 _OWN_WORDS = {*map(to_camel, RecordedRequest.model_fields), "reason"}
-_CALLER_FIELDS = ("actor", "tool_call_id", "transaction_id", "agent_action_id")
+_CALLER_FIELDS = {to_camel(name): name for name in ("actor", *CORRELATION)}
 # A private key is found by its first line, which all keys share; what follows it tells keys apart.
 _KEY_DIGITS = re.compile(r"[A-Za-z0-9+/=\s]{0,80}")
 
@@ -63,7 +63,7 @@ def _secrets_brought(services: Services, caller: Caller, request: Request) -> It
 
 def _texts(caller: Caller, request: Request) -> Iterator[tuple[str, str]]:
     """Every text of a request, with the name of its field."""
-    by_caller = {to_camel(name): getattr(caller, name) for name in _CALLER_FIELDS}
+    by_caller = {field: getattr(caller, name) for field, name in _CALLER_FIELDS.items()}
     given = request.model_dump(by_alias=True, exclude=set(request.words_to_remove))
     for name, value in {**by_caller, **given}.items():
         for text in strings_in(value):

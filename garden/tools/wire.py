@@ -1,6 +1,6 @@
 """The base of every request: camelCase on the wire, snake_case in Python, no unknown fields."""
 
-import unicodedata
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,13 +15,13 @@ from garden.home.times import parse_time
 REASON_CHARACTERS_MAX = 2000
 LINE_CHARACTERS_MAX = 500
 REFS_MAX = 50
-_CORRELATION = ("tool_call_id", "transaction_id", "agent_action_id")
+CORRELATION = ("tool_call_id", "transaction_id", "agent_action_id")
+# Control characters other than tabs and line ends, and halves of surrogate pairs.
+_NOT_PLAIN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def _plain(text: str) -> str:
-    if any(
-        unicodedata.category(character) in {"Cc", "Cs"} and character not in "\n\t\r" for character in text
-    ):
+    if _NOT_PLAIN.search(text):
         raise ValueError("contains a control character")
     return text
 
@@ -114,7 +114,7 @@ def with_correlation(caller: Caller, request: Request) -> Caller:
     # Filters of a query have the same names but do not describe the caller.
     if not isinstance(request, RecordedRequest):
         return caller
-    given = {name: value for name in _CORRELATION if (value := getattr(request, name)) is not None}
+    given = {name: value for name in CORRELATION if (value := getattr(request, name)) is not None}
     return replace(caller, **given) if given else caller
 
 
