@@ -5,7 +5,9 @@ import sys
 
 from benchmarks.ratios import Ratio
 
-MEASUREMENTS = ("grammar", "lint", "start_up", "events", "writing", "recovery", "http", "mcp")
+MEASUREMENTS = (
+    "side_by_side", "grammar", "lint", "start_up", "reading", "events", "writing", "recovery", "http",
+)  # fmt: skip
 
 
 def main(names: list[str]) -> int:

@@ -1,13 +1,21 @@
-"""The cost of starting: the command line against a bare interpreter, and a restarted embedded database."""
+"""The cost of starting: the command line, the MCP server, and a restarted embedded database."""
 
+import os
+import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
 from benchmarks.ratios import Ratio, median_seconds, once
+from garden.application import open_garden
 from garden.demo.throw_away import throw_away_home
 from garden.home.embedded import EmbeddedPostgres
+from garden.home.folder import Home
+from tests.support.mcp_lines import INITIALIZE, Lines
 
+_USER = "sample-user"
+_GREETINGS = 5
 _INTERPRETER_ROUNDS = 15
 _SERVER_ROUNDS = 5
 
@@ -17,6 +25,30 @@ def measure() -> Iterator[Ratio]:
     shown = median_seconds(lambda: _run("-m", "garden", "--help"), _INTERPRETER_ROUNDS)
     yield Ratio("garden --help over a bare interpreter", shown / bare, 8, detail=f"{shown * 1000:.0f} ms")
     yield from _embedded()
+    with throw_away_home() as home:
+        yield _listing(home)
+        yield _greeting(home)
+
+
+def _listing(home: Home) -> Ratio:
+    with open_garden(home.path) as garden:
+        garden.session(_USER).md.plant(f"users/{_USER}/notes.md")
+        words = ("-m", "garden", "--home", str(home.path), "ls")
+        listed = median_seconds(lambda: _run(*words), _INTERPRETER_ROUNDS)
+    return Ratio("garden ls, the database running, in seconds", listed, 0.25)
+
+
+def _greeting(home: Home) -> Ratio:
+    command = [sys.executable, "-m", "garden", "--home", str(home.path), "mcp", "--user", _USER]
+    taken = []
+    for _ in range(_GREETINGS):
+        EmbeddedPostgres(home).stop()
+        started = time.perf_counter()
+        with Lines(command, {**os.environ, "GARDEN_LOG_LEVEL": "error"}) as server:
+            server.ask("initialize", INITIALIZE)
+            taken.append(time.perf_counter() - started)
+    title = "MCP: initialize, from a cold start without a database, in seconds"
+    return Ratio(title, statistics.median(taken), 1.5)
 
 
 def _embedded() -> Iterator[Ratio]:

@@ -1,22 +1,23 @@
-"""The cost of a durable, audited edit: `md.patch_section` against the possible minimum, and against git.
+"""An edit costs what it changes: not the document, not the history, not the other writers.
 
-The floor is written by hand: a bare insert, a synced copy of the old version, a synced replacement, a bare
-update. No lock, no plan, no lint, no seal, no head, no idempotency.
+`GARDEN_BENCH_EVENTS` says how many events the large history has; a hundredth as many documents, and a
+thousandth as many versions of the edited one.
 """
 
 import os
 import secrets
-import subprocess
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
-import psycopg
-
+from benchmarks.contestants.clients import Driver
+from benchmarks.contestants.in_floor import put
 from benchmarks.profiles import profile
-from benchmarks.ratios import Ratio, Stopwatch
+from benchmarks.ratios import Ratio, Stopwatch, micro
+from benchmarks.work import Edit, notes
 from garden.application import Garden
 from garden.demo.throw_away import throw_away_home
 from garden.events.database import connection
@@ -29,21 +30,27 @@ from garden.session import Session
 from tests.support.many_events import fill
 
 _WARM_UP_ROUNDS = 20
-_ROUNDS = 300
-_GROWTH_ROUNDS = 150
-_EDITS_OF_A_DOCUMENT = 5
-_MANY_EVENTS = int(os.environ.get("GARDEN_BENCH_EVENTS", "1000000")) // 10
-_MANY_COPIES = 2000
+_ROUNDS = 150
+_MANY_EVENTS = int(os.environ.get("GARDEN_BENCH_EVENTS", "100000"))
+_MANY_DOCUMENTS = _MANY_EVENTS // 100
+_MANY_COPIES = max(2000, _MANY_EVENTS // 1000)
+_DOCUMENTS_OF_A_USER = 10
+_SECTIONS_OF_500_KB = 1660
+_PROCESSES = 2
+_WRITERS = 8
+_EDITS_OF_A_WRITER = 40
+_HEATS = 7
 _USER = "sample-user"
 # Notes have no Change Log, which would grow with every round.
 _GROWING = f"users/{_USER}/parts/growing/notes.md"
 
 
 def measure() -> Iterator[Ratio]:
-    with _garden() as garden, psycopg.connect(garden.url, autocommit=True) as bare:
-        yield from _against_others(garden.session, _Floor(bare, garden.home.path), _Git(garden.home.path))
-    with _garden() as few, _garden(_MANY_EVENTS, _MANY_COPIES) as many:
-        yield from _growth(few.session, many.session)
+    with _garden() as few:
+        yield from _size(few)
+        yield _writers(few)
+        with _garden(_MANY_EVENTS, _MANY_COPIES) as many:
+            yield from _growth(few.session, many.session)
 
 
 @dataclass(frozen=True)
@@ -62,39 +69,77 @@ def _garden(events: int = 0, copies: int = 0) -> Iterator[_Opened]:
         with connection(url) as opened:
             migrate(opened)
             if events:
-                fill(opened, events=events, users=100)
+                users = max(1, _MANY_DOCUMENTS // _DOCUMENTS_OF_A_USER)
+                fill(opened, events=events, users=users, documents=_DOCUMENTS_OF_A_USER)
         _pile_up(home, copies)
         with Garden(load_settings(home.path).settings, PreparedHome(home, url, ())) as garden:
             yield _Opened(garden.session(_USER, "companion"), home, url)
 
 
-def _against_others(session: Session, floor: "_Floor", git: "_Git") -> Iterator[Ratio]:
-    watch = Stopwatch()
+def _size(opened: _Opened) -> Iterator[Ratio]:
+    """A section of a long document, and of a short one; and what the disk takes for the files alone."""
+    watch, texts = Stopwatch(), {}
+    for part, sections in (("small", 20), ("large", _SECTIONS_OF_500_KB)):
+        texts[part] = notes(part, _USER, sections)
+        opened.session.fs.write(f"users/{_USER}/parts/{part}/notes.md", texts[part])
     for number in range(_WARM_UP_ROUNDS + _ROUNDS):
         if number == _WARM_UP_ROUNDS:
             watch.warmed_up()
-        path = _document(session, number // _EDITS_OF_A_DOCUMENT)
-        watch.take("patch", partial(_patch, session, path))
-        watch.take("floor", floor.edit)
-        if number % 4 == 0:
-            watch.take("git", git.edit)
-            watch.take("patch beside git", partial(_patch, session, _document(session, 10_000 + number)))
-    yield watch.ratio("md.patch_section / hand-written floor", "patch", "floor", at_most=1.5)
-    slower = watch.median("git") / watch.median("patch beside git")
-    yield Ratio("git add and commit / md.patch_section", slower, 4, more_is_better=True)
+        for part, text in texts.items():
+            path = f"users/{_USER}/parts/{part}/notes.md"
+            watch.take(part, partial(_patch, opened.session, path, "theme_7 v1"))
+            watch.take(f"{part} file", partial(put, opened.home.path / "others.md", text.encode()))
+    files = [micro(watch.median(f"{part} file")) for part in ("large", "small")]
+    disk = f", a synced file alone {files[0]} / {files[1]} µs"
+    yield watch.ratio(
+        f"edit in {len(texts['large']) // 1000} KB / in 6 KB", "large", "small", at_most=1.5, of_which=disk
+    )
+
+
+def _writers(opened: _Opened) -> Ratio:
+    """Edits a second of eight writers on eight documents in two processes, against one writer alone."""
+    paths = [_document(opened.session, number) for number in range(_WRITERS)]
+    lanes = [[_edit(path) for _ in range(_EDITS_OF_A_WRITER)] for path in paths]
+    watch, folder = Stopwatch(), opened.home.users / _USER
+    with ThreadPoolExecutor(_PROCESSES) as threads, ExitStack() as stack:
+        drivers = [
+            Driver(sys.executable, "in_garden.Contestant", folder, opened.url) for _ in range(_PROCESSES)
+        ]
+        for driver in drivers:
+            stack.callback(driver.close)
+        shares = [lanes[number::_PROCESSES] for number in range(_PROCESSES)]
+        for number in range(_HEATS + 1):
+            if number == 1:
+                watch.warmed_up()
+            watch.take("one", partial(drivers[0].run, lanes[:1]))
+            watch.take("eight", lambda: list(threads.map(Driver.run, drivers, shares)))
+    one, eight = (
+        _EDITS_OF_A_WRITER / watch.median("one"),
+        _WRITERS * _EDITS_OF_A_WRITER / watch.median("eight"),
+    )
+    title = f"{_WRITERS} writers on {_WRITERS} documents, {_PROCESSES} processes / one writer"
+    return Ratio(
+        title, eight / one, 1.8, more_is_better=True, detail=f"{eight:.0f} / {one:.0f} edits a second"
+    )
+
+
+def _edit(path: str) -> Edit:
+    return Edit(
+        path.removeprefix(f"users/{_USER}/"), "Concerns", "", f"- Can't sleep, {secrets.token_hex(8)}\n"
+    )
 
 
 def _growth(few: Session, many: Session) -> Iterator[Ratio]:
     watch = Stopwatch()
     for session in (few, many):
         session.fs.write(_GROWING, profile().replace("id: anxious-achiever", "id: growing-notes"))
-    for number in range(_WARM_UP_ROUNDS + _GROWTH_ROUNDS):
+    for number in range(_WARM_UP_ROUNDS + _ROUNDS):
         if number == _WARM_UP_ROUNDS:
             watch.warmed_up()
         watch.take("few", partial(_patch, few, _GROWING))
         watch.take("many", partial(_patch, many, _GROWING))
-    title = f"md.patch_section: {_MANY_EVENTS} events, {_MANY_COPIES} copies / none"
-    yield watch.ratio(title, "many", "few", at_most=1.2)
+    history = f"{_MANY_EVENTS:,} events, {_MANY_DOCUMENTS:,} documents, {_MANY_COPIES:,} versions"
+    yield watch.ratio(f"edit with {history} / none", "many", "few", at_most=1.3)
 
 
 def _pile_up(home: Home, copies: int) -> None:
@@ -114,80 +159,16 @@ def _document(session: Session, number: int) -> str:
     return path
 
 
-def _patch(session: Session, path: str) -> None:
+def _patch(session: Session, path: str, anchor: str = "concerns v1") -> None:
     words = f"- Says yes before looking at the week\n- Can't sleep then, {secrets.token_hex(4)}\n"
     answer = session.call(
         "md.patch_section",
         {
             "path": path,
-            "sectionAnchor": "concerns v1",
+            "sectionAnchor": anchor,
             "change": {"replace": words},
             "rationale": "She said so.",
         },
     )
     if not answer["ok"]:
         raise RuntimeError(answer["error"]["message"])
-
-
-class _Floor:
-    """The minimum that a recorded edit takes."""
-
-    def __init__(self, connection: psycopg.Connection[tuple[int]], home: Path) -> None:
-        self._connection = connection
-        self._folder = home / "floor"
-        self._folder.mkdir()
-        self._live = self._folder / "profile.md"
-        self._live.write_text(profile())
-        connection.execute(
-            "create table public.floor "
-            "(id bigserial primary key, path text, words text, status text, at timestamptz)"
-        )
-
-    def edit(self) -> None:
-        words = f"- Can't sleep then, {secrets.token_hex(4)}\n"
-        old = self._live.read_bytes()
-        row = self._connection.execute(
-            "insert into public.floor (path, words, status, at) "
-            "values (%s, %s, 'pending', now()) returning id",
-            ("profile.md", words),
-            prepare=True,
-        ).fetchone()
-        self._put(self._folder / f"copy-{secrets.token_hex(8)}.md", old)
-        fresh = self._folder / ".new"
-        self._put(fresh, old + words.encode() if len(old) < 7000 else profile().encode())
-        fresh.rename(self._live)
-        self._sync_folder()
-        self._connection.execute(
-            "update public.floor set status = 'committed' where id = %s", row, prepare=True
-        )
-
-    def _put(self, file: Path, content: bytes) -> None:
-        with file.open("wb") as opened:
-            opened.write(content)
-            opened.flush()
-            os.fsync(opened.fileno())
-
-    def _sync_folder(self) -> None:
-        handle = os.open(self._folder, os.O_RDONLY)
-        os.fsync(handle)
-        os.close(handle)
-
-
-class _Git:
-    """The same edit, committed with git."""
-
-    def __init__(self, home: Path) -> None:
-        self._folder = home / "git"
-        self._folder.mkdir()
-        self._file = self._folder / "profile.md"
-        self._git("init", "-q")
-        self._git("config", "user.name", "sample")
-        self._git("config", "user.email", "sample@localhost")
-
-    def edit(self) -> None:
-        self._file.write_text(profile() + secrets.token_hex(8))
-        self._git("add", "profile.md")
-        self._git("commit", "-q", "-m", "edit")
-
-    def _git(self, *arguments: str) -> None:
-        subprocess.run(["git", "-C", self._folder, *arguments], check=True)

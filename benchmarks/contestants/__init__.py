@@ -1,0 +1,1 @@
+"""What the garden is compared with. `driver.py` runs one of them in a process and environment of its own."""
