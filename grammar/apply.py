@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from garden.grammar.body import layout_of
 from garden.grammar.change_log import (
     body_with_entry,
     change_log_refusal,
@@ -33,14 +32,14 @@ from garden.grammar.kinds.declaration import Kind
 from garden.grammar.kinds.template import template_text
 from garden.grammar.lines import split_any_lines
 from garden.grammar.list_edits import curate_list
-from garden.grammar.log_roll import rolled_words
+from garden.grammar.log_roll import may_roll, rolled_words
 from garden.grammar.lookup import find_section
 from garden.grammar.parser import parse
 from garden.grammar.patch import apply_diff
 from garden.grammar.recovery import recover
 from garden.grammar.refusals import AlreadyExistsError, NoDocumentError
 from garden.grammar.section_edits import append_entry, append_to_section, replace_section, text_with_words
-from garden.grammar.splice import Splices, splices_between
+from garden.grammar.splice import SPLICES_MAX, Splice, Splices, splices_between
 
 
 @dataclass(frozen=True)
@@ -59,12 +58,12 @@ class AppliedEdit:
     repairs: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def section_after(self) -> Section | None:
         """The edited section as it is now; a section edit keeps the order of the sections."""
         if self.before is None or self.section_before is None:
             return None
-        return self.after.sections[self.before.sections.index(self.section_before)]
+        return self.after.section(self.before.number_of(self.section_before))
 
     @property
     def text(self) -> str:
@@ -79,7 +78,16 @@ class AppliedEdit:
     @cached_property
     def splices(self) -> Splices:
         """The change as reversible splices."""
-        return splices_between(self.before.text if self.before else "", self.after.text)
+        changed = self.after.changes_since(self.before) if self.before else None
+        if self.before is None or changed is None:
+            return splices_between(self.before.text if self.before else "", self.after.text)
+        splices: list[Splice] = []
+        for number in changed:
+            old, new = self.before.contents[number], self.after.contents[number]
+            splices += splices_between(old.text, new.text, self.before.bytes_above(number))
+        if len(splices) > SPLICES_MAX:
+            return splices_between(self.before.text, self.after.text)
+        return tuple(splices)
 
     def diff(self, path: str = "document.md") -> Diff:
         """Return the change as a unified diff."""
@@ -129,13 +137,12 @@ def _edit_section(
     kind: Kind | None,
     entry: str | None,
 ) -> AppliedEdit:
-    if section in change_logs(document, kind) and not _only_appends(edit):
+    logs = change_logs(document, kind)
+    if section in logs and not _only_appends(edit):
         raise change_log_refusal()
     text = _edited_section(document, section, edit)
-    if entry is not None and text != document.text:
-        log = find_change_log(document, kind)
-        if log is not None and log != section:
-            return _edit_and_log(document, section, edit, text, log, entry, kind)
+    if entry is not None and text != document.text and len(logs) == 1 and logs[0] != section:
+        return _edit_and_log(document, section, edit, text, logs[0], entry, kind)
     return _finish(document, section, edit, parse(text, document), kind, entry)
 
 
@@ -181,12 +188,13 @@ def _finish(
 
 def _roll_change_log(applied: AppliedEdit, kind: Kind | None) -> AppliedEdit:
     """Take the oldest lines out of a Change Log that became too long."""
-    old = find_change_log(applied.before, kind) if applied.before else None
     log = find_change_log(applied.after, kind)
-    if old is None or log is None or old.body == log.body:
+    if applied.before is None or log is None or not may_roll(log.layout.words):
         return applied
-    words = layout_of(log.body).words
-    kept = rolled_words(layout_of(old.body).words, words, applied.after.newline)
+    old, words = find_change_log(applied.before, kind), log.layout.words
+    if old is None or old.body == log.body:
+        return applied
+    kept = rolled_words(old.layout.words, words, applied.after.newline)
     if kept == words:
         return applied
     after = parse(text_with_words(applied.after, log, kept), applied.after)
@@ -238,7 +246,7 @@ def _with_entry(
     if before is None or entry is None or before.text == after.text:
         return None
     old, new = find_change_log(before, kind), find_change_log(after, kind)
-    if old is None or new is None or layout_of(old.body).words != layout_of(new.body).words:
+    if old is None or new is None or old.layout.words != new.layout.words:
         return None
     with_entry = parse(text_with_entry(after, new, entry), after)
     check_edit(after, with_entry, AppendToSection(new.name, entry), kind, section=new)

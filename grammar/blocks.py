@@ -81,6 +81,8 @@ def code_starts(flat_text: str, start: int) -> set[int]:
 
 def may_nest_too_deep(source: str, start: int) -> bool:
     """Whether a line from `start` on may hold a list ten deep; `start` must follow a line feed."""
+    if not _DEEP_PREFIX.search(source, start - 1):
+        return False
     return any(
         len(match[1].expandtabs(4)) >= _DEEP_COLUMNS for match in _DEEP_PREFIX.finditer(source, start - 1)
     )

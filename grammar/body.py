@@ -38,14 +38,13 @@ def trim_words(text: str, newline: str) -> str:
     return with_newlines(kept[_end_of_blank_start(flat(kept)) :], newline)
 
 
-def fill_body(body: str, words: str, newline: str, *, followed: bool, ended: bool) -> str:
+def fill_body(layout: Layout, words: str, newline: str, *, followed: bool, ended: bool) -> str:
     """Replace the words of a body and keep its layout.
 
     `followed` says that another heading comes after it, `ended` that the file ends with a line end.
     """
-    layout = layout_of(body)
     if words == layout.words:
-        return body
+        return layout.lead + words + layout.trail
     if not words:
         return layout.lead + _drop_first_line_end(layout.trail)
     if not layout.words:

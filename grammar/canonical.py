@@ -5,15 +5,20 @@ from hashlib import sha256
 from garden.grammar.lines import with_newlines
 
 TRAILING_SPACE = " \t\v\f"
-_AT_LINE_END = tuple(f"{space}\n" for space in TRAILING_SPACE)
 
 
 def canonical(text: str) -> str:
     """Rewrite a text for hashing: LF line ends, no trailing white space, exactly one final newline."""
-    flat = with_newlines(text, "\n").rstrip(f"{TRAILING_SPACE}\n")
-    if any(end in flat for end in _AT_LINE_END):
-        flat = "\n".join(line.rstrip(TRAILING_SPACE) for line in flat.split("\n"))
-    return flat + "\n"
+    return plain_lines(text).rstrip(f"{TRAILING_SPACE}\n") + "\n"
+
+
+def plain_lines(text: str) -> str:
+    """Rewrite a part of a text for hashing: LF line ends, no trailing white space."""
+    flat = with_newlines(text, "\n")
+    # Most texts are plain, and searching costs less than a call for each line.
+    if " \n" in flat or "\t\n" in flat or "\v\n" in flat or "\f\n" in flat or flat[-1:] in TRAILING_SPACE:
+        return "\n".join([line.rstrip(TRAILING_SPACE) for line in flat.split("\n")])
+    return flat
 
 
 def encoded(text: str) -> bytes:

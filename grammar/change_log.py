@@ -2,9 +2,8 @@
 
 import re
 
-from garden.grammar.body import layout_of
 from garden.grammar.canonical import canonical
-from garden.grammar.document import Document, Section
+from garden.grammar.document import Document, Section, SectionContent
 from garden.grammar.kinds.declaration import Kind
 from garden.grammar.refusals import ChangeLogIsAppendOnlyError
 from garden.grammar.section_edits import join_below, new_body
@@ -40,12 +39,12 @@ def _plain(words: str) -> str:
 
 def change_logs(document: Document, kind: Kind | None) -> list[Section]:
     """List the sections that the kind declares as Change Log; without a kind, those with the usual anchor."""
-    declared = [section.anchor for section in kind.sections if section.is_change_log] if kind else []
+    declared = kind.log_anchors if kind else None
     return [
-        section
-        for section in document.sections
-        if section.anchor
-        and (section.anchor in declared or (not kind and section.anchor.id == USUAL_ANCHOR_ID))
+        document.section(number)
+        for number, content in enumerate(document.contents)
+        if (anchor := content.anchor)
+        and (anchor.id == USUAL_ANCHOR_ID if declared is None else anchor in declared)
     ]
 
 
@@ -55,10 +54,12 @@ def find_change_log(document: Document, kind: Kind | None) -> Section | None:
     return found[0] if len(found) == 1 else None
 
 
-def is_extended(log: Section, later: Section) -> bool:
+def is_extended(log: SectionContent, later: SectionContent) -> bool:
     """Whether a later Change Log begins with the words of this one."""
-    words = layout_of(log.body).words
-    return not words or canonical(layout_of(later.body).words).startswith(canonical(words))
+    words, new = log.layout.words, later.layout.words
+    # The usual case needs no canonical form: the same words, and then the end of a line.
+    is_plain = new.startswith(words) and new[len(words) : len(words) + 1] in "\r\n"
+    return not words or is_plain or canonical(new).startswith(canonical(words))
 
 
 def text_with_entry(document: Document, log: Section, entry: str) -> str:
@@ -70,7 +71,7 @@ def text_with_entry(document: Document, log: Section, entry: str) -> str:
 def body_with_entry(document: Document, log: Section, entry: str) -> str:
     """Return the Change Log's body with one more line."""
     refuse_anchor(entry)
-    words = join_below(layout_of(log.body).words, entry, document.newline)
+    words = join_below(log.layout.words, entry, document.newline)
     refuse_open_end(words)
     return new_body(document, log, words)
 

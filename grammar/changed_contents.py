@@ -7,7 +7,7 @@ earlier heading comes again below the change, both texts are read alike up to th
 
 from bisect import bisect_right
 
-from garden.grammar.contents import contents_of
+from garden.grammar.contents import contents_of, with_other_body
 from garden.grammar.document import Document, SectionContent
 from garden.grammar.headings import find_headings
 from garden.grammar.lines import flat
@@ -33,7 +33,7 @@ def changed_contents(previous: Document, text: str) -> list[SectionContent] | No
             return None
         found += previous.contents[number:first]
         place += previous.starts[first] - start
-        number, place = _read(previous, text, place, first + 1, found)
+        number, place = _read(previous, text, place, first, found)
         if place == len(text):
             return found
     return None
@@ -52,18 +52,24 @@ def _first_to_read(previous: Document, change: int) -> int:
 
 
 def _read(
-    previous: Document, text: str, place: int, below: int, found: list[SectionContent]
+    previous: Document, text: str, place: int, first: int, found: list[SectionContent]
 ) -> tuple[int, int]:
     """Read a text from one place to the next heading that both versions have."""
-    for number in range(below, min(below + _HEADINGS_TRIED_MAX, len(previous.contents))):
-        old = previous.contents[number]
-        end = text.find(old.text, place + 1)
-        if end >= 0 and not old.heading.setext:
-            part = flat(text[place : end + old.heading.span.end])
-            headings = find_headings(part, 0)
-            if headings and headings[-1].span.start == end - place:
-                found += contents_of(text[place:end], part, headings[:-1])
-                return number, end
-    rest = flat(text[place:])
-    found += contents_of(text[place:], rest, find_headings(rest, 0))
+    old = previous.contents[first]
+    for number in range(first + 1, min(first + _HEADINGS_TRIED_MAX, len(previous.contents) - 1) + 1):
+        below = previous.contents[number]
+        end = text.find(below.text, place + 1)
+        if end < 0 or below.heading.setext or below.text[0] != "#":
+            continue
+        content = with_other_body(old, text[place:end]) if text[end - 1] == "\n" else None
+        if content is not None:
+            found.append(content)
+            return number, end
+        part = flat(text[place : end + below.heading.span.end])
+        headings = find_headings(part, 0)
+        if headings and headings[-1].span.start == end - place:
+            found += contents_of(text[place:end], part, headings[:-1])
+            return number, end
+    content, rest = with_other_body(old, text[place:]), flat(text[place:])
+    found += [content] if content else contents_of(text[place:], rest, find_headings(rest, 0))
     return len(previous.contents), len(text)

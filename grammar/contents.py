@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from garden.grammar.blocks import code_starts
 from garden.grammar.document import SECTION_LEVEL, SectionContent
+from garden.grammar.lines import flat
+from garden.grammar.scanner import may_hold_headings
 from garden.grammar.values import Anchor, Heading, Problem, Span
 
 _ANCHOR_LINE = re.compile(
@@ -50,6 +52,15 @@ def _content(text: str, flat_text: str, headings: Sequence[Heading]) -> SectionC
         flat_text.count("\n", 0, body_start),
         _strays(flat_text, 0, head_end if match else None),
     )
+
+
+def with_other_body(old: SectionContent, text: str) -> SectionContent | None:
+    """Return the content of a text that has the head of an earlier one; None if that is not plain to see."""
+    body = flat(text[old.head_end :])
+    has_head = text.startswith(old.text[: old.head_end]) and text[old.head_end - 1] == "\n"
+    if not has_head or "@anchor" in body or may_hold_headings(body):
+        return None
+    return SectionContent(text, old.level, old.headings[:1], old.anchor, old.head_end, old.head_lines, ())
 
 
 def _strays(flat_text: str, start: int, owned: int | None = None) -> tuple[Problem, ...]:

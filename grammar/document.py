@@ -4,13 +4,16 @@ A document keeps its text, so `parse(text).text == text`. Offsets in spans count
 contents are the same text in pieces: versions of a document share those that did not change.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from operator import attrgetter
 
-from garden.grammar.canonical import content_hash
+from garden.grammar.blocks import replace_surrogates
+from garden.grammar.body import Layout, layout_of
+from garden.grammar.canonical import TRAILING_SPACE, content_hash, encoded, plain_lines, raw_hash
 from garden.grammar.items import find_items
 from garden.grammar.lines import flat
 from garden.grammar.values import Anchor, Frontmatter, Heading, ListItem, Problem, Span
@@ -19,6 +22,7 @@ MALFORMED_CODES = frozenset({"frontmatter_malformed", "frontmatter_unclosed", "f
 SECTION_LEVEL = 2
 
 _TEXT, _LINE_ENDS = attrgetter("text"), attrgetter("line_ends")
+_DATA, _PLAIN_DATA, _IS_SOUND = attrgetter("data"), attrgetter("plain_data"), attrgetter("is_sound")
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,32 @@ class SectionContent:
         return self.text[self.head_end :]
 
     @cached_property
+    def head(self) -> str:
+        """The lines of the heading and the anchor, without the last line end."""
+        return self.text[: self.head_end].rstrip("\r\n")
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The words of the body, and the blank lines around them."""
+        return layout_of(self.body)
+
+    @cached_property
+    def data(self) -> bytes:
+        """The encoded text."""
+        return encoded(self.text)
+
+    @cached_property
+    def plain_data(self) -> bytes:
+        """The encoded text with plain lines: its part of the document's canonical form."""
+        plain = plain_lines(self.text)
+        return self.data if plain == self.text else encoded(plain)
+
+    @cached_property
+    def is_sound(self) -> bool:
+        """Whether it holds no lone surrogate, which no file may hold."""
+        return replace_surrogates(self.text) == self.text
+
+    @cached_property
     def items(self) -> tuple[ListItem, ...]:
         """The items of the body's top-level lists, each with everything nested in it."""
         return find_items(self.body, self.head_end, self.head_lines + 1)
@@ -97,6 +127,11 @@ class Section:
     def body(self) -> str:
         """The body with the blank lines around it."""
         return self.content.body
+
+    @property
+    def layout(self) -> Layout:
+        """The words of the body, and the blank lines around them."""
+        return self.content.layout
 
     @property
     def hash(self) -> str:
@@ -180,6 +215,21 @@ class Document:
             if content.level == SECTION_LEVEL
         )
 
+    def section(self, number: int) -> Section:
+        """Return the section with the content of this number."""
+        return Section(self.contents[number], self.starts[number], self.lines[number])
+
+    def number_of(self, section: Section) -> int:
+        """Return the number of a section's content."""
+        return bisect_right(self.starts, section.start) - 1
+
+    def changes_since(self, before: "Document") -> list[int] | None:
+        """List the numbers of the contents that differ; None if there were more or fewer."""
+        pairs = list(zip(before.contents, self.contents, strict=False))
+        if not len(pairs) == len(before.contents) == len(self.contents):
+            return None
+        return [number for number, (old, new) in enumerate(pairs) if old is not new and old.text != new.text]
+
     def places(self) -> Iterator[tuple[SectionContent, int, int]]:
         """Yield each content with its offset and its first line."""
         return zip(self.contents, self.starts, self.lines, strict=False)
@@ -197,9 +247,29 @@ class Document:
     @property
     def malformed(self) -> bool:
         """Whether the frontmatter leaves in doubt whose document this is."""
-        return any(problem.code in MALFORMED_CODES for problem in self.problems)
+        return bool(self.problems) and any(problem.code in MALFORMED_CODES for problem in self.problems)
+
+    @property
+    def data(self) -> bytes:
+        """The encoded text."""
+        return b"".join(map(_DATA, self.contents))
+
+    def bytes_above(self, number: int) -> int:
+        """Count the bytes above the content of this number."""
+        return sum(map(len, map(_DATA, self.contents[:number])))
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether it holds no lone surrogate, which no file may hold."""
+        return all(map(_IS_SOUND, self.contents))
+
+    @cached_property
+    def raw_hash(self) -> str:
+        """The hash of the encoded text."""
+        return raw_hash(self.data)
 
     @cached_property
     def hash(self) -> str:
         """The content hash of the whole text in canonical form."""
-        return content_hash(self.text)
+        plain = b"".join(map(_PLAIN_DATA, self.contents)).rstrip(f"{TRAILING_SPACE}\n".encode()) + b"\n"
+        return self.raw_hash if plain == self.data else raw_hash(plain)

@@ -25,7 +25,7 @@ def append_to_file(document: Document, text: str, kind: Kind | None = None) -> s
     """Return the document's text with an entry at its end, after a blank line."""
     refuse_empty(text, "The entry")
     _refuse_logged(document, text, kind)
-    if has_open_end(document.text):
+    if has_open_end(document.contents[-1].text):
         raise InvalidInputError(
             "The document ends inside a code fence or an HTML comment, which would swallow the entry.",
             hint="Close the fence or comment in the document's last section first.",

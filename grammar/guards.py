@@ -7,9 +7,7 @@ headings, the identity, the Change Log, and for a section edit every byte outsid
 from collections import Counter
 from collections.abc import Callable, Mapping
 from operator import attrgetter
-from typing import NamedTuple
 
-from garden.grammar.body import layout_of
 from garden.grammar.change_log import (
     body_with_entry,
     change_log_refusal,
@@ -31,7 +29,7 @@ from garden.grammar.file_edits import entry_section
 from garden.grammar.frontmatter_block import IDENTITY_KEYS, ambiguous_scalars
 from garden.grammar.kinds.declaration import Kind
 from garden.grammar.lines import split_any_lines
-from garden.grammar.log_roll import is_roll_line, may_roll, read_log
+from garden.grammar.log_roll import count_roll_lines, may_roll, read_log
 from garden.grammar.lookup import find_section
 from garden.grammar.refusals import (
     AlreadyExistsError,
@@ -74,7 +72,8 @@ def check_edit(
     _check_change_log(before, after, kind)
     section = section or _edited_section(before, edit, kind)
     if section is not None:
-        wanted = {log.span.start: log.text[: len(log.text) - len(log.body)] + log_body} if log else {}
+        head = log.text[: log.content.head_end] if log else ""
+        wanted = {before.number_of(log): head + log_body} if log else {}
         _check_untouched(before, after, section, wanted)
     if isinstance(edit, AppendLogLine) and not _is_log_line(before, after, edit, section):
         raise change_log_refusal()
@@ -88,7 +87,7 @@ def _is_log_line(before: Document, after: Document, edit: AppendLogLine, log: Se
     """Whether the Change Log has just this line more."""
     if log is None:
         return after.text == before.text
-    grown = after.sections[before.sections.index(log)]
+    grown = after.section(before.number_of(log))
     return grown.body == body_with_entry(before, log, edit.line)
 
 
@@ -103,8 +102,8 @@ def _is_appended(before: Document, after: Document, section: Section | None) -> 
     """Whether the text above an appended entry is as it was."""
     if section is None:
         return after.text.startswith(before.text)
-    grown = after.sections[before.sections.index(section)]
-    return layout_of(grown.body).words.startswith(layout_of(section.body).words)
+    grown = after.section(before.number_of(section))
+    return grown.layout.words.startswith(section.layout.words)
 
 
 def check_erasure(before: Document, after: Document) -> None:
@@ -152,6 +151,8 @@ def _check_frontmatter(before: Document | None, after: Document) -> None:
 
 
 def _check_identity(before: Document, after: Document) -> None:
+    if before.frontmatter is after.frontmatter:
+        return
     old, new = before.values, after.values
     changed = [
         key
@@ -184,10 +185,22 @@ def _same(before: object, after: object) -> bool:
 
 
 def _check_anchors(before: Document, after: Document) -> None:
+    if _has_same_heads(before, after):
+        return
     _check_kept_anchors(before, after)
     _check_new_anchors(_counts(before), after)
     _check_headings_of_anchors(before, after)
     _check_strays(before, after)
+
+
+def _has_same_heads(before: Document, after: Document) -> bool:
+    """Whether each section has its heading and anchor as before, and no anchor is anywhere else."""
+    changed = after.changes_since(before)
+    pairs = [(before.contents[number], after.contents[number]) for number in changed or ()]
+    return changed is not None and all(
+        old.level == new.level and old.head == new.head and not (old.strays or new.strays)
+        for old, new in pairs
+    )
 
 
 def _counts(document: Document) -> Counter[Anchor]:
@@ -301,19 +314,15 @@ def _strays(document: Document) -> set[str]:
 
 
 def _check_change_log(before: Document, after: Document, kind: Kind | None) -> None:
-    for log in change_logs(before, kind):
-        grown = [section for section in after.sections if section.anchor == log.anchor]
-        if not all(is_extended(log, section) for section in grown):
-            raise change_log_refusal()
-        if any(_roll_lines(section) > _roll_lines(log) for section in grown):
-            raise InvalidInputError(
-                "A line that stands for earlier lines of the Change Log can't be written by hand.",
-                hint="Leave it out; the log rolls by itself.",
-            )
-
-
-def _roll_lines(log: Section) -> int:
-    return sum(map(is_roll_line, split_any_lines(log.body)))
+    for log in [section.content for section in change_logs(before, kind)]:
+        for later in [each for each in after.contents if each.anchor == log.anchor and each is not log]:
+            if not is_extended(log, later):
+                raise change_log_refusal()
+            if count_roll_lines(later.body) > count_roll_lines(log.body):
+                raise InvalidInputError(
+                    "A line that stands for earlier lines of the Change Log can't be written by hand.",
+                    hint="Leave it out; the log rolls by itself.",
+                )
 
 
 def check_roll(before: Document | None, edited: Document, rolled: Document, kind: Kind | None) -> None:
@@ -326,46 +335,25 @@ def check_roll(before: Document | None, edited: Document, rolled: Document, kind
     if earlier is None or log is None or after is None:
         raise change_log_refusal()
     _check_untouched(edited, rolled, log, {})
-    words = layout_of(log.body).words
-    old, new = read_log(words), read_log(layout_of(after.body).words)
+    words = log.layout.words
+    old, new = read_log(words), read_log(after.layout.words)
     is_exact = new.lead == old.lead and new.lines == old.lines[new.rolled - old.rolled :]
-    is_due = may_roll(words) and old.rolled < new.rolled <= read_log(layout_of(earlier.body).words).written
+    is_due = may_roll(words) and old.rolled < new.rolled <= read_log(earlier.layout.words).written
     if not (is_exact and is_due):
         raise change_log_refusal()
 
 
-class _Piece(NamedTuple):
-    """The text from one H1 or H2 to the next; `head` is its heading and anchor lines."""
-
-    start: int
-    text: str
-    head: str
-
-
-def _pieces(document: Document) -> list[_Piece]:
-    """Cut a document at its H1 and H2 headings; the pieces together are the whole text."""
-    borders = [heading.span.start for heading in document.headings if heading.level <= _SECTION_LEVEL]
-    head_ends = {section.span.start: section.body_span.start for section in document.sections}
-    starts = [0, *borders]
-    ends = [*borders, len(document.text)]
-    return [
-        _Piece(
-            start, document.text[start:end], document.text[start : head_ends.get(start, start)].rstrip("\r\n")
-        )
-        for start, end in zip(starts, ends, strict=True)
-    ]
-
-
 def _check_untouched(before: Document, after: Document, section: Section, wanted: Mapping[int, str]) -> None:
-    """Refuse any change outside the body of this section; `wanted` holds other expected pieces by offset."""
-    old, new = _pieces(before), _pieces(after)
-    if len(old) != len(new):
+    """Refuse any change outside the body of this section; `wanted` holds other expected texts by number."""
+    changed = after.changes_since(before)
+    if changed is None:
         raise PatchConflictError(
             "The edit would make a section appear or disappear.",
             hint=_HINT_OPEN,
         )
-    for piece, result in zip(old, new, strict=True):
-        own = piece.start == section.span.start
-        expected = wanted.get(piece.start, piece.text)
-        if piece.head != result.head if own else expected != result.text:
+    own = before.number_of(section)
+    for number in {*changed, *wanted}:
+        old, new = before.contents[number], after.contents[number]
+        expected = wanted.get(number, old.text)
+        if old.head != new.head if number == own else expected != new.text:
             raise PatchConflictError("The edit would change bytes outside its section.", hint=_HINT_OPEN)

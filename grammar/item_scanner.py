@@ -13,14 +13,14 @@ _RULE_LIKE = re.compile(r"([-*])(?:[ \t]*\1)+[ \t]*$")
 _HEADING_LINE = re.compile(r"#{1,6}(?:[ \t]|$)")
 _NOT_PLAIN = frozenset("\t#>-+*_=<[~`0123456789")
 # Most bodies, above all Change Logs: one bullet a line, none followed by another marker.
-_ONE_A_LINE = re.compile(r"\n*(?:- (?![ \t>+*-]|[0-9]{1,9}[.)])[^\n]+(?:\n|\Z))+\n*")
+ONE_A_LINE = re.compile(r"\n*(?:- (?![ \t>+*-]|[0-9]{1,9}[.)])[^\n]+(?:\n|\Z))+\n*")
 
 Extent = tuple[int, int]
 
 
 def scan_items(flat_body: str) -> list[Extent] | None:
     """Return each item's first line and the line after its last, blank lines included; None if not sure."""
-    if _ONE_A_LINE.fullmatch(flat_body):
+    if ONE_A_LINE.fullmatch(flat_body):
         return _one_a_line(flat_body)
     if may_nest_too_deep("\n" + flat_body, 1):
         return None

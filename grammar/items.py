@@ -3,7 +3,7 @@
 import re
 
 from garden.grammar.blocks import block_tokens, line_starts
-from garden.grammar.item_scanner import Extent, scan_items
+from garden.grammar.item_scanner import ONE_A_LINE, Extent, scan_items
 from garden.grammar.lines import flat
 from garden.grammar.values import ListItem, Span
 
@@ -17,6 +17,11 @@ def find_items(body: str, offset: int, first_line: int) -> tuple[ListItem, ...]:
         _item(body[start:end], Span(offset + start, offset + end), first_line + line)
         for start, end, line in _item_extents(flat_body)
     )
+
+
+def is_bullet_lines(text: str) -> bool:
+    """Whether a text is a list of one bullet a line, perhaps with blank lines around it."""
+    return ONE_A_LINE.fullmatch(flat(text)) is not None
 
 
 def item_spans(body: str) -> list[Span]:

@@ -14,7 +14,7 @@ from garden.grammar.items import find_items
 from garden.grammar.lines import flat, with_newlines
 from garden.grammar.refusals import InvalidInputError, PatchConflictError
 from garden.grammar.section_edits import join_below, text_with_words
-from garden.grammar.text_checks import refuse_anchor, refuse_empty, refuse_headings, refuse_open_end
+from garden.grammar.text_checks import refuse_anchor, refuse_empty, refuse_structure
 from garden.grammar.values import ListItem
 
 # Each operation parses the list again.
@@ -32,11 +32,10 @@ def curate_list(document: Document, section: Section, ops: Sequence[ListOp]) -> 
             f"{len(ops)} operations are too many for one edit; the limit is {OPS_MAX}.",
             hint="Split them into several edits, or replace the section.",
         )
-    words = layout_of(section.body).words
+    words = section.layout.words
     for op in ops:
         words = _apply_op(words, op, document.newline)
-    refuse_headings(words)
-    refuse_open_end(words)
+    refuse_structure(words)
     return text_with_words(document, section, words)
 
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from garden.grammar.body import layout_of
 from garden.grammar.change_log import change_logs
 from garden.grammar.document import Document
 from garden.grammar.kinds.declaration import Kind
@@ -34,13 +33,15 @@ def log_claims(
     old, new = _log_words(before, kind), _log_words(after, kind)
     if new.startswith(old):
         old, new = "", new[len(old) :]
+        if new.strip() == (entry or ""):
+            return ()
     added = _lines(new) - _lines(old) - _lines(entry or "")
     return tuple(claim for line in added for claim in _claims(line))
 
 
 def _log_words(document: Document | None, kind: Kind | None) -> str:
     logs = change_logs(document, kind) if document else []
-    return "\n".join(layout_of(log.body).words for log in logs)
+    return "\n".join(log.layout.words for log in logs)
 
 
 def _lines(words: str) -> Counter[str]:

@@ -7,10 +7,10 @@ import re
 from itertools import pairwise
 from typing import NamedTuple
 
-from garden.grammar.body import layout_of
 from garden.grammar.canonical import canonical
 from garden.grammar.document import Section
 from garden.grammar.items import item_spans
+from garden.grammar.lines import with_newlines
 from garden.grammar.section_edits import join_below
 
 LINES_MAX = 200
@@ -20,6 +20,8 @@ CHARACTERS_MAX = 64 * 1024
 _ROLL_LINE = re.compile(
     r"- Earlier lines: ([1-9][0-9]{0,8}), in the events of this document and in history/\."
 )
+
+_WHOLE_ROLL_LINE = re.compile(rf"^{_ROLL_LINE.pattern}[^\S\n]*$", re.MULTILINE)
 
 
 class LogWords(NamedTuple):
@@ -59,6 +61,11 @@ def is_roll_line(line: str) -> bool:
     return _ROLL_LINE.fullmatch(line.rstrip()) is not None
 
 
+def count_roll_lines(body: str) -> int:
+    """Count the lines that stand for lines that left the file."""
+    return len(_WHOLE_ROLL_LINE.findall(with_newlines(body, "\n")))
+
+
 def read_log(words: str) -> LogWords:
     """Cut the words of a Change Log into lines."""
     starts = [span.start for span in item_spans(words)]
@@ -70,7 +77,7 @@ def read_log(words: str) -> LogWords:
 
 def is_continued(log: Section, later: Section) -> bool:
     """Whether a later Change Log holds the lines of this one, but for the oldest that were rolled."""
-    old, new = (canonical(layout_of(section.body).words).rstrip("\n") for section in (log, later))
+    old, new = (canonical(section.layout.words).rstrip("\n") for section in (log, later))
     return not old or new.startswith(old) or read_log(new).continues(read_log(old))
 
 

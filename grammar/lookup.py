@@ -50,8 +50,14 @@ def anchor_names(kinds: Iterable[Kind], name: str) -> frozenset[str]:
 
 
 def _by_anchor(document: Document, name: str) -> list[Section]:
+    match = _ANCHOR_NAME.fullmatch(name.strip())
+    if match is None:
+        return []
+    anchor_id, version = match[1], match[2] and int(match[2])
     return [
-        section for section in document.sections if section.anchor and _names_anchor(name, section.anchor)
+        document.section(number)
+        for number, content in enumerate(document.contents)
+        if (anchor := content.anchor) and anchor.id == anchor_id and version in (None, anchor.version)
     ]
 
 

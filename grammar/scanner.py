@@ -36,6 +36,12 @@ def scan_headings(source: str, start: int) -> list[Heading] | None:
     return scan.headings if scan.run() else None
 
 
+def may_hold_headings(flat_text: str) -> bool:
+    """Whether a line of a text may be a heading, or hide one below."""
+    source = "\n" + flat_text
+    return _CANDIDATE.search(source) is not None or may_nest_too_deep(source, 1)
+
+
 class _Scan:
     """One pass over a text, from candidate line to candidate line."""
 

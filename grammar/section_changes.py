@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from garden.grammar.document import Document
+from garden.grammar.document import SECTION_LEVEL, Document, SectionContent
 
 
 def changed_sections(before: Document | None, after: Document) -> tuple[str, ...]:
@@ -11,15 +11,20 @@ def changed_sections(before: Document | None, after: Document) -> tuple[str, ...
     return tuple(name for name in {**new, **old} if _differs(old.get(name, []), new.get(name, [])))
 
 
-def _contents(document: Document | None) -> dict[str, list[tuple[str, str]]]:
-    """Heading and words of each section by its name, which several sections may have."""
+def _contents(document: Document | None) -> dict[str, list[SectionContent]]:
+    """The sections by their name, which several may have."""
     contents = defaultdict(list)
-    for section in document.sections if document else ():
-        contents[section.name].append((section.heading.text, section.body.strip()))
+    for content in document.contents if document else ():
+        if content.level == SECTION_LEVEL:
+            contents[content.name].append(content)
     return dict(contents)
 
 
-def _differs(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> bool:
-    if old and new:
-        return old != new
-    return any(words for _, words in old or new)
+def _differs(old: list[SectionContent], new: list[SectionContent]) -> bool:
+    if not old or not new:
+        return any(content.body.strip() for content in old or new)
+    return old != new and _words(old) != _words(new)
+
+
+def _words(contents: list[SectionContent]) -> list[tuple[str, str]]:
+    return [(content.heading.text, content.body.strip()) for content in contents]

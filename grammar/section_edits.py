@@ -1,8 +1,8 @@
 """Replaces and appends to the body of one section."""
 
-from garden.grammar.body import fill_body, layout_of, trim_words
+from garden.grammar.body import fill_body, trim_words
 from garden.grammar.document import Document, Section
-from garden.grammar.items import item_spans
+from garden.grammar.items import is_bullet_lines, item_spans
 from garden.grammar.refusals import InvalidInputError
 from garden.grammar.text_checks import (
     has_open_end,
@@ -10,6 +10,7 @@ from garden.grammar.text_checks import (
     refuse_empty,
     refuse_headings,
     refuse_open_end,
+    refuse_structure,
 )
 from garden.grammar.values import Span
 
@@ -18,22 +19,21 @@ def replace_section(document: Document, section: Section, text: str) -> str:
     """Return the document's text with new words in a section."""
     words = trim_words(text, document.newline)
     refuse_anchor(words)
-    refuse_headings(words)
-    refuse_open_end(words)
+    refuse_structure(words)
     return text_with_words(document, section, words)
 
 
 def append_to_section(document: Document, section: Section, text: str) -> str:
     """Return the document's text with words appended to a section."""
     words = _words_to_append(document, text)
-    above = layout_of(section.body).words
+    above = section.layout.words
     return _with_more_words(document, section, above, join_below(above, words, document.newline))
 
 
 def append_entry(document: Document, section: Section, text: str) -> str:
     """Return the document's text with an entry at the end of a section, after a blank line."""
     words = _words_to_append(document, text)
-    above = layout_of(section.body).words
+    above = section.layout.words
     gap = document.newline * 2 if above else ""
     return _with_more_words(document, section, above, above + gap + words)
 
@@ -66,6 +66,8 @@ def join_below(above: str, words: str, newline: str) -> str:
 
 
 def _continues_list(above: str, words: str) -> bool:
+    if is_bullet_lines(above) and is_bullet_lines(words):
+        return words[0] == "-" and above[-1] not in "\r\n"
     new, old = item_spans(words), item_spans(above)
     if not new or new[0].start or not old or old[-1].end < len(above):
         return False
@@ -88,4 +90,4 @@ def new_body(document: Document, section: Section, words: str) -> str:
     """Return a section's body with other words in the same layout."""
     followed = section.span.end < len(document.text)
     ended = document.text.endswith(("\n", "\r"))
-    return fill_body(section.body, words, document.newline, followed=followed, ended=ended)
+    return fill_body(section.layout, words, document.newline, followed=followed, ended=ended)

@@ -16,7 +16,7 @@ from garden.grammar.refusals import PatchConflictError
 # Splices with less text between them become one.
 _GAP_CHARACTERS_MIN = 16
 # A change in more places than this is stored as one splice over all of them.
-_SPLICES_MAX = 100
+SPLICES_MAX = 100
 
 Splices = tuple["Splice", ...]
 
@@ -40,15 +40,18 @@ class _Change:
     new_end: int
 
 
-def splices_between(before: str, after: str) -> Splices:
-    """Return the places where `after` differs; lines that both texts hold once separate them."""
+def splices_between(before: str, after: str, offset: int = 0) -> Splices:
+    """Return the places where `after` differs; lines that both texts hold once separate them.
+
+    `offset` is that of both texts in larger ones.
+    """
     top = common_prefix(before, after)
     bottom = common_suffix(before, after, min(len(before), len(after)) - top)
     whole = _Change(top, len(before) - bottom, top, len(after) - bottom)
     changes = _merge(_changes_within(before, after, whole))
-    if len(changes) > _SPLICES_MAX:
+    if len(changes) > SPLICES_MAX:
         changes = [whole]
-    splices, offset, counted = [], 0, 0
+    splices, counted = [], 0
     for each in changes:
         offset += len(encoded(before[counted : each.start]))
         counted = each.start
@@ -116,6 +119,8 @@ def _changes_within(before: str, after: str, whole: _Change) -> list[_Change]:
     """Split a change at the lines that both of its texts hold once."""
     old = before[whole.start : whole.end].splitlines(keepends=True)
     new = after[whole.new_start : whole.new_end].splitlines(keepends=True)
+    if not old or not new or len(old) == len(new) == 1:
+        return [whole] if old != new else []
     kept = [(-1, -1), *_common_lines(old, new), (len(old), len(new))]
     starts = list(accumulate(map(len, old), initial=whole.start))
     new_starts = list(accumulate(map(len, new), initial=whole.new_start))

@@ -5,6 +5,7 @@ import re
 from garden.grammar.headings import find_headings
 from garden.grammar.lines import flat
 from garden.grammar.refusals import AnchorInTextError, HeadingInSectionError, InvalidInputError
+from garden.grammar.scanner import may_hold_headings
 
 _ANCHOR_COMMENT = re.compile(r"<!--\s*@anchor\b", re.IGNORECASE)
 _PROBE = "\n\n## probe\n"
@@ -42,9 +43,19 @@ def refuse_open_end(text: str) -> None:
         )
 
 
+def refuse_structure(text: str) -> None:
+    """Refuse text that would begin another section, or leaves a fence or a comment open."""
+    if may_hold_headings(flat(text)):
+        refuse_headings(text)
+        refuse_open_end(text)
+
+
 def has_open_end(text: str) -> bool:
     """Whether a heading below this text would be read as part of the text."""
-    probed = flat(text) + _PROBE
+    flat_text = flat(text)
+    if not may_hold_headings(flat_text):
+        return False
+    probed = flat_text + _PROBE
     headings = find_headings(probed, 0)
     return not headings or headings[-1].span.end != len(probed) or headings[-1].text != "probe"
 

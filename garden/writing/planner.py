@@ -11,9 +11,9 @@ from garden.events.stream import EventName
 from garden.files.errors import FileExistsAlreadyError, FileTooLargeError
 from garden.files.paths import GardenPath
 from garden.grammar.apply import AppliedEdit, apply
-from garden.grammar.canonical import canonical, raw_hash
+from garden.grammar.canonical import canonical
 from garden.grammar.change_log import find_change_log, log_entry
-from garden.grammar.document import Section
+from garden.grammar.document import Document, Section
 from garden.grammar.edits import (
     AppendLogLine,
     AppendToFile,
@@ -232,10 +232,10 @@ class Planner:
         applied = apply(document, intent.edit, kind=kind, entry=entry, section=section)
         if not (intent.recovers or intent.foreign_log):
             refuse_false_claims(self.reader, intent.path, log_claims(document, applied.after, kind, entry))
-        content = _encode(applied.text)
+        content = _encode(applied.after)
         if len(content) > self.document_bytes_max:
             raise FileTooLargeError(self.document_bytes_max)
-        after = GardenDocument(intent.path, raw_hash(content), applied.after, kind, previous=document)
+        after = GardenDocument(intent.path, applied.after.raw_hash, applied.after, kind, previous=document)
         comparison = compare(before.report if before else _NOTHING, after.report)
         plan = Plan(intent, before, applied, content, after, comparison, missing, self.caps == "warn")
         if intent.recovers:
@@ -247,19 +247,18 @@ class Planner:
         return plan
 
 
-def _encode(text: str) -> bytes:
+def _encode(document: Document) -> bytes:
     """Encode a new text, or refuse it."""
-    if "\0" in text:
+    if "\0" in document.text:
         raise NotTextToWriteError(
             "The text holds a zero byte.", hint="Leave it out, and send the rest again."
         )
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError:
+    if not document.is_sound:
         raise NotTextToWriteError(
             "The text holds half a surrogate pair, which is no character.",
             hint="Leave it out, or send the whole character.",
-        ) from None
+        )
+    return document.data
 
 
 def _characters(edit: Edit) -> int:

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
@@ -92,6 +93,11 @@ class Kind(_Declared):
     def entries_anchor(self) -> Anchor | None:
         """The anchor of the section that takes appended entries."""
         return next((section.anchor for section in self.sections if section.entries), None)
+
+    @cached_property
+    def log_anchors(self) -> frozenset[Anchor]:
+        """The anchors of the sections that are a Change Log."""
+        return frozenset(section.anchor for section in self.sections if section.is_change_log)
 
     def section(self, anchor: Anchor | None) -> SectionKind | None:
         """Return the declared section with this anchor."""
