@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import psycopg
 from psycopg import errors
-from psycopg.rows import DictRow, dict_row
+from psycopg.rows import DictRow, dict_row, tuple_row
 
 from garden.events.database import (
     CONNECT_SECONDS_MAX,
@@ -135,15 +135,29 @@ class Pool:
             return work(connection)
 
     def fetch(
-        self, identity: str, file: str, name: str, values: Mapping[str, Any], *, prepare: bool = True
-    ) -> list[dict[str, Any]]:
-        """Run a repeatable statement as one identity, in one round trip and one transaction."""
+        self,
+        identity: str,
+        file: str,
+        name: str,
+        values: Mapping[str, Any],
+        *,
+        prepare: bool = True,
+        as_tuples: bool = False,
+    ) -> list[Any]:
+        """Run a repeatable statement as one identity, in one round trip and one transaction.
 
-        def ask(connection: PooledConnection) -> list[dict[str, Any]]:
+        Rows come as dictionaries or, without the cost of their names and of text, `as_tuples`.
+        """
+
+        def ask(connection: PooledConnection) -> list[Any]:
             with connection.pipeline():
                 connection.execute(statements("identities")[identity], values, prepare=True)
-                found = connection.execute(statements(file)[name], values, prepare=prepare)
-            return found.fetchall() if found.description else []
+                found: psycopg.Cursor[Any] = connection.execute(
+                    statements(file)[name], values, prepare=prepare, binary=as_tuples
+                )
+                if as_tuples:
+                    found.row_factory = tuple_row
+            return [] if found.rownumber is None else found.fetchall()
 
         return self.read(ask)
 

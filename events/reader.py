@@ -1,27 +1,35 @@
 """The readers' side of the event log: events, newest first, and the text of any version."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime, timedelta
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 from uuid import UUID
+
+from psycopg.rows import tuple_row
 
 from garden.events.identifiers import earliest_uuid7
 from garden.events.pool import Pool, PooledConnection
-from garden.events.records import Annotation, Caller, Event, Head
-from garden.events.rows import Row, annotation_of, event_of, head_of, splices_of
+from garden.events.records import Caller, Event, Head
+from garden.events.rows import Row, event_of, head_of, splices_of
 from garden.events.saga import Status
 from garden.events.statements import statements
+from garden.events.views import event_views, page_length
 from garden.grammar.canonical import decoded
 from garden.grammar.errors import GardenError
 from garden.grammar.splice import apply_to_bytes
 
 PAGE_EVENTS_DEFAULT = 50
 PAGE_EVENTS_MAX = 500
+# Bytes of text; an event that has more comes alone.
+PAGE_SIZE_MAX = 1024 * 1024
 ID_CHARACTERS_MIN = 6
 _BATCH_ROWS = 500
+_BATCH_VIEWS = 200
 _PAGING = {"limit", "cursor"}
+_SIMPLE = {(): "newest", ("path",): "newest_of_path"}
 _NOT_PREPARED = {"filtered", "named_by_caller", "claimed_write"}
 _NAMED_MAX = 100
 # An id carries the time of its row, but the clocks of two hosts may differ; a search by id is wider by this.
@@ -76,6 +84,10 @@ class Query:
     cursor: str | None = None
 
 
+_FIELDS = tuple(field.name for field in fields(Query))
+_fields = attrgetter(*_FIELDS)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteClaim:
     """What is said of a write; None says nothing. Hashes are the document's or the section's."""
@@ -96,6 +108,13 @@ class Page:
     cursor: str | None
 
 
+class ViewPage(NamedTuple):
+    """Events on the wire, newest first, and the cursor of the next page, if there is one."""
+
+    views: list[dict[str, Any]]
+    cursor: str | None
+
+
 class EventReader:
     """Reads the event log, each user's with that user's rights."""
 
@@ -112,6 +131,20 @@ class EventReader:
         rows = self._fetch(user_id, name, {**values, "limit": values["limit"] + 1})
         events = tuple(event_of(row) for row in rows[: query.limit])
         return Page(events, str(events[-1].event_id) if len(rows) > query.limit else None)
+
+    def views(self, user_id: str, query: Query, *, size_max: int = PAGE_SIZE_MAX) -> ViewPage:
+        """Find events as they are on the wire, newest first; a page ends after so much text."""
+        name, values = _statement_for(query)
+        rows = self._pool.fetch(
+            "reader",
+            "queries",
+            f"{name}_as_views",
+            {**values, "limit": query.limit + 1, "user_id": user_id},
+            prepare=name not in _NOT_PREPARED,
+            as_tuples=True,
+        )
+        views = event_views(rows[: page_length(rows[: query.limit], size_max)])
+        return ViewPage(views, views[-1]["eventId"] if len(rows) > len(views) else None)
 
     def event(self, user_id: str, event_id: UUID) -> Event | None:
         """Read one event."""
@@ -147,13 +180,6 @@ class EventReader:
             return []
         rows = self._fetch(user_id, "named_by_caller", {**ids, "path": path, "limit": _NAMED_MAX})
         return [row["event_id"] for row in rows]
-
-    def annotations(self, user_id: str, event_ids: Sequence[UUID]) -> list[Annotation]:
-        """Read the annotations of some events, oldest first."""
-        return [
-            annotation_of(row)
-            for row in self._fetch(user_id, "annotations_of", {"event_ids": list(event_ids)})
-        ]
 
     def head(self, user_id: str, path: str) -> Head | None:
         """Read a document's head."""
@@ -217,6 +243,18 @@ class ReaderSnapshot:
         """Read a long result in the order of a text, in batches."""
         return self._batches(name, {}, key, "")
 
+    def views(self) -> Iterator[dict[str, Any]]:
+        """Every event of the user as it is on the wire, oldest first, in batches."""
+        values = {"user_id": self.user_id, "limit": _BATCH_VIEWS, "after": UUID(int=0)}
+        while True:
+            cursor = self._connection.cursor(row_factory=tuple_row, binary=True)
+            rows = cursor.execute(statements("queries")["oldest_after_as_views"], values).fetchall()
+            views = event_views(rows)[::-1]
+            yield from views
+            if len(views) < _BATCH_VIEWS:
+                return
+            values["after"] = UUID(views[-1]["eventId"])
+
     def act_as_service(self) -> None:
         """Read on with the service's rights, which include stored requests and tokens."""
         self._connection.execute(statements("identities")["service_again"])
@@ -232,10 +270,8 @@ class ReaderSnapshot:
 
 
 def _statement_for(query: Query) -> tuple[str, dict[str, Any]]:
-    given = {name for name, value in asdict(query).items() if value is not None}
-    simple = {frozenset[str](): "newest", frozenset({"path"}): "newest_of_path"}.get(
-        frozenset(given - _PAGING)
-    )
+    given = zip(_FIELDS, _fields(query), strict=True)
+    simple = _SIMPLE.get(tuple([name for name, value in given if value is not None and name not in _PAGING]))
     if simple is None:
         return "filtered", _values(query)
     return f"{simple}_before" if query.cursor else simple, _values(query)
@@ -250,7 +286,7 @@ def _values(query: Query) -> dict[str, Any]:
     statuses = (query.status,) if isinstance(query.status, str) else query.status
     event_id, id_ending = _event_name(query.event_id)
     return {
-        **asdict(query),
+        **dict(zip(_FIELDS, _fields(query), strict=True)),
         **_status_values(statuses),
         "event_id": event_id,
         "id_ending": id_ending,

@@ -151,15 +151,6 @@ def annotation_row(annotation: Annotation) -> dict[str, Any]:
     return row | {"evidence_refs": list(annotation.evidence_refs)}
 
 
-def annotation_of(row: Row) -> Annotation:
-    """The annotation of a row."""
-    return Annotation(
-        **{**_pick(row, _ANNOTATION), "evidence_refs": tuple(row["evidence_refs"])},
-        caller=Caller(**_pick(row, _CALLER)),
-        chain=seal_of(row, CHAIN_SEAL),
-    )
-
-
 def seal_of(row: Row, names: tuple[str, str]) -> Seal:
     """The seal in two columns of a row."""
     mac, version = names

@@ -2,7 +2,8 @@
 
 A placeholder stands for all columns of a record: `{event}` for those of an event, `{d.head}` for those of a
 head in the table `d`, `{:new_event}` for the parameters of a new event. So no statement depends on other
-columns that a table may have.
+columns that a table may have. A statement that selects `{found}` exists twice: for whole events, and with
+`_as_views` after its name for `event_view.sql`.
 """
 
 import re
@@ -30,11 +31,21 @@ _PLACEHOLDER = re.compile(rf"\{{(:|[a-z]\.)?({'|'.join(_COLUMNS)})\}}")
 @cache
 def statements(file: str) -> Mapping[str, bytes]:
     """Read the named statements of `events/sql/<file>.sql`."""
-    text = resources.files("garden.events").joinpath("sql", f"{file}.sql").read_text("utf-8")
-    _, *parts = _NAME.split(_PLACEHOLDER.sub(_expand, text))
+    _, *parts = _NAME.split(_PLACEHOLDER.sub(_expand, _text(file)))
+    named = {name: sql.strip() for name, sql in zip(parts[::2], parts[1::2], strict=True)}
+    view, events = _text("event_view"), ", ".join(rows.EVENT_COLUMNS)
+    as_views = {
+        f"{name}_as_views": view.replace("{events}", sql.rpartition(";")[0].replace("{found}", "*"))
+        for name, sql in named.items()
+        if "{found}" in sql
+    }
     return MappingProxyType(
-        {name: sql.strip().encode() for name, sql in zip(parts[::2], parts[1::2], strict=True)}
+        {name: sql.replace("{found}", events).encode() for name, sql in (named | as_views).items()}
     )
+
+
+def _text(file: str) -> str:
+    return resources.files("garden.events").joinpath("sql", f"{file}.sql").read_text("utf-8")
 
 
 def _expand(placeholder: re.Match[str]) -> str:

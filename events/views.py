@@ -2,18 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import Field
+from pydantic_core import from_json
 
-from garden.events.parts import EVENT_PARTS, erased_parts
-from garden.events.reader import EventReader
-from garden.events.records import Event
-from garden.events.rows import Row, annotation_row, event_row
+from garden.events.parts import ERASED_SALT, EVENT_PARTS, erased_parts
 from garden.events.wire import Wire
-
-View = TypeVar("View", bound=Wire)
+from garden.grammar.canonical import decoded
 
 
 class SpliceView(Wire):
@@ -78,37 +75,49 @@ class EventView(Wire):
     erased: tuple[str, ...] = Field(description="The parts that lost words, such as splices.")
 
 
-def event_views(reader: EventReader, user_id: str, events: Sequence[Event]) -> tuple[EventView, ...]:
-    """Events with their annotations, which are read here."""
-    annotations = reader.annotations(user_id, [event.event_id for event in events]) if events else []
-    of_event: dict[UUID, list[AnnotationView]] = {}
-    for each in annotations:
-        of_event.setdefault(each.event_id, []).append(_view(AnnotationView, annotation_row(each)))
-    return tuple(event_view(event, tuple(of_event.get(event.event_id, ()))) for event in events)
+_NAMES = tuple(field.alias or name for name, field in EventView.model_fields.items())
+_TIMES = ("createdAt", "writtenAt", "committedAt", "failedAt")
+# Connections of the pool return times in UTC.
+_BEFORE_ZONE = -len("+00:00")
+_OBJECTS = len(_NAMES)
 
 
-def event_view(event: Event, annotations: tuple[AnnotationView, ...]) -> EventView:
-    """An event on the wire."""
-    splices, row = event.splices, event_row(event)
-    erased = erased_parts(row, EVENT_PARTS)
-    return _view(
-        EventView,
-        row,
-        status=event.status.value,
-        splices=None
-        if splices is None
-        else tuple(
-            SpliceView(offset=each.offset, removed=each.removed, inserted=each.inserted) for each in splices
-        ),
-        line_hash=event.line_hash.hex() if event.line_hash else None,
-        chain_hash=event.chain.mac.hex(),
-        annotations=annotations,
-        erased=tuple(part for part in EVENT_PARTS if part in erased),
-    )
+def event_views(rows: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
+    """Events as they are on the wire, from the columns of `event_view.sql`."""
+    objects = from_json(f"[{','.join([row[_OBJECTS] for row in rows])}]")
+    return [_view(row, *each) for row, each in zip(rows, objects, strict=True)]
 
 
-def _view(view: type[View], row: Row, **shown: Any) -> View:
-    """Fill a view from the columns of the same names; `shown` holds the fields of another form."""
-    columns = {name: row[name] for name in view.model_fields if name in row}
-    empty = {name: None for name, value in columns.items() if value == {}}
-    return view(**{**columns, **empty, **shown})
+def page_length(rows: Sequence[tuple[Any, ...]], size_max: int) -> int:
+    """How many of these rows fit in a page of so much text; the first one always does."""
+    size = 0
+    for number, row in enumerate(rows):
+        *_, objects, _, removed, inserted, _ = row
+        size += len(objects) + sum(map(len, removed or ())) + sum(map(len, inserted or ()))
+        if size > size_max and number > 0:
+            return number
+    return len(rows)
+
+
+def _view(row: tuple[Any, ...], edit: Any, lint: Any, error: Any, annotations: Any) -> dict[str, Any]:
+    *_, offsets, removed, inserted, salts = row
+    # The last columns have no name, and are left out.
+    view: dict[str, Any] = dict(zip(_NAMES, row, strict=False))
+    view["edit"], view["lint"], view["error"] = edit, lint, error
+    for name in _TIMES:
+        if view[name] is not None:
+            view[name] = f"{view[name].isoformat()[:_BEFORE_ZONE]}Z"
+    if offsets is not None:
+        view["splices"] = [
+            {"offset": offset, "removed": decoded(old), "inserted": decoded(new)}
+            for offset, old, new in zip(offsets, removed, inserted, strict=True)
+        ]
+    view["annotations"] = [_annotation(each) for each in annotations] if annotations else []
+    erased = erased_parts({"salts": salts}, EVENT_PARTS) if ERASED_SALT in salts else ()
+    view["erased"] = [part for part in EVENT_PARTS if part in erased] if erased else []
+    return view
+
+
+def _annotation(view: dict[str, Any]) -> dict[str, Any]:
+    at = datetime.fromisoformat(view["createdAt"])
+    return view | {"createdAt": f"{at.isoformat()[:_BEFORE_ZONE]}Z"}

@@ -11,31 +11,31 @@ set transaction isolation level repeatable read, read only;
 select {event} from garden.events where user_id = %(user_id)s and event_id = %(event_id)s;
 
 -- name: newest
-select {event} from garden.events
+select {found} from garden.events
 where user_id = %(user_id)s
 order by event_id desc
 limit %(limit)s;
 
 -- name: newest_before
-select {event} from garden.events
+select {found} from garden.events
 where user_id = %(user_id)s and event_id < %(cursor)s
 order by event_id desc
 limit %(limit)s;
 
 -- name: newest_of_path
-select {event} from garden.events
+select {found} from garden.events
 where user_id = %(user_id)s and path = %(path)s
 order by event_id desc
 limit %(limit)s;
 
 -- name: newest_of_path_before
-select {event} from garden.events
+select {found} from garden.events
 where user_id = %(user_id)s and path = %(path)s and event_id < %(cursor)s
 order by event_id desc
 limit %(limit)s;
 
 -- name: filtered
-select {event} from garden.events
+select {found} from garden.events
 where user_id = %(user_id)s
   and (%(cursor)s::uuid is null or event_id < %(cursor)s)
   and (%(path)s::text is null or path = %(path)s)
@@ -120,6 +120,12 @@ order by event_id desc;
 select {annotation} from garden.event_annotations
 where user_id = %(user_id)s and event_id = any (%(event_ids)s)
 order by annotation_id;
+
+-- name: oldest_after
+select {found} from garden.events
+where user_id = %(user_id)s and event_id > %(after)s
+order by event_id
+limit %(limit)s;
 
 -- name: chain
 select {event} from garden.events

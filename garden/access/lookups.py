@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from garden.events.reader import Query
 from garden.events.records import Caller, Event
-from garden.events.views import EventView, event_views
+from garden.events.views import EventView
 from garden.files.errors import FileMissingError
 from garden.files.paths import GardenPath, parse_path
 from garden.grammar.canonical import content_hash
@@ -69,7 +70,8 @@ class Lookups:
         return change_of(self._services.reader, self._event(caller, event_id)).text
 
     def _view(self, caller: Caller, event: Event) -> EventView:
-        return event_views(self._services.reader, caller.user_id, [event])[0]
+        page = self._services.reader.views(caller.user_id, Query(event_id=str(event.event_id), limit=1))
+        return EventView.model_validate(page.views[0])
 
     def _event(self, caller: Caller, event_id: str) -> Event:
         try:

@@ -34,6 +34,13 @@ class Call:
 
 
 @dataclass(frozen=True)
+class OnWire:
+    """A result in its JSON form, made by this code and of the tool's result type: it is sent unchecked."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
 class Reply:
     """A handler's answer: the promised result, extra `meta` fields, and warnings."""
 
@@ -97,10 +104,12 @@ class Tool(Generic[_RequestT]):
 
     def validate_result(self, result: Any) -> Any:
         """Convert a result to the Python type that the tool promises."""
-        return self.result_adapter.validate_python(result)
+        return self.result_adapter.validate_python(result.value if isinstance(result, OnWire) else result)
 
     def dump_result(self, result: Any) -> Any:
         """Convert a result to its JSON form."""
+        if isinstance(result, OnWire):
+            return result.value
         return self.result_adapter.dump_python(self.validate_result(result), mode="json", by_alias=True)
 
     @cached_property

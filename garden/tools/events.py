@@ -1,23 +1,19 @@
 """`events.query` finds events."""
 
-import json
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StrictInt
 
-from garden.events.payloads import payload_json
-from garden.events.reader import PAGE_EVENTS_DEFAULT, PAGE_EVENTS_MAX, Page, Query
-from garden.events.views import EventView, event_views
+from garden.events.reader import PAGE_EVENTS_DEFAULT, PAGE_EVENTS_MAX, Query
+from garden.events.views import EventView
 from garden.events.wire import Wire
 from garden.files.paths import parse_path
 from garden.home.local_day import now_in
 from garden.home.times import parse_time
-from garden.tools.declaration import Call, Reply, Tool, Traits
+from garden.tools.declaration import Call, OnWire, Reply, Tool, Traits
 from garden.tools.documents import section_names
 from garden.tools.wire import Line, Request, Time, Words
-
-PAGE_CHARACTERS_MAX = 1024 * 1024
 
 StatusName = Literal["pending", "written", "committed", "failed"]
 
@@ -64,34 +60,20 @@ class Rows(Wire):
     rows: tuple[EventView, ...]
 
 
+_FILTERS = {*QueryRequest.model_fields} - {"section_anchor"}
+
+
 def query(call: Call, request: QueryRequest) -> Reply:
     """Find events, newest first."""
     path = parse_path(request.path, owner=call.caller.user_id) if request.path is not None else None
-    now, filters = now_in(call.services.timezone), request.model_dump(exclude={"section_anchor"})
-    section = request.section_anchor
-    asked = Query(
-        **{
-            **filters,
-            "section": section_names(call.services, path, section) if section is not None else None,
-            "since": parse_time(request.since, now) if request.since is not None else None,
-            "until": parse_time(request.until, now) if request.until is not None else None,
-        }
-    )
-    reader = call.services.reader
-    page = _page_within_limit(reader.query(call.caller.user_id, asked))
-    rows = event_views(reader, call.caller.user_id, page.events)
-    return Reply(Rows(rows=rows), {"cursor": page.cursor} if page.cursor else {})
-
-
-def _page_within_limit(page: Page) -> Page:
-    """Cut a page after so much text; its cursor leads to the rest."""
-    characters = 0
-    for number, event in enumerate(page.events):
-        characters += sum(len(each.removed) + len(each.inserted) for each in event.splices or ())
-        characters += len(json.dumps(payload_json(event.statement.edit)))
-        if characters > PAGE_CHARACTERS_MAX and number > 0:
-            return Page(page.events[:number], str(page.events[number - 1].event_id))
-    return page
+    filters = {name: value for name, value in request if value is not None and name in _FILTERS}
+    if request.section_anchor is not None:
+        filters["section"] = section_names(call.services, path, request.section_anchor)
+    for name in ("since", "until"):
+        if name in filters:
+            filters[name] = parse_time(filters[name], now_in(call.services.timezone))
+    page = call.services.reader.views(call.caller.user_id, Query(**filters))
+    return Reply(OnWire({"rows": page.views}), {"cursor": page.cursor} if page.cursor else {})
 
 
 TOOLS: tuple[Tool[Any], ...] = (

@@ -14,14 +14,10 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from heapq import merge
-from itertools import islice
 from pathlib import Path
 from typing import ClassVar
 
 from garden.events.reader import EventReader
-from garden.events.rows import event_of
-from garden.events.views import event_views
 from garden.files.errors import ForeignFileError, translate_os_errors
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath, Place
@@ -32,7 +28,6 @@ from garden.transfer.files import TransferOutcome, TransferredFile, refused_file
 
 HISTORY = ".history"
 EVENTS = ".events"
-_EVENTS_AT_ONCE = 200
 
 
 class TargetError(GardenError):
@@ -107,16 +102,8 @@ def make_durable(target: Path, done: Iterable[TransferredFile]) -> None:
 
 def _event_lines(reader: EventReader, user: str) -> Iterator[bytes]:
     with reader.snapshot(user) as snapshot:
-        streams = [row["path"] for row in snapshot.fetch("streams", {})]
-        # Ids sort by time, and within a stream by its sequence.
-        rows = merge(
-            *(snapshot.rows("chain", {"stream": stream}) for stream in streams),
-            key=lambda row: row["event_id"],
-        )
-        while events := [event_of(row) for row in islice(rows, _EVENTS_AT_ONCE)]:
-            for view in event_views(reader, user, events):
-                shown = view.model_dump(mode="json", by_alias=True)
-                yield json.dumps(shown, ensure_ascii=False).encode() + b"\n"
+        for view in snapshot.views():
+            yield json.dumps(view, ensure_ascii=False).encode() + b"\n"
 
 
 def _put(target: Path, name: str, content: bytes) -> TransferOutcome:

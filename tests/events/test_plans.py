@@ -32,15 +32,11 @@ Ask = Callable[[EventReader], object]
 # Each query and the index it uses.
 READING: dict[str, tuple[Ask, str]] = {
     "event": (lambda reader: reader.event(USER, CURSOR), "events_pkey"),
-    "newest": (lambda reader: reader.query(USER, Query()), "events_pkey"),
-    "newest_before": (lambda reader: reader.query(USER, Query(cursor=str(CURSOR))), "events_pkey"),
-    "newest_of_path": (lambda reader: reader.query(USER, Query(path=PATH)), "events_of_path"),
-    "newest_of_path_before": (
-        lambda reader: reader.query(USER, Query(path=PATH, cursor=str(CURSOR))),
-        "events_of_path",
-    ),
     "owed_overrides": (lambda reader: reader.owed_overrides(USER, PATH), "events_of_path"),
-    "annotations_of": (lambda reader: reader.annotations(USER, [CURSOR]), "annotations_of_event"),
+    "annotations_of": (
+        lambda reader: in_snapshot(reader, "annotations_of", event_ids=[CURSOR]),
+        "annotations_of_event",
+    ),
     "head": (lambda reader: reader.head(USER, PATH), "documents_pkey"),
     "heads": (lambda reader: in_snapshot(reader, "heads"), "documents_pkey"),
     "newest_number": (
@@ -68,9 +64,36 @@ READING: dict[str, tuple[Ask, str]] = {
     "feed_faults": (lambda reader: in_snapshot(reader, "feed_faults"), "feed_pkey"),
     "sealed_tokens": (lambda reader: in_snapshot(reader, "sealed_tokens"), "tokens_pkey"),
 }
-IN_THE_ORDER_OF_THE_INDEX = (
-    "newest", "newest_before", "newest_of_path", "newest_of_path_before", "splices", "chain",
-)  # fmt: skip
+FOUND = {
+    "newest": (Query(), "events_pkey"),
+    "newest_before": (Query(cursor=str(CURSOR)), "events_pkey"),
+    "newest_of_path": (Query(path=PATH), "events_of_path"),
+    "newest_of_path_before": (Query(path=PATH, cursor=str(CURSOR)), "events_of_path"),
+}
+
+
+def as_events(query: Query) -> Ask:
+    return lambda reader: reader.query(USER, query)
+
+
+def as_views(query: Query) -> Ask:
+    return lambda reader: reader.views(USER, query)
+
+
+def batch_after(name: str) -> Ask:
+    return lambda reader: in_snapshot(reader, name, after=CURSOR, limit=200)
+
+
+READING |= {name: (as_events(query), index) for name, (query, index) in FOUND.items()}
+READING |= {f"{name}_as_views": (as_views(query), index) for name, (query, index) in FOUND.items()}
+READING |= {name: (batch_after(name), "events_pkey") for name in ("oldest_after", "oldest_after_as_views")}
+IN_THE_ORDER_OF_THE_INDEX = {
+    *FOUND,
+    *(f"{name}_as_views" for name in FOUND),
+    "splices",
+    "chain",
+    "oldest_after",
+}
 
 # A condition that no index knows is tried on each event of the user.
 ANY_OF_THE_USER: set[str] = set()
@@ -154,10 +177,12 @@ def test_a_readers_query_uses_its_index_in_custom_and_generic_plans(pool: Explai
 def test_each_filter_uses_its_index(pool: ExplainingPool, wanted: str) -> None:
     query, indexes = FILTERED[wanted]
     EventReader(pool).query(USER, query)
-    [plan] = pool.plans["filtered"].values()
-    used = {index for index in plan.indexes if index.startswith("events_")}
-    assert used == indexes or (indexes == ANY_OF_THE_USER and len(used) == 1)
-    assert plan.scanned_tables == frozenset()
+    EventReader(pool).views(USER, query)
+    for name in ("filtered", "filtered_as_views"):
+        [plan] = pool.plans[name].values()
+        used = {index for index in plan.indexes if index.startswith("events_")}
+        assert used == indexes or (indexes == ANY_OF_THE_USER and len(used) == 1)
+        assert plan.scanned_tables == frozenset()
 
 
 @pytest.mark.parametrize("name", SWEEPING)
@@ -205,7 +230,13 @@ def test_a_feed_is_read_from_a_position_in_the_order_of_its_index(pool: Explaini
 
 
 def test_no_query_is_left_out() -> None:
-    assert {*READING, "filtered", "named_by_caller", "claimed_write"} == set(statements("queries")) - {
+    assert {
+        *READING,
+        "filtered",
+        "filtered_as_views",
+        "named_by_caller",
+        "claimed_write",
+    } == set(statements("queries")) - {
         "freeze",
         "check",
         "is_erased",

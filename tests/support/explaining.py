@@ -73,13 +73,18 @@ class _ExplainingConnection:
         pass
 
     def execute(
-        self, query: bytes, values: Mapping[str, Any] | None = None, *, prepare: bool | None = None
+        self,
+        query: bytes,
+        values: Mapping[str, Any] | None = None,
+        *,
+        prepare: bool | None = None,
+        binary: bool = False,
     ) -> psycopg.Cursor[DictRow]:
         if query == statements("queries")["freeze"]:
             return self._opened.execute("select")
         if _NO_QUERY.match(query) is None:
             self._plans[_NAMES[query]] = self._explain(query.decode(), values or {}, prepare)
-        return self._opened.execute(query, values, prepare=prepare)
+        return self._opened.execute(query, values, prepare=prepare, binary=binary)
 
     def _explain(self, query: str, values: Mapping[str, Any], prepare: bool | None) -> dict[str, Plan]:
         plans = {"custom": self._plan(b"explain (analyze, format json) " + query.encode(), values)}
@@ -114,7 +119,7 @@ class _ExplainingConnection:
             scanned_tables=frozenset(
                 node["Relation Name"] for node in nodes if node["Node Type"] == "Seq Scan"
             ),
-            sorts=any("Sort" in node["Node Type"] for node in nodes),
+            sorts=_sorts(row["QUERY PLAN"][0]["Plan"]),
             rows_read=sum(_rows_read(node) for node in nodes if "Scan" in node["Node Type"]),
         )
 
@@ -123,6 +128,12 @@ def _rows_read(node: dict[str, Any]) -> int:
     left_out: float = sum(count for name, count in node.items() if name.startswith("Rows Removed by"))
     found, rounds = float(node["Actual Rows"]), int(node["Actual Loops"])
     return round((found + left_out) * rounds)
+
+
+def _sorts(node: dict[str, Any]) -> bool:
+    """Whether rows are sorted; the few that belong to one row, in a sub-plan, do not count."""
+    inner = (each for each in node.get("Plans", ()) if each["Parent Relationship"] != "SubPlan")
+    return "Sort" in node["Node Type"] or any(map(_sorts, inner))
 
 
 def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:

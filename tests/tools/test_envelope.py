@@ -157,7 +157,7 @@ def test_a_bug_is_reported_as_internal_without_details(ada: Session, monkeypatch
     def broken(*_: object) -> None:
         raise RuntimeError("the secret inside")
 
-    monkeypatch.setattr(EventReader, "query", broken)
+    monkeypatch.setattr(EventReader, "views", broken)
     error = refused(ada, "events.query", "internal")
     assert "secret" not in json.dumps(error)
 

@@ -1,12 +1,22 @@
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from pydantic_core import to_jsonable_python
 
 from garden.application import Garden, open_garden
+from garden.events.reader import EventReader
+from garden.events.rows import event_row
+from garden.events.views import SpliceView
 from garden.home.folder import Home
 from garden.session import Session
+from garden.tools.registry import REGISTRY
 from tests.support.gardens import CRITIC, NOTES, edit_outside, ok, plant, refused, result, rows
 
 SEEN = {"type": "observation", "rationale": "She laughed about the deadline."}
@@ -283,6 +293,55 @@ def test_a_page_is_cut_short_where_its_events_hold_too_much_text(ada: Session) -
         cursor, pages = envelope["meta"].get("cursor"), pages + 1
     assert found == [6, 5, 4, 3, 2, 1]
     assert pages > 1
+
+
+def test_an_answer_is_what_its_result_type_and_the_records_say(garden: Garden, ada: Session) -> None:
+    plant(ada, NOTES, CRITIC)
+    ok(ada, "fs.append", path=NOTES, text="Grünkohl with Aunt Orla", rationale="so", toolCallId="id-1")
+    ok(ada, "events.log", **SEEN, filePath=NOTES, toolCallId="id-1", evidenceRefs=["ev:s1-m1"])
+    ok(ada, "events.log", **SEEN, details={"share": 0.5, "whole": 2.0})
+    ok(ada, "md.curate_list", path=CRITIC, sectionAnchor="strengths v1", op="append", item="x", reason="new")
+    edit_outside(garden, CRITIC, "- x", "- y")
+    ok(ada, "md.curate_list", path=CRITIC, sectionAnchor="strengths v1", op="append", item="z", reason="new")
+    operator = garden.session("ada", "operator", role="maintainer")
+    ok(operator, "fs.move", path=NOTES, newPath=NOTES.replace("notes.md", "parts/anxiety/notes.md"))
+    ok(operator, "garden.erase", text="Grünkohl with Aunt Orla", reason="She asked for it.")
+    tool, sent = REGISTRY["events.query"], ok(ada, "events.query")["result"]
+    typed = tool.validate_result(sent)
+    assert json.dumps(tool.dump_result(typed)) == json.dumps(sent)
+    assert any(row["annotations"] for row in sent["rows"])
+    assert any(row["erased"] for row in sent["rows"])
+    for view in typed.rows:
+        event = garden.services.reader.event("ada", view.event_id)
+        assert event is not None
+        made = {"chain_hash": event.chain.mac.hex(), "line_hash": (event.line_hash or b"").hex() or None}
+        row = {**event_row(event), **made, "lint": event.statement.lint or None}
+        shown = {name: getattr(view, name) for name in type(view).model_fields if name in row}
+        assert to_jsonable_python(shown) == to_jsonable_python({name: row[name] for name in shown})
+        splices = [SpliceView(**asdict(each)) for each in event.splices or ()]
+        assert list(view.splices or ()) == splices
+
+
+def test_events_and_their_annotations_are_found_in_one_round_trip(garden: Garden, ada: Session) -> None:
+    plant(ada, NOTES)
+    ok(ada, "fs.append", path=NOTES, text="a", toolCallId="id-1")
+    ok(ada, "events.log", **SEEN, filePath=NOTES, toolCallId="id-1")
+    for filters in ({}, {"path": NOTES}, {"op": "append_file"}):
+        assert rows(ada, **filters)[0]["annotations"]
+        assert round_trips(garden.services.reader, partial(rows, ada, **filters)) == 1
+
+
+def round_trips(reader: EventReader, work: Callable[[], object]) -> int:
+    """Count the Sync messages on the connection used last."""
+    with tempfile.TemporaryFile() as trace:
+        with reader._pool.connection() as connection:
+            connection.pgconn.trace(trace.fileno())
+        work()
+        with reader._pool.connection() as same:
+            assert same is connection
+            connection.pgconn.untrace()
+        trace.seek(0)
+        return sum("Sync" in line for line in trace.read().decode().splitlines())
 
 
 def test_only_the_service_records_an_outside_edit(ada: Session) -> None:

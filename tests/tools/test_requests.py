@@ -277,7 +277,7 @@ def test_a_bug_is_logged_without_the_words_of_the_call(
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(type(scene.garden.services.reader), "query", broken)
+    monkeypatch.setattr(type(scene.garden.services.reader), "views", broken)
     told = scene.garden.session(ADA).call("events.query", {"text": "the words that I looked for"})
     assert json.dumps(told["error"]["details"]) == "{}"
     assert told["error"]["code"] == "internal"
