@@ -1,7 +1,7 @@
 """Access tokens in the database: the hash of each secret, never the secret."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -15,6 +15,9 @@ from garden.events.statements import statements
 TOKEN_SEAL = ("seal", "seal_salt_version")
 REVOKED_SEAL = ("revoked_seal", "revoked_salt_version")
 _SEALED = ("user_id", "token_id", "role", "actor", "secret_hash", "created_at", "expires_at")
+
+TokenName = tuple[str, str]
+"""The user and the id of a token."""
 
 
 class TokenStatus(StrEnum):
@@ -104,6 +107,13 @@ class TokenStore:
         """List one user's tokens, the oldest first."""
         rows = self._pool.fetch("maintainer_for_user", "tokens", "of_user", {"user_id": user_id})
         return [_token(row) for row in rows]
+
+    def ended(self, tokens: Collection[TokenName], now: datetime) -> set[TokenName]:
+        """Return those of some tokens that are not accepted at this time."""
+        users, ids = [user for user, _ in tokens], [token_id for _, token_id in tokens]
+        values = {"user_ids": users, "token_ids": ids, "now": now}
+        rows = self._pool.fetch("maintainer", "tokens", "ended", values)
+        return {(row["user_id"], row["token_id"]) for row in rows}
 
     def is_any_live(self, now: datetime) -> bool:
         """Whether any token is live."""

@@ -1,12 +1,21 @@
 """The services put together: surfaces that listen, on top of an open garden."""
 
+import fcntl
+import os
+import socket
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
+from garden.access.processes import ServiceProcess
 from garden.access.threads import CallThreads
 from garden.application import Garden
 from garden.events.records import Caller
 from garden.grammar.errors import GardenError
+from garden.home.settings import Settings
+from garden.home.setup import PreparedHome
+from garden.serving_processes import Processes, Run
 from garden.surfaces.mcp.http import McpEndpoint
 from garden.surfaces.web.application import WebService
 from garden.surfaces.web.authentication import (
@@ -43,35 +52,89 @@ class Address:
         return f"http://[{self.host}]:{self.port}" if ":" in self.host else f"http://{self.host}:{self.port}"
 
 
-def serve(
-    garden: Garden, address: Address, caller: Caller | None, started: Callable[[str, bool], None]
-) -> None:
-    """Serve every caller with a token, or one caller without tokens, until a signal stops the process.
+@dataclass(frozen=True)
+class Offer:
+    """What the command line asks for; the settings fill in what is None."""
 
-    `started` gets the service's URL, and whether any caller can reach it yet.
+    host: str | None = None
+    port: int | None = None
+    processes: int | None = None
+    caller: Caller | None = None
+
+
+def serve(
+    prepare: Callable[[], tuple[Settings, PreparedHome]],
+    offer: Offer,
+    started: Callable[[str, bool], None],
+) -> None:
+    """Serve every caller with a token, or one caller without tokens, until a signal stops the service.
+
+    `started` gets the service's URL, and whether any caller can reach it yet. `prepare` is called again
+    before the processes are exchanged.
     """
-    has_tokens = garden.tokens.has_live_token()
-    if not address.is_private:
-        _check_not_open(address, caller, has_tokens=has_tokens)
-    listener = listen(address.host, address.port)
-    here = Address(address.host, listener.getsockname()[1])
-    authenticator = _make_authenticator(garden, caller)
-    upkeep = Timer(garden.services, jobs(garden.settings.upkeep).values())
-    limits = garden.settings.serve
-    # Both surfaces share the threads, so a user's calls over one count against those over the other.
-    threads = CallThreads(limits.threads, limits.waiting_calls, limits.user_calls)
-    mounts = {"/mcp": McpEndpoint(garden, threads)}
-    service = WebService(garden, threads, authenticator, mounts, upkeep, private=address.is_private)
-    try:
-        can_be_called = caller is not None or has_tokens
+    settings, home = prepare()
+    with Garden(settings, home) as garden:
+        has_tokens = garden.tokens.has_live_token()
+    port = settings.serve.port if offer.port is None else offer.port
+    wished = Address(offer.host or settings.serve.host, port)
+    if not wished.is_private:
+        _check_not_open(wished, offer.caller, has_tokens=has_tokens)
+    count = offer.processes or settings.serve.processes or len(os.sched_getaffinity(0))
+    with listen(wished.host, wished.port) as listener:
+        here = Address(wished.host, listener.getsockname()[1])
+
+        def announce() -> None:
+            started(here.url, offer.caller is not None or has_tokens)
+
+        def prepare_run() -> Run:
+            return partial(_answer, *prepare(), here, offer.caller, listener)
+
+        if count > 1:
+            Processes(count, prepare_run, announce).run()
+        else:
+            _answer(settings, home, here, offer.caller, listener, ServiceProcess(announce))
+
+
+def _answer(
+    settings: Settings,
+    home: PreparedHome,
+    here: Address,
+    caller: Caller | None,
+    listener: socket.socket,
+    process: ServiceProcess,
+) -> None:
+    """Answer calls in this process until it is asked to stop."""
+    with Garden(settings, home) as garden:
+        authenticator = _make_authenticator(garden, caller)
+        upkeep = Timer(garden.services, jobs(settings.upkeep).values())
+        limits = settings.serve
+        # Both surfaces share the threads, so a user's calls over one count against those over the other.
+        threads = CallThreads(limits.threads, limits.waiting_calls, limits.user_calls, process.counts)
+        mounts = {"/mcp": McpEndpoint(garden, threads, process=process)}
+        service = WebService(garden, threads, authenticator, mounts, upkeep, process, private=here.is_private)
+        try:
+            start_jobs(upkeep, process)
+            run(service, limits, listener, process)
+        finally:
+            threads.close()
+            service.close()
+            upkeep.close()
+            authenticator.close()
+
+
+def start_jobs(upkeep: Timer, process: ServiceProcess) -> None:
+    """Run the jobs here, at once or when the process that runs them has ended."""
+    if process.folder is None:
         upkeep.start()
-        run(service, limits, listener, lambda: started(here.url, can_be_called))
-    finally:
-        listener.close()
-        threads.close()
-        service.close()
-        upkeep.close()
-        authenticator.close()
+        return
+    lock = process.folder / "jobs.lock"
+
+    def start() -> None:
+        # The kernel passes the lock on when this process ends.
+        fcntl.flock(os.open(lock, os.O_RDWR | os.O_CREAT, 0o600), fcntl.LOCK_EX)
+        upkeep.start()
+
+    threading.Thread(target=start, name="upkeep-lock", daemon=True).start()
 
 
 def _check_not_open(address: Address, caller: Caller | None, *, has_tokens: bool) -> None:
@@ -95,4 +158,4 @@ def _make_authenticator(garden: Garden, caller: Caller | None) -> Authenticator:
         bearer = garden.tokens.check(secret)
         return Caller(bearer.user_id, bearer.actor, bearer.role)
 
-    return TokenAuthenticator(check)
+    return TokenAuthenticator(check, garden.tokens.ended)

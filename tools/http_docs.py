@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from garden.access.processes import ServiceProcess
 from garden.access.threads import CallThreads
 from garden.application import Garden
 from garden.events.records import Caller
@@ -54,7 +55,7 @@ def document() -> Described:
         with Garden(Settings(home=home.path), prepared) as garden:
             threads, upkeep = CallThreads(), Timer(garden.services, ())
             authenticator = SingleUserAuthenticator(Caller("ada", "companion", "agent"))
-            service = WebService(garden, threads, authenticator, {}, upkeep, private=True)
+            service = WebService(garden, threads, authenticator, {}, upkeep, ServiceProcess(), private=True)
             service.close()
             threads.close()
             return openapi.document(service.api)

@@ -30,6 +30,12 @@ from garden.tokens
 where user_id = %(user_id)s
 order by created_at, token_id;
 
+-- name: ended
+select user_id, token_id
+from unnest(%(user_ids)s::text[], %(token_ids)s::text[]) as watched (user_id, token_id)
+join garden.tokens using (user_id, token_id)
+where revoked_at is not null or expires_at <= %(now)s;
+
 -- name: live
 select exists (
     select from garden.tokens where revoked_at is null and (expires_at is null or expires_at > %(now)s)

@@ -9,6 +9,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
+from garden.access.processes import SharedCounts
 from garden.grammar.errors import GardenError
 from garden.tools.progress import CallProgress
 
@@ -40,7 +41,7 @@ class _UserCalls:
 
 
 class CallThreads:
-    """A bounded number of threads, and of waiting calls, in all and of each user.
+    """A bounded number of threads, and of waiting calls, in all and of each user in all processes.
 
     With enough threads, neither one user's calls nor the writes of all, which wait for the disk, ever take
     all of them, so a reader finds a thread. Used from the event loop alone, so the counters need no lock.
@@ -51,7 +52,9 @@ class CallThreads:
         threads: int = THREADS,
         waiting_max: int = WAITING_MAX,
         of_user_max: int = THREADS + WAITING_MAX,
+        counts: SharedCounts | None = None,
     ) -> None:
+        self._counts = counts or SharedCounts()
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="garden-call")
         self._under_way_max = threads + waiting_max
         self._of_user_max = of_user_max
@@ -106,7 +109,7 @@ class CallThreads:
         if self.under_way >= self._under_way_max:
             self.refused[OverloadedError.code] += 1
             raise OverloadedError("Too many calls are waiting.", hint="Send it again in a moment.")
-        if calls.under_way >= self._of_user_max:
+        if self._counts.total(("calls", user_id)) >= self._of_user_max:
             self.refused[TooManyCallsError.code] += 1
             raise TooManyCallsError(
                 "This user has too many calls under way.",
@@ -116,10 +119,12 @@ class CallThreads:
         self._of_user[user_id] = calls
         calls.under_way += 1
         self.under_way += 1
+        self._counts.add(("calls", user_id), 1)
         return calls
 
     def _give_place_back(self, user_id: str) -> None:
         self.under_way -= 1
+        self._counts.add(("calls", user_id), -1)
         self._of_user[user_id].under_way -= 1
         if not self._of_user[user_id].under_way:
             del self._of_user[user_id]

@@ -6,23 +6,17 @@ user; no part contains a dot. The secret has 256 random bits and is shown once; 
 
 import re
 import secrets
-import threading
-import time
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from hmac import compare_digest
 
-from garden.events.tokens import StoredToken, Token, TokenStatus, TokenStore
+from garden.events.tokens import Token, TokenName, TokenStatus, TokenStore
 from garden.files.paths import is_id
 from garden.grammar.errors import GardenError
 from garden.writing.callers import make_caller
 
-# A process that has just checked a token may accept it for this long after another process revoked it.
-CHECK_SECONDS_MAX = 1.0
-_CHECKS_MAX = 4096
 _SECRET_BYTES = 32
 _ID_BYTES = 6
 _TEXT = re.compile(r"mgt\.([a-z0-9][a-z0-9_-]{0,63})\.([0-9a-f]{12})\.[A-Za-z0-9_-]{43}", re.ASCII)
@@ -74,11 +68,9 @@ class Tokens:
         store: TokenStore,
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._now = now
-        self._checks = _RecentLookUps(store, clock)
 
     def create(self, user_id: str, *, role: str, actor: str, expires_at: datetime | None) -> IssuedToken:
         """Create a token for one user and one role; without a time it is valid until revoked."""
@@ -109,15 +101,14 @@ class Tokens:
         return tuple(self._store.of_user(user_id))
 
     def revoke(self, token_id: str, user_id: str | None = None) -> Token:
-        """Revoke a token for good; this process stops accepting it at once, others within a second."""
+        """Revoke a token for good; a running service stops accepting it within a second."""
         found = self._find(token_id, user_id)
         self._store.revoke(found.user_id, found.token_id, self._now())
-        self._checks.forget(found.user_id, found.token_id)
         return self._find(token_id, found.user_id)
 
     def check(self, secret: str) -> Bearer:
         """Identity that a token stands for; the timing of a refusal reveals nothing about the secret."""
-        presented = self._checks.look_up(*parse_token(secret))
+        presented = self._store.find(*parse_token(secret))
         # An unknown token is compared as well, so that timing reveals nothing.
         expected = _UNKNOWN_HASH if presented is None else presented.secret_hash
         if not compare_digest(_hash(secret), expected) or presented is None:
@@ -128,6 +119,10 @@ class Tokens:
             problem = "has expired" if status is TokenStatus.EXPIRED else "was revoked"
             raise NotAuthenticatedError(f"This access token {problem}.", hint=_ANOTHER)
         return Bearer(token.token_id, token.user_id, token.role, token.actor)
+
+    def ended(self, tokens: Collection[TokenName]) -> set[TokenName]:
+        """Return those of some tokens that were revoked or have expired; one round trip."""
+        return self._store.ended(tokens, self._now())
 
     def has_live_token(self) -> bool:
         """Whether any token is valid now."""
@@ -155,7 +150,7 @@ class Tokens:
         return found[0]
 
 
-def parse_token(secret: str) -> tuple[str, str]:
+def parse_token(secret: str) -> TokenName:
     """User and token id in a token's text; no lookup is made."""
     match = _TEXT.fullmatch(secret)
     if match is None:
@@ -163,41 +158,6 @@ def parse_token(secret: str) -> tuple[str, str]:
             "This is not an access token.", hint="Make one with 'garden token create' and send all of it."
         )
     return match[1], match[2]
-
-
-class _RecentLookUps:
-    """Tokens looked up within the last second, so that a burst of calls costs no round trips."""
-
-    def __init__(self, store: TokenStore, clock: Callable[[], float]) -> None:
-        self._store = store
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._found: OrderedDict[tuple[str, str], tuple[float, StoredToken | None]] = OrderedDict()
-        self._revoked_here = 0
-
-    def look_up(self, user_id: str, token_id: str) -> StoredToken | None:
-        """Find a token as of at most a second ago."""
-        key, asked_at = (user_id, token_id), self._clock()
-        with self._lock:
-            at, presented = self._found.get(key, (None, None))
-            revoked_before = self._revoked_here
-        if at is not None and asked_at - at < CHECK_SECONDS_MAX:
-            return presented
-        presented = self._store.find(user_id, token_id)
-        with self._lock:
-            # A lookup that overlaps a revocation may have read the old state, so it is not kept.
-            if self._revoked_here == revoked_before:
-                self._found[key] = (asked_at, presented)
-                self._found.move_to_end(key)
-                while len(self._found) > _CHECKS_MAX:
-                    self._found.popitem(last=False)
-        return presented
-
-    def forget(self, user_id: str, token_id: str) -> None:
-        """Drop a token, so that its next check looks it up again."""
-        with self._lock:
-            self._revoked_here += 1
-            self._found.pop((user_id, token_id), None)
 
 
 _ANOTHER = "Ask the operator for a new one; 'garden token list' shows the valid ones."

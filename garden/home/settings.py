@@ -96,18 +96,20 @@ class Serve(BaseModel):
     port: int = Field(
         8620, ge=0, le=65535, description="Port that `garden serve` listens on; 0 picks a free one."
     )
+    processes: int = Field(0, ge=0, le=64, description="Processes that answer calls; 0 is one for each core.")
     threads: PositiveInt = Field(
         6,
         le=64,
-        description="Calls that run at once; neither one user nor writes alone can take all of two or more.",
+        description="Calls that run at once in a process; neither one user nor writes alone can take all of "
+        "two or more.",
     )
-    waiting_calls: PositiveInt = Field(256, description="Most calls that wait for their turn.")
+    waiting_calls: PositiveInt = Field(256, description="Most calls that wait for their turn in a process.")
     user_calls: PositiveInt = Field(64, description="Most calls of one user that run or wait.")
-    streams: PositiveInt = Field(256, description="Most event streams open at once.")
+    streams: PositiveInt = Field(256, description="Most event streams open at once in a process.")
     stream_seconds: PositiveInt = Field(
         15, description="Seconds of silence after which a stream sends a keep-alive."
     )
-    connections: PositiveInt = Field(1024, description="Most connections open at once.")
+    connections: PositiveInt = Field(1024, description="Most connections open at once to a process.")
     body_bytes: PositiveInt = Field(
         4 * 1024 * 1024,
         description="Largest request body in bytes; as JSON a document can take several times its size.",

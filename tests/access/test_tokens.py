@@ -5,7 +5,6 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -48,11 +47,10 @@ def database(cleared_database: str) -> str:
 
 
 class Clocks:
-    """The time of day and the time that passes, both set by hand."""
+    """The time of day, set by hand."""
 
     def __init__(self) -> None:
         self.day = NOW
-        self.passed = 100.0
 
 
 @pytest.fixture
@@ -68,12 +66,7 @@ def pool(database: str) -> Iterator[Pool]:
 
 @pytest.fixture
 def tokens(pool: Pool, clocks: Clocks) -> Tokens:
-    return process_of(pool, clocks)
-
-
-def process_of(pool: Pool, clocks: Clocks) -> Tokens:
-    """Tokens as another process has them, with a memory of its own."""
-    return Tokens(TokenStore(pool, lambda: KEYS), now=lambda: clocks.day, clock=lambda: clocks.passed)
+    return Tokens(TokenStore(pool, lambda: KEYS), now=lambda: clocks.day)
 
 
 def issue(tokens: Tokens, user_id: str = "ada", role: str = "agent", **other: datetime | None) -> IssuedToken:
@@ -188,9 +181,7 @@ def test_a_malformed_token_is_refused_without_a_query(secret: str) -> None:
         assert "not an access token" in refusal(Tokens(TokenStore(nowhere, lambda: KEYS)), secret).message
 
 
-def test_a_token_expires_by_the_clock_even_while_its_last_check_is_remembered(
-    tokens: Tokens, clocks: Clocks
-) -> None:
+def test_a_token_expires_by_the_clock(tokens: Tokens, clocks: Clocks) -> None:
     issued = issue(tokens, expires_at=NOW + timedelta(seconds=10))
     clocks.day = NOW + timedelta(seconds=9.999)
     tokens.check(issued.secret)
@@ -206,54 +197,16 @@ def test_a_token_without_an_end_stays(tokens: Tokens, clocks: Clocks) -> None:
     assert tokens.check(secret).user_id == "ada"
 
 
-def test_a_revocation_elsewhere_counts_within_a_second(tokens: Tokens, pool: Pool, clocks: Clocks) -> None:
-    issued = issue(tokens)
-    service = process_of(pool, clocks)
-    service.check(issued.secret)
-    tokens.revoke(issued.token.token_id)
-    clocks.passed += 0.999
-    service.check(issued.secret)
-    clocks.passed += 0.001
-    assert "revoked" in refusal(service, issued.secret).message
-
-
-def test_a_revocation_in_this_process_counts_at_once_during_a_check(tokens: Tokens) -> None:
-    def keep_checking(secret: str) -> None:
-        while True:
-            try:
-                tokens.check(secret)
-            except NotAuthenticatedError:
-                return
-
-    with ThreadPoolExecutor(4) as threads:
-        for _ in range(25):
-            issued = issue(tokens)
-            checking = [threads.submit(keep_checking, issued.secret) for _ in range(4)]
-            tokens.check(issued.secret)
-            tokens.revoke(issued.token.token_id)
-            refusal(tokens, issued.secret)
-            for each in checking:
-                each.result()
-
-
-def test_a_burst_of_calls_costs_one_look_up(tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
-    secret = issue(tokens).secret
-    tokens.check(secret)
-    monkeypatch.setattr(Pool, "take", lambda _: pytest.fail("asked the database"))
-    for _ in range(100):
-        tokens.check(secret)
-        refusal(tokens, with_other_secret(secret))
-
-
-def test_no_more_than_so_many_look_ups_are_remembered(
-    tokens: Tokens, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tokens_module, "_CHECKS_MAX", 5)
-    secret = issue(tokens).secret
-    for number in range(20):
-        refusal(tokens, f"mgt.ada.{number:012x}.{'x' * 43}")
-        tokens.check(secret)
-    assert len(tokens._checks._found) == 5
+def test_the_tokens_that_have_ended_are_found_together(tokens: Tokens, clocks: Clocks) -> None:
+    live, revoked, expired = (
+        issue(tokens, expires_at=NOW + timedelta(seconds=seconds)).token for seconds in (20, 20, 10)
+    )
+    tokens.revoke(revoked.token_id)
+    names = [("ada", each.token_id) for each in (live, revoked, expired)]
+    assert tokens.ended(names) == {names[1]}
+    clocks.day = NOW + timedelta(seconds=10)
+    assert tokens.ended(names) == set(names[1:])
+    assert tokens.ended([names[0], ("ben", revoked.token_id)]) == set()
 
 
 def test_a_token_is_made_only_for_a_valid_caller(tokens: Tokens) -> None:

@@ -124,7 +124,7 @@ def _ask_over_mcp(
 @contextmanager
 def _service(garden: Garden) -> Iterator[str]:
     """A process that serves the garden; gives its address."""
-    process = spawn_garden("serve", "--port", "0", home=garden.home.path)
+    process = spawn_garden("serve", "--port", "0", "--processes", "1", home=garden.home.path)
     try:
         assert process.stdout is not None
         said = process.stdout.readline()

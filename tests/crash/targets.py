@@ -15,12 +15,15 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from garden.application import Garden, open_garden
 from garden.grammar.errors import GardenError
-from garden.serving import Address, serve
+from garden.home.settings import Settings, load_settings
+from garden.home.setup import PreparedHome, prepare_home
+from garden.serving import Offer, serve
 from garden.session import Session
 from garden.upkeep.broker import BrokerUnavailableError, translate_errors
 from garden.upkeep.jobs import declare, job_broker, queue_name
@@ -170,10 +173,8 @@ def listen(assignment: Assignment) -> None:
     """Serve the garden like `garden serve`, and start again while the database is away."""
     while True:
         try:
-            with _opened(assignment) as garden:
-                return serve(
-                    garden, Address("127.0.0.1", assignment.port), None, lambda _url, _can_be_called: None
-                )
+            offer = Offer("127.0.0.1", assignment.port, processes=1)
+            return serve(partial(_prepare, assignment), offer, lambda _url, _can_be_called: None)
         except GardenError as error:
             _unless_away(error)
 
@@ -226,6 +227,11 @@ def _opened(assignment: Assignment) -> Garden:
             return open_garden(assignment.home)
         except GardenError as error:
             _unless_away(error)
+
+
+def _prepare(assignment: Assignment) -> tuple[Settings, PreparedHome]:
+    settings = load_settings(Path(assignment.home)).settings
+    return settings, prepare_home(settings)
 
 
 def _unless_away(error: GardenError) -> None:

@@ -144,6 +144,7 @@ KEYS = Keyring({1: b"k" * 32})
 ASKING_FOR_TOKENS: dict[str, tuple[Callable[[TokenStore], object], str]] = {
     "find": (lambda tokens: tokens.find(USER, "000000000007"), "tokens_pkey"),
     "of_user": (lambda tokens: tokens.of_user(USER), "tokens_pkey"),
+    "ended": (lambda tokens: tokens.ended([(USER, "000000000007")], NOON) == set(), "tokens_pkey"),
     "revoke": (lambda tokens: tokens.revoke(USER, "000000000007", NOON), "tokens_pkey"),
 }
 

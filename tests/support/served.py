@@ -95,7 +95,19 @@ class Service:
 def served(home: Home, *words: str, env: dict[str, str] | None = None) -> Iterator[Service]:
     """Run `garden serve` on a free port, on a ready home."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("GARDEN_")}
-    command = [sys.executable, "-m", "garden", "--home", str(home.path), "serve", "--port", "0", *words]
+    command = [
+        sys.executable,
+        "-m",
+        "garden",
+        "--home",
+        str(home.path),
+        "serve",
+        "--port",
+        "0",
+        "--processes",
+        "1",
+        *words,
+    ]
     with (
         opened(home) as garden,
         (home.path / "serve.log").open("a") as log,

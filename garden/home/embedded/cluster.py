@@ -30,6 +30,8 @@ listen_addresses = ''
 port = {port}
 unix_socket_directories = {socket_folder}
 unix_socket_permissions = 0700
+# A process of the service has up to 25.
+max_connections = 300
 timezone = 'UTC'
 log_timezone = 'UTC'
 log_line_prefix = '%m [%p] '

@@ -10,6 +10,7 @@ from garden.surfaces.cli.options import NamedUser
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from garden.home.settings import Settings
     from garden.upkeep.jobs import JobActor
 
 
@@ -24,6 +25,15 @@ def serve(
     port: Annotated[
         int | None,
         typer.Option(min=0, max=65535, help="Port to listen on. Default: GARDEN_SERVE_PORT or 8620."),
+    ] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=64,
+            metavar="NUMBER",
+            help="Processes that answer calls. Default: GARDEN_SERVE_PROCESSES or one for each core.",
+        ),
     ] = None,
     user: Annotated[
         str | None,
@@ -44,15 +54,18 @@ def serve(
     """Serve the garden over HTTP.
 
     Prints its address once it listens, and runs until SIGTERM or Ctrl-C; it then finishes the calls under
-    way. Callers need a token from 'garden token create', unless --user is given.
+    way. Several processes are replaced when they die; on SIGHUP new ones take over, with the settings of
+    then. Callers need a token from 'garden token create', unless --user is given.
 
     Examples:
     garden serve
 
     garden serve --user ada --port 0
     """
-    from garden.serving import Address
+    from garden.home.setup import PreparedHome, prepare_home
+    from garden.serving import Offer
     from garden.serving import serve as run
+    from garden.surfaces.cli.render import show_progress
     from garden.writing.callers import make_caller
 
     caller = None
@@ -60,10 +73,12 @@ def serve(
         caller = make_caller(user, "companion" if actor is None else actor, "agent" if role is None else role)
     elif role is not None or actor is not None:
         fail_usage(context, "--role and --actor need --user; without it, tokens identify the callers.")
-    with open_garden(context) as garden:
-        default = garden.settings.serve
-        address = Address(host or default.host, default.port if port is None else port)
-        run(garden, address, caller, _announce)
+
+    def prepare() -> "tuple[Settings, PreparedHome]":
+        settings = read_settings(context).settings
+        return settings, prepare_home(settings, show_progress)
+
+    run(prepare, Offer(host, port, processes, caller), _announce)
 
 
 def _announce(url: str, can_be_called: bool) -> None:

@@ -96,7 +96,7 @@ def revoke(
 ) -> None:
     """Revoke a token for good.
 
-    A running service refuses it within two seconds. Revoking it again changes nothing.
+    A running service refuses it within a second. Revoking it again changes nothing.
 
     Example: garden token revoke 5f0c1a9be2d4
     """

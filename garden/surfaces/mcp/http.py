@@ -6,6 +6,7 @@ The newer protocol has none; every request stands alone.
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,11 +22,13 @@ from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, PlainTextResponse
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from garden.access.processes import ServiceProcess
 from garden.access.threads import CallThreads, TooManyCallsError
 from garden.application import Garden
 from garden.events.records import Caller
+from garden.surfaces.mcp.forwarding import SessionForwarder
 from garden.surfaces.mcp.handlers import Handlers, protocol_error
 from garden.surfaces.mcp.server import make_server
 from garden.surfaces.mcp.sessions import Sessions
@@ -35,6 +38,7 @@ SESSIONS_OF_CALLER_MAX = 64
 IDLE_SECONDS_MAX = 30 * 60
 BODY_BYTES_MAX = 4 * 1024 * 1024
 _BATCH = ErrorData(code=INVALID_REQUEST, message="Send one message at a time: this protocol has no batches.")
+_GONE = ErrorData(code=INVALID_REQUEST, message="Session not found")
 _CALLER = "garden.caller"
 _SESSION_ID = MCP_SESSION_ID_HEADER
 
@@ -50,7 +54,12 @@ class McpEndpoint:
         sessions_max: int = SESSIONS_MAX,
         sessions_of_caller_max: int = SESSIONS_OF_CALLER_MAX,
         idle_seconds_max: float = IDLE_SECONDS_MAX,
+        process: ServiceProcess | None = None,
     ) -> None:
+        process = process or ServiceProcess()
+        folder = process.folder
+        self._forwarder = None if folder is None else SessionForwarder(folder, process.number)
+
         async def open_garden() -> Garden:
             return garden
 
@@ -59,7 +68,7 @@ class McpEndpoint:
 
         self._handlers = Handlers(open_garden, threads, _caller)
         self._streams: set[CancelScope] = set()
-        self._sessions = Sessions(sessions_of_caller_max, idle_seconds_max)
+        self._sessions = Sessions(sessions_of_caller_max, idle_seconds_max, process.counts)
         self._manager = StreamableHTTPSessionManager(
             make_server(load_handlers, lambda context: _caller(context).user_id),
             session_idle_timeout=idle_seconds_max,
@@ -85,6 +94,16 @@ class McpEndpoint:
                 await _refusal(_BATCH, HTTPStatus.BAD_REQUEST)(scope, receive, send)
                 return
             receive = _receive_again(first, receive)
+        if self._forwarder is not None:
+            number = self._forwarder.find_process(scope)
+            if number is not None:
+                forward = partial(self._forward, number)
+                if scope["method"] == "GET":
+                    await self._serve_stream(forward, scope, receive, send)
+                else:
+                    await forward(scope, receive, send)
+                return
+            headers, send = Headers(scope=scope), self._forwarder.name_process(send)
         if _opens_session(scope["method"], headers):
             await self._open_session(scope, receive, send)
             return
@@ -92,7 +111,7 @@ class McpEndpoint:
         with self._sessions.keep_in_use(session_id, caller):
             match scope["method"]:
                 case "GET":
-                    await self._serve_stream(scope, receive, send)
+                    await self._serve_stream(self._manager.handle_request, scope, receive, send)
                 case "DELETE":
                     await self._end_session(session_id, scope, receive, send)
                 case _:
@@ -132,7 +151,12 @@ class McpEndpoint:
 
         await self._manager.handle_request(scope, receive, send_and_note)
 
-    async def _serve_stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _forward(self, number: str, scope: Scope, receive: Receive, send: Send) -> None:
+        assert self._forwarder is not None  # noqa: S101 - it named the number
+        if not await self._forwarder.forward(number, scope, receive, send):
+            await _refusal(_GONE, HTTPStatus.NOT_FOUND)(scope, receive, send)
+
+    async def _serve_stream(self, answer: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a stream until the client leaves or the service stops."""
         began, ended = False, False
 
@@ -145,7 +169,7 @@ class McpEndpoint:
         with CancelScope() as stream:
             self._streams.add(stream)
             try:
-                await self._manager.handle_request(scope, receive, send_and_note)
+                await answer(scope, receive, send_and_note)
             finally:
                 self._streams.discard(stream)
         if stream.cancelled_caught and began and not ended:

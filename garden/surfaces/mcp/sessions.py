@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from garden.access.processes import SharedCounts
 from garden.access.threads import TooManyCallsError
 from garden.events.records import Caller
 
@@ -23,7 +24,10 @@ class Sessions:
     A session silent for so long that the SDK has ended it is not counted. Used from the event loop alone.
     """
 
-    def __init__(self, of_caller_max: int, idle_seconds_max: float) -> None:
+    def __init__(
+        self, of_caller_max: int, idle_seconds_max: float, counts: SharedCounts | None = None
+    ) -> None:
+        self._counts = counts or SharedCounts()
         self._of_caller_max = of_caller_max
         self._idle_seconds_max = idle_seconds_max
         self._open: dict[str, _Session] = {}
@@ -33,6 +37,7 @@ class Sessions:
         """Count one more while the block lasts; it stays counted if the block names it."""
         key, session = secrets.token_hex(), _Session(owner, time.monotonic(), requests=1)
         self._open[key] = session
+        self._counts.add(("sessions", owner), 1)
 
         def name(session_id: str) -> None:
             self._open[session_id] = self._open.pop(key)
@@ -40,12 +45,14 @@ class Sessions:
         try:
             yield name
         finally:
-            self._open.pop(key, None)
+            self.forget(key)
             session.requests -= 1
 
     def forget(self, session_id: str) -> None:
         """Stop counting a session that has ended."""
-        self._open.pop(session_id, None)
+        session = self._open.pop(session_id, None)
+        if session is not None:
+            self._counts.add(("sessions", session.owner), -1)
 
     @contextmanager
     def keep_in_use(self, session_id: str, caller: Caller) -> Iterator[None]:
@@ -69,7 +76,7 @@ class Sessions:
         """
         self._forget_silent()
         own = {name: session for name, session in self._open.items() if session.owner == owner}
-        if len(own) < self._of_caller_max:
+        if self._counts.total(("sessions", owner)) < self._of_caller_max:
             return None
         idle = [name for name, session in own.items() if not session.requests]
         if not idle:

@@ -8,13 +8,14 @@ from typing import Protocol
 
 from fastapi import FastAPI, Request, Response
 from starlette.datastructures import Headers
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
+from garden.access.processes import ServiceProcess
 from garden.access.readiness import Readiness
 from garden.access.threads import CallThreads
 from garden.application import Garden
 from garden.surfaces.web import openapi
-from garden.surfaces.web.authentication import Authenticator, is_still_allowed
+from garden.surfaces.web.authentication import Authenticator
 from garden.surfaces.web.calls import JSON, Calls
 from garden.surfaces.web.document_routes import add_document_routes
 from garden.surfaces.web.event_routes import add_event_routes
@@ -61,21 +62,22 @@ class WebService:
         authenticator: Authenticator,
         mounts: Mapping[str, Mount],
         upkeep: Timer,
+        process: ServiceProcess,
         *,
         private: bool,
     ) -> None:
         limits = garden.settings.serve
         self._stopping = asyncio.Event()
         self._mounts = mounts
-        self._metrics = Metrics()
+        self._metrics = Metrics(process)
         self._threads = threads
         self._readiness = Readiness(garden.services)
-        self._streams = Streams(garden.feed, limits, authenticator, self._stopping)
+        self._streams = Streams(garden.feed, limits, authenticator, self._stopping, process.counts)
         # On a loopback address only programs on this machine can ask.
         open_to_all = _OPEN_TO_ALL | {_METRICS} if private else _OPEN_TO_ALL
         self.api = self._make_api(garden)
-        everything = _Mounts(self.api, mounts, authenticator, limits.stream_seconds)
-        self.app = Intake(everything, authenticator, limits, self._metrics, open_to_all)
+        everything = _Mounts(self.api, mounts, authenticator)
+        self.app = Intake(everything, authenticator, limits, self._metrics, open_to_all, process.counts)
         self._add_call_metrics(garden)
         self._add_upkeep_metrics(upkeep)
 
@@ -84,6 +86,10 @@ class WebService:
         self._stopping.set()
         for mount in self._mounts.values():
             mount.stop()
+
+    async def count(self) -> None:
+        """Bring the metrics up to date that other processes show, too."""
+        self._metrics.refresh()
 
     def close(self) -> None:
         """End its threads; call it before the garden is closed."""
@@ -154,17 +160,16 @@ class WebService:
 class _Mounts:
     """Passes requests below a mount's path to the mount, and all others to the routes.
 
-    A mount may answer for hours. At fixed intervals, and before each further part of the answer, the caller
-    is authenticated again; the connection of a caller without a live token is cut.
+    A mount may answer for hours; when the caller's token ends, its connection is cut.
     """
 
-    def __init__(
-        self, api: FastAPI, mounts: Mapping[str, Mount], authenticator: Authenticator, seconds: float
-    ) -> None:
+    def __init__(self, api: FastAPI, mounts: Mapping[str, Mount], authenticator: Authenticator) -> None:
         self._api = api
+        # The router would compare an address with each route in turn.
+        routes = [each for each in api.routes if isinstance(each, PlainRoute) and "{" not in each.path]
+        self._at_address = {(method, each.path): each for each in routes for method in each.methods or ()}
         self._mounts = mounts
         self._authenticator = authenticator
-        self._seconds = seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -172,30 +177,14 @@ class _Mounts:
             for path, mount in self._mounts.items():
                 if scope["path"] == path or scope["path"].startswith(f"{path}/"):
                     scope[MOUNTED_AT] = path
-                    await self._answer(mount, scope, receive, send)
+                    with self._authenticator.watch(Headers(scope=scope), scope[ABORT]):
+                        await mount.app(scope, receive, send)
                     return
         # Past FastAPI's own middleware: the intake alone turns an error into an answer.
         scope["app"] = self._api
+        route = self._at_address.get((scope.get("method", ""), scope.get("path", "")))
+        if route is not None:
+            scope["route"] = route
+            await route.app(scope, receive, send)
+            return
         await self._api.router(scope, receive, send)
-
-    async def _answer(self, mount: Mount, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope)
-
-        async def check_and_send(message: Message) -> None:
-            # The authenticator keeps its answer for a moment, so a check each time costs nothing.
-            if message.get("body") and not await is_still_allowed(self._authenticator, headers):
-                scope[ABORT]()
-                return
-            await send(message)
-
-        checking = asyncio.create_task(self._check_again(scope, headers))
-        try:
-            await mount.app(scope, receive, check_and_send)
-        finally:
-            checking.cancel()
-
-    async def _check_again(self, scope: Scope, headers: Headers) -> None:
-        await asyncio.sleep(self._seconds)
-        while await is_still_allowed(self._authenticator, headers):
-            await asyncio.sleep(self._seconds)
-        scope[ABORT]()

@@ -3,27 +3,35 @@
 import asyncio
 import hashlib
 import ipaddress
+import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
+from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from garden.access.threads import OverloadedError
 from garden.access.tokens import parse_token
 from garden.events.records import Caller
+from garden.events.tokens import TokenName
 from garden.grammar.errors import GardenError
 from garden.surfaces.web.problems import ForbiddenError, TokenRequiredError
 
-# A revoked token may live this long, plus the second for which the token store keeps its own answer.
-_KNOWN_SECONDS = 0.5
+# A token is accepted for this long after it was looked up, even if it was revoked since.
+_KNOWN_SECONDS = 1.0
+_WATCH_SECONDS = 0.5
 _KNOWN_MAX = 10_000
 _CHECKS_WAITING_MAX = 128
 _OWN_SITES = frozenset({"none", "same-origin"})
 
+_Result = TypeVar("_Result")
+
 CheckToken = Callable[[str], Caller]
 """Returns the caller of a token, or raises the reason against it; it may block."""
+FindEnded = Callable[[set[TokenName]], set[TokenName]]
+"""Returns those of some tokens that are no longer accepted; it may block."""
 
 
 class Authenticator(Protocol):
@@ -37,21 +45,30 @@ class Authenticator(Protocol):
         """Refuse a request that only a hostile web page sends."""
         ...
 
+    def watch(self, headers: Mapping[str, str], end: Callable[[], object]) -> AbstractContextManager[None]:
+        """Call `end` when an authenticated caller's token ends while the block lasts."""
+        ...
+
     def close(self) -> None:
         """End its threads."""
         ...
 
 
 class TokenAuthenticator:
-    """Takes requests with a live token; each token is checked again twice a second.
+    """Takes requests with a live token; each token is looked up again after a second.
 
     Tokens seen before wait in a queue of their own, so a flood of invented tokens delays only other new ones.
     """
 
-    def __init__(self, check: CheckToken) -> None:
-        self._new = _CheckQueue(check, "garden-token-new")
-        self._seen = _CheckQueue(check, "garden-token")
-        self._known: OrderedDict[bytes, tuple[float, Caller]] = OrderedDict()
+    def __init__(self, check: CheckToken, find_ended: FindEnded) -> None:
+        self._check = check
+        self._find_ended = find_ended
+        self._new = _CheckQueue("garden-token-new")
+        self._seen = _CheckQueue("garden-token")
+        self._known: dict[bytes, tuple[float, Caller]] = {}
+        self._guard = threading.Lock()
+        self._watched: dict[object, tuple[TokenName, Callable[[], object]]] = {}
+        self._watching: asyncio.Task[None] | None = None
 
     def inspect(self, headers: Mapping[str, str]) -> None:
         """Refuse nothing: a web page has no token to send."""
@@ -61,19 +78,55 @@ class TokenAuthenticator:
         secret = _bearer_token(headers.get("authorization"))
         # Memory holds digests, never tokens.
         digest = hashlib.sha256(secret.encode()).digest()
-        checked_at, caller = self._known.get(digest, (0.0, None))
-        if caller is not None and time.monotonic() - checked_at < _KNOWN_SECONDS:
+        asked_at, caller = self._known.get(digest, (0.0, None))
+        if caller is not None and time.monotonic() - asked_at < _KNOWN_SECONDS:
             return caller
+        queue = self._new if caller is None else self._seen
         try:
-            caller = await (self._new if caller is None else self._seen).check(secret)
-        except TokenRequiredError:
-            self._known.pop(digest, None)
-            raise
-        self._known[digest] = time.monotonic(), caller
-        self._known.move_to_end(digest)
-        while len(self._known) > _KNOWN_MAX:
-            self._known.popitem(last=False)
+            return await queue.run(partial(self._look_up, digest, secret))
+        except GardenError as error:
+            if error.code != "permission_denied":
+                raise
+            with self._guard:
+                self._known.pop(digest, None)
+            raise TokenRequiredError(error.message, hint=error.hint) from None
+
+    def _look_up(self, digest: bytes, secret: str) -> Caller:
+        now = time.monotonic()
+        asked_at, caller = self._known.get(digest, (0.0, None))
+        # Another request of the token may have looked it up while this one waited for the thread.
+        if caller is None or now - asked_at >= _KNOWN_SECONDS:
+            caller = self._check(secret)
+            with self._guard:
+                self._known.pop(digest, None)
+                self._known[digest] = now, caller
+                if len(self._known) > _KNOWN_MAX:
+                    del self._known[next(iter(self._known))]
         return caller
+
+    @contextmanager
+    def watch(self, headers: Mapping[str, str], end: Callable[[], object]) -> Iterator[None]:
+        """Call `end` when the token ends while the block lasts."""
+        key = object()
+        self._watched[key] = parse_token(_bearer_token(headers.get("authorization"))), end
+        if self._watching is None or self._watching.done():
+            self._watching = asyncio.create_task(self._end_watched())
+        try:
+            yield
+        finally:
+            del self._watched[key]
+
+    async def _end_watched(self) -> None:
+        while self._watched:
+            await asyncio.sleep(_WATCH_SECONDS)
+            tokens = {token for token, _ in self._watched.values()}
+            ended = set()
+            # While the database is away, nothing is known to have ended.
+            with suppress(GardenError):
+                ended = await self._seen.run(partial(self._find_ended, tokens))
+            for token, end in list(self._watched.values()):
+                if token in ended:
+                    end()
 
     def close(self) -> None:
         """End the threads."""
@@ -84,24 +137,19 @@ class TokenAuthenticator:
 class _CheckQueue:
     """A thread that checks tokens one after the other, and a bounded number of waiting requests."""
 
-    def __init__(self, check: CheckToken, name: str) -> None:
-        self._check = check
+    def __init__(self, name: str) -> None:
         # Its own thread, so that requests without a token can't take threads from calls.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
         self._waiting = 0
 
-    async def check(self, secret: str) -> Caller:
+    async def run(self, work: Callable[[], _Result]) -> _Result:
         if self._waiting >= _CHECKS_WAITING_MAX:
             raise OverloadedError(
                 "Too many tokens are waiting to be checked.", hint="Send it again in a moment."
             )
         self._waiting += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._check, secret)
-        except GardenError as error:
-            if error.code != "permission_denied":
-                raise
-            raise TokenRequiredError(error.message, hint=error.hint) from None
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
         finally:
             self._waiting -= 1
 
@@ -135,23 +183,20 @@ class SingleUserAuthenticator:
                 "This service takes no requests from web pages.", hint="Start it with tokens instead."
             )
 
+    def watch(
+        self,
+        headers: Mapping[str, str],  # noqa: ARG002 - the protocol's
+        end: Callable[[], object],  # noqa: ARG002 - the protocol's
+    ) -> AbstractContextManager[None]:
+        """Do nothing: there is no token that could end."""
+        return nullcontext()
+
     async def authenticate(self, headers: Mapping[str, str]) -> Caller:  # noqa: ARG002 - the protocol's
         """Return the one user."""
         return self._caller
 
     def close(self) -> None:
         """Do nothing: it has no threads."""
-
-
-async def is_still_allowed(authenticator: Authenticator, headers: Mapping[str, str]) -> bool:
-    """Whether an authenticated caller's token is still live; yes if it can't be checked now."""
-    try:
-        await authenticator.authenticate(headers)
-    except TokenRequiredError:
-        return False
-    except GardenError:
-        return True
-    return True
 
 
 def _bearer_token(header: str | None) -> str:

@@ -9,21 +9,27 @@ import structlog
 from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from garden.access.processes import SharedCounts
 from garden.access.threads import OverloadedError
 from garden.grammar.errors import GardenError
 from garden.home.settings import Serve
 from garden.surfaces.web.intake import ABORT
 from garden.surfaces.web.problems import HeadTooLargeError, NotAcceptedError, TooLateError, problem
 
+CONNECTIONS = "connections"
+"""The name of the count of open connections."""
 HEAD_BYTES_MAX = 64 * 1024
+# Common clients do not use a connection again that was silent for five seconds.
+_LAST_REQUEST_SECONDS = 6
 
 
-def bounded_protocol(limits: Serve) -> type[HttpToolsProtocol]:
+def bounded_protocol(limits: Serve, counts: SharedCounts) -> type[HttpToolsProtocol]:
     """Return uvicorn's protocol class with the settings' bounds."""
 
     class Bounded(_BoundedProtocol):
         connections_max = limits.connections
         idle_seconds = limits.idle_seconds
+        shared = counts
 
     return Bounded
 
@@ -31,6 +37,9 @@ def bounded_protocol(limits: Serve) -> type[HttpToolsProtocol]:
 class _BoundedProtocol(HttpToolsProtocol):
     connections_max: int
     idle_seconds: float
+    shared: SharedCounts
+    # Whether other processes take over: the next request of a silent client is still answered here.
+    is_retiring = False
     _timer: asyncio.TimerHandle | None = None
     _head_bytes = 0
     # Whether a head has begun behind a request that is still being answered; no timer runs for it.
@@ -38,6 +47,7 @@ class _BoundedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        self.shared.add(CONNECTIONS, 1)
         if len(self.connections) > self.connections_max:
             self._refuse(OverloadedError("Too many connections are open.", hint="Open it again in a moment."))
         else:
@@ -67,8 +77,18 @@ class _BoundedProtocol(HttpToolsProtocol):
         self._stop_waiting()
         self.scope[ABORT] = self.transport.abort  # type: ignore[literal-required]
         super().on_headers_complete()
+        if self.is_retiring:
+            self.cycle.keep_alive = False
+
+    def shutdown(self) -> None:
+        """Close the connection once nothing is under way; uvicorn calls this when it stops."""
+        if self.is_retiring and not self._is_busy():
+            self.loop.call_later(_LAST_REQUEST_SECONDS, super().shutdown)
+        else:
+            super().shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self.shared.add(CONNECTIONS, -1)
         self._stop_waiting()
         super().connection_lost(exc)
 

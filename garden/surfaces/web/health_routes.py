@@ -34,7 +34,8 @@ def add_health_routes(
         caller = request.scope.get(CALLER)
         if caller is not None and caller.role != "maintainer":
             raise ForbiddenError("Metrics are for maintainers.", hint="Use a maintainer's token.")
-        return Response(metrics.page(), 200, None, CONTENT_TYPE)
+        metrics.refresh()
+        return Response(await asyncio.to_thread(metrics.page), 200, None, CONTENT_TYPE)
 
     add(router, "GET", "/healthz", alive, "is_it_alive", openapi.check_alive())
     add(router, "GET", "/readyz", ready, "is_it_ready", openapi.check_ready())

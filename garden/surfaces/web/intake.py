@@ -11,7 +11,6 @@ import re
 import secrets
 import time
 import traceback
-from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
 from http import HTTPStatus
 from typing import Any
@@ -23,6 +22,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
 from garden.access.dispatcher import InternalError
+from garden.access.processes import SharedCounts
 from garden.access.threads import OverloadedError, TooManyCallsError
 from garden.grammar.errors import GardenError
 from garden.home.settings import Serve
@@ -68,6 +68,7 @@ class Intake:
         limits: Serve,
         metrics: Metrics,
         open_to_all: frozenset[str],
+        counts: SharedCounts,
     ) -> None:
         self._inner = inner
         self._authenticator = authenticator
@@ -75,7 +76,8 @@ class Intake:
         self._metrics = metrics
         self._open_to_all = open_to_all
         self._log = structlog.get_logger(_LOGGER)
-        self._buffered: Counter[str] = Counter()
+        self._counts = counts
+        self._buffered = 0
         # Random bytes for every request would release the interpreter lock once more.
         self._ids = itertools.count(1)
         self._id_prefix = secrets.token_hex(8)
@@ -129,20 +131,21 @@ class Intake:
 
     def buffer(self, user_id: str, size: int) -> None:
         """Count part of a body, unless all bodies together are too large."""
-        self._buffered[user_id] += size
-        if self._buffered[user_id] > self.limit * _BUFFERED_BODIES_OF_USER_MAX:
+        self._buffered += size
+        self._counts.add(("bodies", user_id), size)
+        if self._counts.total(("bodies", user_id)) > self.limit * _BUFFERED_BODIES_OF_USER_MAX:
             raise TooManyCallsError(
                 "This user sends too much at once.",
                 hint="Wait for the answers, then send it again.",
                 details={"retryAfterMs": 1000},
             )
-        if self._buffered.total() > self.limit * _BUFFERED_BODIES_MAX:
+        if self._buffered > self.limit * _BUFFERED_BODIES_MAX:
             raise OverloadedError("Too much is being sent at once.", hint="Send it again in a moment.")
 
     def _release(self, body: "_Body") -> None:
-        self._buffered[body.user_id] -= body.size
-        if not self._buffered[body.user_id]:
-            del self._buffered[body.user_id]
+        if body.size:
+            self._buffered -= body.size
+            self._counts.add(("bodies", body.user_id), -body.size)
 
     @property
     def limit(self) -> int:

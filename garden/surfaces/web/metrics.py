@@ -1,39 +1,35 @@
-"""Metrics for Prometheus; they never name a caller or quote a document."""
+"""Metrics for Prometheus, of all processes together; they never name a caller or quote a document."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import os
+from collections import Counter as Tally
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
-from prometheus_client import CollectorRegistry, Gauge, Histogram
-from prometheus_client.core import CounterMetricFamily
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, values
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
-from prometheus_client.registry import Collector
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from garden.access.processes import ServiceProcess
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 
 
-class _Counts(Collector):
-    def __init__(
-        self,
-        name: str,
-        meaning: str,
-        labels: Sequence[str],
-        read: Callable[[], Iterable[tuple[Sequence[str], int]]],
-    ) -> None:
-        self._name, self._meaning, self._labels, self._read = name, meaning, labels, read
-
-    def collect(self) -> Iterator[CounterMetricFamily]:
-        family = CounterMetricFamily(self._name, self._meaning, labels=self._labels)
-        for values, count in self._read():
-            family.add_metric(values, count)
-        yield family
-
-
 class Metrics:
-    """The service's metrics, in a registry of their own."""
+    """The service's metrics, in a registry of their own.
 
-    def __init__(self) -> None:
-        self._registry = CollectorRegistry()
+    Each of several processes keeps its values in files, which all of them add up.
+    """
+
+    def __init__(self, process: ServiceProcess) -> None:
+        self._registry = self._shown = CollectorRegistry()
+        self._refreshed: list[Callable[[], None]] = []
+        if process.folder is not None:
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(process.folder)
+            # A process continues the counts of the dead one whose number it has.
+            values.ValueClass = values.MultiProcessValue(lambda: process.number)  # type: ignore[no-untyped-call]
+            self._shown = CollectorRegistry()
+            MultiProcessCollector(self._shown)  # type: ignore[no-untyped-call]
         self._requests = Histogram(
             "garden_http_request_seconds",
             "Time from a request's first byte to the end of its answer.",
@@ -48,9 +44,7 @@ class Metrics:
             buckets=_SECONDS,
             registry=self._registry,
         )
-        self.in_flight = Gauge(
-            "garden_http_requests_in_flight", "Requests being answered.", registry=self._registry
-        )
+        self.in_flight = self._gauge("garden_http_requests_in_flight", "Requests being answered.")
         # Finding a child by its labels takes a lock and a hash; there are few, and they are never removed.
         self._request_child = lru_cache(4096)(self._requests.labels)
         self._call_child = lru_cache(4096)(self._calls.labels)
@@ -64,8 +58,9 @@ class Metrics:
         self._call_child(tool, code).observe(seconds)
 
     def watch(self, name: str, meaning: str, read: Callable[[], float]) -> None:
-        """Show a number, read at every scrape."""
-        Gauge(name, meaning, registry=self._registry).set_function(read)
+        """Show a number, read at every refreshment."""
+        gauge = self._gauge(name, meaning)
+        self._refreshed.append(lambda: gauge.set(read()))
 
     def count(
         self,
@@ -74,9 +69,25 @@ class Metrics:
         labels: Sequence[str],
         read: Callable[[], Iterable[tuple[Sequence[str], int]]],
     ) -> None:
-        """Show counts kept elsewhere, read at every scrape."""
-        self._registry.register(_Counts(name, meaning, labels, read))
+        """Show counts kept elsewhere, read at every refreshment."""
+        counter = Counter(name, meaning, labels, registry=self._registry)
+        shown: Tally[Sequence[str]] = Tally()
+
+        def add_new() -> None:
+            for each, count in read():
+                counter.labels(*each).inc(count - shown[each])
+                shown[each] = count
+
+        self._refreshed.append(add_new)
+
+    def refresh(self) -> None:
+        """Read the numbers that are kept elsewhere."""
+        for each in self._refreshed:
+            each()
 
     def page(self) -> bytes:
-        """Return all metrics in Prometheus's text format."""
-        return generate_latest(self._registry)
+        """Return all metrics in Prometheus's text format; it may block."""
+        return generate_latest(self._shown)
+
+    def _gauge(self, name: str, meaning: str) -> Gauge:
+        return Gauge(name, meaning, registry=self._registry, multiprocess_mode="livesum")

@@ -8,16 +8,19 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import uvicorn
 import uvloop
 
+from garden.access.processes import RETIRE, ServiceProcess
 from garden.grammar.errors import GardenError
 from garden.home.settings import Serve
 from garden.surfaces.web.application import WebService
-from garden.surfaces.web.connections import bounded_protocol
+from garden.surfaces.web.connections import CONNECTIONS, bounded_protocol
 
 # A computing thread yields to the event loop after this time. With several busy threads, Python's own five
 # milliseconds add up to most of a request's time.
@@ -26,6 +29,8 @@ _SWITCH_SECONDS = 0.0005
 # pauses every thread. A request's objects form no cycles, so they are freed without it.
 _COLLECT_AFTER_OBJECTS = (10_000, 20, 20)
 _BACKLOG = 1024
+# So long is a new connection left to the processes that have fewer.
+_OFFER_SECONDS = 0.01
 _UNREAD_SECONDS_MAX = 30
 _HINTS = {
     "host": "Name an address of this machine with --host, such as 127.0.0.1.",
@@ -65,25 +70,50 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def run(service: WebService, limits: Serve, listener: socket.socket, started: Callable[[], None]) -> None:
-    """Answer requests until a signal, then finish those under way."""
+def run(
+    service: WebService,
+    limits: Serve,
+    listener: socket.socket,
+    process: ServiceProcess,
+) -> None:
+    """Answer requests until a signal or the parent's word, then finish those under way."""
     # It warns of malformed requests, which are refused and counted here.
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
     sys.setswitchinterval(_SWITCH_SECONDS)
     config = uvicorn.Config(
-        service.app, http=bounded_protocol(limits), ws="none", lifespan="on", log_config=None,
+        service.app, http=bounded_protocol(limits, process.counts), ws="none", lifespan="on", log_config=None,
         access_log=False, proxy_headers=False, server_header=False, timeout_keep_alive=limits.idle_seconds,
         timeout_graceful_shutdown=limits.grace_seconds, backlog=_BACKLOG,
+        callback_notify=service.count, timeout_notify=0,
     )  # fmt: skip
+    server, sockets = _Server(config, service, process), [listener]
+    if process.folder is not None:
+        server = _SharingServer(config, service, process, listener)
+        sockets = [_listen_to_others(process.folder, process.number)]
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_Server(config, service, started).serve([listener]))
+        runner.run(server.serve(sockets))
+
+
+def _listen_to_others(folder: Path, number: int) -> socket.socket:
+    """Listen for the requests that the other processes forward."""
+    path = folder / f"{number}.sock"
+    # A killed process leaves its socket to the next one of its number.
+    path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    return listener
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, service: WebService, started: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        service: WebService,
+        process: ServiceProcess,
+    ) -> None:
         super().__init__(config)
         self._service = service
-        self._started = started
+        self._process = process
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -91,7 +121,10 @@ class _Server(uvicorn.Server):
         # Objects made so far stay; garbage collection need not look through them again.
         gc.freeze()
         gc.set_threshold(*_COLLECT_AFTER_OBJECTS)
-        self._started()
+        parent = self._process.parent
+        if parent is not None:
+            asyncio.get_running_loop().add_reader(parent, self._obey, parent)
+        self._process.announce()
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -101,8 +134,67 @@ class _Server(uvicorn.Server):
             loop.add_signal_handler(each, self._stop)
         yield
 
+    def _obey(self, parent: socket.socket) -> None:
+        asyncio.get_running_loop().remove_reader(parent)
+        # At the end of the line the parent is gone, and this process goes, too.
+        if parent.recv(1) == RETIRE:
+            self.config.http_protocol_class.is_retiring = True  # type: ignore[attr-defined]
+        if not self.should_exit:
+            self._stop()
+
     def _stop(self) -> None:
         # A second signal stops without waiting.
         self.force_exit = self.should_exit
         self.should_exit = True
         self._service.stop()
+
+
+class _SharingServer(_Server):
+    """A server that shares its listener with other processes, and the connections evenly."""
+
+    def __init__(
+        self, config: uvicorn.Config, service: WebService, process: ServiceProcess, listener: socket.socket
+    ) -> None:
+        super().__init__(config, service, process)
+        self._listener = listener
+        self._accepted: set[asyncio.Task[Any]] = set()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._listener.setblocking(False)
+        asyncio.get_running_loop().add_reader(self._listener, self._offer)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().remove_reader(self._listener)
+        self._listener.close()
+        await super().shutdown(sockets)
+
+    def _offer(self) -> None:
+        """Accept a connection, or leave it to the others for a moment if this process has more than they."""
+        own, all_connections = self._process.counts.own(CONNECTIONS), self._process.counts.total(CONNECTIONS)
+        if own * self._process.count > all_connections or not self._accept():
+            loop = asyncio.get_running_loop()
+            loop.remove_reader(self._listener)
+            loop.call_later(_OFFER_SECONDS, self._resume)
+
+    def _resume(self) -> None:
+        if not self.should_exit:
+            self._accept()
+            asyncio.get_running_loop().add_reader(self._listener, self._offer)
+
+    def _accept(self) -> bool:
+        try:
+            connection, _ = self._listener.accept()
+        except OSError:
+            # Another process was faster, or there are too many connections.
+            return False
+        loop = asyncio.get_running_loop()
+        accepting = loop.create_task(loop.connect_accepted_socket(self._make_protocol, connection))
+        self._accepted.add(accepting)
+        accepting.add_done_callback(self._accepted.discard)
+        return True
+
+    def _make_protocol(self) -> asyncio.Protocol:
+        protocol: type[Any] = self.config.http_protocol_class
+        made: asyncio.Protocol = protocol(self.config, self.server_state, self.lifespan.state)
+        return made

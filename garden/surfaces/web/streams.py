@@ -6,7 +6,6 @@ A reader that takes nothing for too long is cut off, and resumes from its last p
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -14,11 +13,12 @@ from fastapi import APIRouter, Request, Response
 from starlette.types import Receive, Scope, Send
 
 from garden.access.feed import Batch, Entry, Feed, Follower
+from garden.access.processes import SharedCounts
 from garden.access.threads import OverloadedError, TooManyCallsError
 from garden.events.records import Caller
 from garden.home.settings import Serve
 from garden.surfaces.web import openapi
-from garden.surfaces.web.authentication import Authenticator, is_still_allowed
+from garden.surfaces.web.authentication import Authenticator
 from garden.surfaces.web.intake import ABORT, CALLER
 from garden.surfaces.web.problems import as_json
 from garden.surfaces.web.routes import add, query_parameters
@@ -32,37 +32,39 @@ class Streams:
     """The open streams; used from the event loop alone."""
 
     def __init__(
-        self, feed: Feed, limits: Serve, authenticator: Authenticator, stopping: asyncio.Event
+        self,
+        feed: Feed,
+        limits: Serve,
+        authenticator: Authenticator,
+        stopping: asyncio.Event,
+        counts: SharedCounts,
     ) -> None:
         self.feed = feed
         self.authenticator = authenticator
         self.stopping = stopping
         self.quiet_seconds = limits.stream_seconds
         self._limits = limits
-        self._of_user: Counter[str] = Counter()
-
-    @property
-    def open(self) -> int:
-        """The number of open streams."""
-        return self._of_user.total()
+        self._counts = counts
+        self.open = 0
 
     @contextmanager
     def count(self, user_id: str) -> Iterator[None]:
         """Count one more stream while the block lasts, unless there are too many."""
         if self.open >= self._limits.streams:
             raise OverloadedError("Too many streams are open.", hint="Try later, or use GET /v1/events.")
-        if self._of_user[user_id] >= _STREAMS_OF_USER_MAX:
+        if self._counts.total(("streams", user_id)) >= _STREAMS_OF_USER_MAX:
             raise TooManyCallsError(
                 f"This user has {_STREAMS_OF_USER_MAX} streams open already.",
                 hint="Close one; a stream covers all of the user's documents.",
                 details={"retryAfterMs": 1000},
             )
-        self._of_user[user_id] += 1
+        self.open += 1
+        self._counts.add(("streams", user_id), 1)
         try:
             yield
         finally:
-            self._of_user[user_id] -= 1
-            self._of_user += Counter()
+            self.open -= 1
+            self._counts.add(("streams", user_id), -1)
 
 
 def add_stream_route(router: APIRouter, streams: Streams) -> None:
@@ -99,9 +101,10 @@ class _Stream(Response):
             ending = asyncio.create_task(self._wait_for_end(receive))
             ending.add_done_callback(lambda _: self._follower.wake())
             try:
-                await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-                await self._send(send, b"retry: 1000\nid: %b\n\n" % position.encode())
-                await self._send_entries(first, ending, send)
+                with self._streams.authenticator.watch(self._caller_headers, ending.cancel):
+                    await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+                    await self._send(send, b"retry: 1000\nid: %b\n\n" % position.encode())
+                    await self._send_entries(first, ending, send)
                 await self._send(send, b": the service or the token has come to its end\n\n", more=False)
             except TimeoutError:
                 await _cut_off(scope, ending)
@@ -110,14 +113,9 @@ class _Stream(Response):
 
     async def _send_entries(self, batch: Batch, ending: "asyncio.Task[None]", send: Send) -> None:
         quiet_seconds = self._streams.quiet_seconds
-        checked_at = sent_at = time.monotonic()
+        sent_at = time.monotonic()
         while not ending.done():
             now = time.monotonic()
-            if batch.entries or now - checked_at >= quiet_seconds:
-                # The authenticator keeps its answer for a moment, so a check before each batch costs nothing.
-                if not await is_still_allowed(self._streams.authenticator, self._caller_headers):
-                    return
-                checked_at = now
             if batch.entries:
                 await self._send(send, b"".join(map(_encode, batch.entries)))
                 sent_at = now

@@ -104,7 +104,15 @@ def carry_out(program: Path, *words: str | Path) -> None:
 def served(home: Path) -> Iterator[str]:
     """Serve a garden over HTTP; yields the URL of the endpoint."""
     process = spawn_garden(
-        "serve", "--user", "ada", "--port", "0", home=home, env={"GARDEN_LOG_LEVEL": "error"}
+        "serve",
+        "--user",
+        "ada",
+        "--port",
+        "0",
+        "--processes",
+        "1",
+        home=home,
+        env={"GARDEN_LOG_LEVEL": "error"},
     )
     assert process.stdout is not None
     try:

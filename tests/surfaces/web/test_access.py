@@ -16,7 +16,8 @@ from garden.application import Garden
 from garden.events.records import Caller
 from garden.events.tokens import TokenStore
 from garden.home.folder import Home
-from garden.serving import Address, NotServedError, serve
+from garden.home.setup import prepare_home
+from garden.serving import NotServedError, Offer, serve
 from garden.surfaces.web.server import CannotListenError, listen
 from garden.tools.registry import REGISTRY
 from tests.support.processes import garden as run_garden
@@ -147,7 +148,7 @@ def test_a_revoked_token_is_soon_refused(service: Service, ada: Person) -> None:
     raise AssertionError("it was never refused")
 
 
-REVOKED_SECONDS = 2
+REVOKED_SECONDS = 1
 """The documented time after which no stream shows anything to a revoked token."""
 
 
@@ -225,7 +226,11 @@ def test_the_one_user_needs_no_token_and_web_pages_are_refused(open_to_one: Serv
 def test_without_tokens_no_other_machine_is_served(garden: Garden, host: str) -> None:
     for caller, hint in ((Caller("ada", "companion"), "--user"), (None, "garden token create")):
         with pytest.raises(NotServedError) as refusal:
-            serve(garden, Address(host, 0), caller, lambda _url, _can_be_called: None)
+            serve(
+                lambda: (garden.settings, prepare_home(garden.settings)),
+                Offer(host, 0, caller=caller),
+                lambda _url, _can_be_called: None,
+            )
         assert hint in refusal.value.hint
 
 

@@ -4,6 +4,7 @@ import asyncio
 import secrets
 import threading
 from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
 
 import pytest
 
@@ -42,7 +43,7 @@ class Slow:
 
 
 def authenticating(slow: Slow, scene: Callable[[TokenAuthenticator], Awaitable[None]]) -> None:
-    authenticator = TokenAuthenticator(slow.check)
+    authenticator = TokenAuthenticator(slow.check, lambda tokens: tokens)
     try:
         asyncio.run(_played(slow, scene(authenticator)))
     finally:
@@ -75,6 +76,28 @@ def test_a_flood_of_new_tokens_does_not_delay_known_ones(
         slow.release.set()
         refused = await asyncio.gather(*crowd, return_exceptions=True)
         assert {type(each) for each in refused} == {OverloadedError, TokenRequiredError}
+
+    authenticating(slow, scene)
+
+
+def test_requests_that_come_together_cost_one_lookup_and_it_lasts_for_a_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slow, now = Slow(fresh_token()), [100.0]
+    monkeypatch.setattr(authentication, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    async def ask_together(authenticator: TokenAuthenticator) -> None:
+        asking = (authenticator.authenticate(presenting(slow.good)) for _ in range(5))
+        assert await asyncio.gather(*asking) == [ADA] * 5
+
+    async def scene(authenticator: TokenAuthenticator) -> None:
+        await ask_together(authenticator)
+        now[0] += 0.99
+        await ask_together(authenticator)
+        assert len(slow.asked) == 1
+        now[0] += 0.01
+        await ask_together(authenticator)
+        assert len(slow.asked) == 2
 
     authenticating(slow, scene)
 

@@ -27,6 +27,7 @@ class Writers:
     def __init__(self, service: Service, person: Person) -> None:
         self.acknowledged: set[str] = set()
         self.refusals: set[str] = set()
+        self.cut_off = 0
         self.progress = threading.Semaphore(0)
         self._service = service
         self._person = person
@@ -65,6 +66,7 @@ class Writers:
         try:
             answer = client.post("/v1/tools/fs.append", json=body, headers={"Idempotency-Key": line})
         except httpx2.TransportError:
+            self.cut_off += 1
             # The service has gone or has not answered: the line may have been written or not.
             if self._service.process.poll() is not None:
                 self._enough.set()
