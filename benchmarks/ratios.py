@@ -29,6 +29,12 @@ def seconds(work: Callable[[], object], number: int, repeat: int = 7) -> float:
     return min(timeit.repeat(work, number=number, repeat=repeat)) / number
 
 
+def quantile(samples: list[float], share: float) -> float:
+    """Return the sample below which this share of them lies."""
+    ordered = sorted(samples)
+    return ordered[min(int(len(ordered) * share), len(ordered) - 1)]
+
+
 def median_seconds(work: Callable[[], object], rounds: int) -> float:
     """Return the median time of one call, after a warm-up: what a user sees."""
     work()

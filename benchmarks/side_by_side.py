@@ -8,7 +8,6 @@ import os
 import platform
 import random
 import secrets
-import statistics
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,8 @@ import psycopg
 from benchmarks.contestants.counting import count
 from benchmarks.contestants.field import Ground, Started, field
 from benchmarks.contestants.in_floor import put
-from benchmarks.contestants.installing import BUILD
-from benchmarks.ratios import Ratio, once
+from benchmarks.contestants.installing import RESULTS
+from benchmarks.ratios import Ratio, once, quantile
 from benchmarks.work import Edit, first_edit, next_edit, notes, profile
 from garden.demo.throw_away import throw_away_home
 from garden.events.database import connection
@@ -28,7 +27,6 @@ from garden.events.migrations import migrate
 from garden.home.embedded import EmbeddedPostgres
 from garden.home.folder import Home
 
-RESULTS = BUILD / "results.json"
 _ROUNDS = int(os.environ.get("GARDEN_BENCH_ROUNDS", "300"))
 _WARM_UP_ROUNDS = 20
 _EDITS_OF_A_DOCUMENT = 5
@@ -44,7 +42,7 @@ def measure() -> Iterator[Ratio]:
         server = EmbeddedPostgres(home).ensure_running()
         with connection(server) as opened:
             migrate(opened)
-            version = opened.info.server_version
+            machine = _machine(opened.info.server_version)
         with field(Ground(home, server, _place)) as started, _Parts(server, home) as parts:
             runs = [_Run(each) for each in started]
             _rounds(runs, parts)
@@ -52,18 +50,13 @@ def measure() -> Iterator[Ratio]:
                 run.count(_postmaster(home))
                 run.crowd()
             results = {
-                "machine": _machine(version),
+                "machine": machine,
                 "contestants": {run.name: run.figures for run in runs},
                 "parts": parts.seconds,
             }
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     RESULTS.write_text(json.dumps(results))
     yield from _bounds(results["contestants"])
-
-
-def quantile(samples: list[float], share: float) -> float:
-    ordered = sorted(samples)
-    return ordered[min(int(len(ordered) * share), len(ordered) - 1)]
 
 
 def _bounds(figures: Figures) -> Iterator[Ratio]:
@@ -103,8 +96,8 @@ class _Run:
         self._contestant = contestant
         self.name = contestant.name
         self._edits: dict[str, Edit] = {}
-        self.figures: dict[str, Any] = {"title": contestant.title, "timed": started.client.timed}
-        self.figures["versions"] = started.versions
+        self.figures: dict[str, Any] = {"title": contestant.title, "does": contestant.does}
+        self.figures |= {"timed": started.client.timed, "versions": started.versions}
         self.warmed_up()
 
     def begin(self) -> None:
@@ -135,7 +128,7 @@ class _Run:
 
     def crowd(self) -> None:
         """Make twenty edits of twenty sections at once, and look which of them are there."""
-        if not self._contestant.edits_together:
+        if not self._contestant.together:
             return
         tally = {"sent": 0, "acknowledged": 0, "kept": 0, "lost": 0}
         for number in range(_CROWDS):
@@ -232,5 +225,5 @@ def _machine(postgres: int) -> dict[str, Any]:
         "kernel": platform.release(),
         "python": platform.python_version(),
         "postgres": f"{postgres // 10000}.{postgres % 10000}",
-        "load": statistics.fmean(psutil.getloadavg()),
+        "load": psutil.getloadavg()[0],
     }

@@ -47,9 +47,10 @@ class Contestant:
 
     name: str
     title: str
+    does: str
     start: Callable[[Ground, Package | None], Client]
     package: str | None = None
-    edits_together: bool = True
+    together: bool = True
 
 
 @dataclass(frozen=True)
@@ -91,31 +92,32 @@ def _file_server(ground: Ground, installed: Package | None) -> Client:
     return FileServer(installed.folder / program, ground.others("file-server").resolve())
 
 
-def _basic_memory(ground: Ground, installed: Package | None) -> Client:
+def _basic(ground: Ground, installed: Package | None) -> Client:
     assert installed is not None
     state = ground.home.path / "basic-memory-state"
     state.mkdir()
     return BasicMemory(installed.program("basic-memory"), ground.others("basic-memory"), state)
 
 
-_FLOOR, _GIT, _SAFEST_GIT = "in_floor.Contestant", "in_git.Contestant", "in_git.SafestContestant"
-_TOOL, _DBOS, _EVENTS = "in_memory_tool.Contestant", "in_dbos.Contestant", "in_eventsourcing.Contestant"
+_TOOL = _driver("in_memory_tool.Contestant", "memories")
+_DBOS, _EVENTS = _driver("in_dbos.Contestant"), _driver("in_eventsourcing.Contestant")
+_FLOOR, _GIT = _driver("in_floor.Contestant"), _driver("in_git.Contestant")
+_SAFEST_GIT = _driver("in_git.SafestContestant")
+_ALL, _NOTHING = "synced, checked, recorded, sealed", "neither synced nor recorded"
 
 CONTESTANTS = (
-    Contestant("garden", "Memory Garden, in process", _garden),
-    Contestant("garden-mcp", "Memory Garden, MCP over stdio", _garden_mcp),
-    Contestant("garden-http", "Memory Garden, HTTP", _garden_http),
-    Contestant("floor", "floor: Postgres and fsync by hand", _driver(_FLOOR), edits_together=False),
-    Contestant("git", "git add and commit", _driver(_GIT)),
-    Contestant("safest-git", "git add and commit, all synced", _driver(_SAFEST_GIT)),
-    Contestant("edit_file", "MCP server-filesystem", _file_server, "file-server"),
-    Contestant("memory-tool", "memory tool of the Anthropic SDK", _driver(_TOOL, "memories"), "anthropic"),
-    Contestant("basic-memory", "basic-memory, MCP over stdio", _basic_memory, "basic-memory"),
-    Contestant("dbos", "dbos workflow", _driver(_DBOS), "dbos", edits_together=False),
-    Contestant(
-        "eventsourcing", "eventsourcing, no file", _driver(_EVENTS), "eventsourcing", edits_together=False
-    ),
-)
+    Contestant("garden", "Memory Garden, in process", _ALL, _garden),
+    Contestant("garden-mcp", "Memory Garden, over MCP", _ALL, _garden_mcp),
+    Contestant("garden-http", "Memory Garden, over HTTP", _ALL, _garden_http),
+    Contestant("floor", "The floor, by hand", "synced, recorded, not checked", _FLOOR, together=False),
+    Contestant("git", "git add and commit", "recorded, not synced", _GIT),
+    Contestant("safest-git", "git, all synced", "recorded, synced", _SAFEST_GIT),
+    Contestant("edit_file", "MCP server-filesystem", _NOTHING, _file_server, "file-server"),
+    Contestant("memory-tool", "Anthropic SDK, memory tool", "file synced, not recorded", _TOOL, "anthropic"),
+    Contestant("basic-memory", "basic-memory, over MCP", "SQLite; file not synced", _basic, "basic-memory"),
+    Contestant("dbos", "dbos, a workflow", "synced, each step recorded", _DBOS, "dbos", together=False),
+    Contestant("events", "eventsourcing", "recorded, no file", _EVENTS, "eventsourcing", together=False),
+)  # fmt: skip
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 BUILD = Path(__file__).parents[2] / "build" / "bench"
+RESULTS = BUILD / "results.json"
 _LIST = Path(__file__).parents[1] / "contestants.txt"
 
 
