@@ -54,7 +54,7 @@ _TOLD = ("after_hash", "error", "written_at", "committed_at", "failed_at", "stat
 NEW_EVENT = tuple(name for name in EVENT_COLUMNS if name not in _TOLD)
 NEW_STATE = (*STATE, *STATE_SEAL)
 WRITTEN_STATE = tuple(f"written_{name}" for name in NEW_STATE)
-# What an erasure may change, in the order of the input types.
+# The id, and every part that an erasure may change, in the order of the input types; a test compares them.
 FILLED_EVENT = (
     "event_id", "section_anchor", "sections", "rationale", "override_rationale", "evidence_refs", "edit",
     "splices_removed", "splices_inserted", "lint", "before_hash", "before_raw_hash", "intended_hash",

@@ -77,8 +77,6 @@ class EventView(Wire):
 
 _NAMES = tuple(field.alias or name for name, field in EventView.model_fields.items())
 _TIMES = ("createdAt", "writtenAt", "committedAt", "failedAt")
-# Connections of the pool return times in UTC.
-_BEFORE_ZONE = -len("+00:00")
 _OBJECTS = len(_NAMES)
 
 
@@ -106,7 +104,7 @@ def _view(row: tuple[Any, ...], edit: Any, lint: Any, error: Any, annotations: A
     view["edit"], view["lint"], view["error"] = edit, lint, error
     for name in _TIMES:
         if view[name] is not None:
-            view[name] = f"{view[name].isoformat()[:_BEFORE_ZONE]}Z"
+            view[name] = f"{view[name].isoformat()}Z"
     if offsets is not None:
         view["splices"] = [
             {"offset": offset, "removed": decoded(old), "inserted": decoded(new)}
@@ -119,5 +117,5 @@ def _view(row: tuple[Any, ...], edit: Any, lint: Any, error: Any, annotations: A
 
 
 def _annotation(view: dict[str, Any]) -> dict[str, Any]:
-    at = datetime.fromisoformat(view["createdAt"])
-    return view | {"createdAt": f"{at.isoformat()[:_BEFORE_ZONE]}Z"}
+    # Read, since the database leaves out the last zeros of a fraction.
+    return view | {"createdAt": f"{datetime.fromisoformat(view['createdAt']).isoformat()}Z"}

@@ -1,10 +1,13 @@
 """A later version adds a column to a table: this version goes on writing, reading and verifying."""
 
+from itertools import chain
+
 import pytest
 
 from garden.application import Garden
 from garden.events import rows
 from garden.events.database import connection
+from garden.events.parts import ANNOTATION_PARTS, EVENT_PARTS, Parts
 from garden.home.folder import Home
 from tests.support.gardens import NOTES, ok, out_of_step, plant
 from tests.support.gardens import rows as rows_of
@@ -15,6 +18,8 @@ INPUT_TYPES = {
     "event_v1": rows.NEW_EVENT,
     "annotation_v1": rows.ANNOTATION_COLUMNS,
     "event_state": rows.NEW_STATE,
+    "filled_event_v1": rows.FILLED_EVENT,
+    "filled_annotation_v1": rows.FILLED_ANNOTATION,
 }
 TABLES = {
     "events": rows.EVENT_COLUMNS,
@@ -26,6 +31,27 @@ TABLES = {
 @pytest.mark.parametrize("name", INPUT_TYPES)
 def test_an_input_type_has_the_columns_that_are_sent_in_their_order(database: str, name: str) -> None:
     assert tuple(columns(database, name)) == INPUT_TYPES[name]
+
+
+@pytest.mark.parametrize(
+    ("table", "filled", "parts"),
+    [
+        ("events", rows.FILLED_EVENT, EVENT_PARTS),
+        ("event_annotations", rows.FILLED_ANNOTATION, ANNOTATION_PARTS),
+    ],
+)
+def test_an_erasure_may_change_every_part_and_nothing_else(
+    database: str, table: str, filled: tuple[str, ...], parts: Parts
+) -> None:
+    assert set(filled[1:]) == {"salts", *chain(*parts.values())}
+    with connection(database) as owner:
+        allowed = owner.execute(
+            "select column_name::text from information_schema.column_privileges"
+            " where privilege_type = 'UPDATE' and grantee = 'garden_maintainer'"
+            " and table_schema = 'garden' and table_name = %s",
+            [table],
+        )
+        assert {name for (name,) in allowed} == set(filled[1:])
 
 
 @pytest.mark.parametrize("name", TABLES)
