@@ -32,12 +32,14 @@ class Comparison:
 
 def compare(before: Report, after: Report) -> Comparison:
     """Compare the reports before and after an edit."""
-    old = {finding.key: finding for finding in before.findings}
-    kept = {finding.key for finding in after.findings}
+    if before.marks == after.marks:
+        return Comparison()
+    old = {finding.identity: finding for finding in before.findings}
+    kept = {finding.identity for finding in after.findings}
     return Comparison(
-        tuple(finding for finding in after.findings if finding.key not in old),
-        tuple(finding for finding in after.findings if _grew(old.get(finding.key), finding)),
-        tuple(finding for finding in before.findings if finding.key not in kept),
+        tuple(finding for finding in after.findings if finding.identity not in old),
+        tuple(finding for finding in after.findings if _grew(old.get(finding.identity), finding)),
+        tuple(finding for finding in before.findings if finding.identity not in kept),
     )
 
 

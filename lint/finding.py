@@ -1,7 +1,9 @@
 """Hits, which rules yield with their fixes, and findings, which reports contain."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from enum import StrEnum
+from hashlib import sha256
 from typing import NamedTuple
 
 from garden.grammar.values import Span
@@ -27,7 +29,7 @@ class TextReplacement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What a rule found at an offset of the text.
+    """What a rule found at an offset of the section or, if it is about the document, of the text.
 
     `subject` identifies what is wrong by its words, so that the finding keeps its key while the rest of the
     document changes. `section` names the section if it is not the one at the offset. `amount` is a quantity
@@ -39,15 +41,15 @@ class Hit:
     subject: str = ""
     section: str | None = None
     amount: int | None = None
-    fixes: tuple[TextReplacement, ...] = ()
+    fixes: Iterable[TextReplacement] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One finding about a document, for people and programs.
 
-    `anchor` names its section; line and column count from 1, in characters. `key` stays the same when other
-    parts of the document change, and contains none of its words.
+    `anchor` names its section; line and column count from 1, in characters. `number` counts findings alike in
+    rule, section and `subject`, in the order of the text.
     """
 
     rule: str
@@ -58,8 +60,21 @@ class Finding:
     line: int
     column: int
     fixable: bool
-    key: str
+    subject: str = field(repr=False)
+    number: int
     amount: int | None = None
+
+    @property
+    def identity(self) -> tuple[str, str | None, str, int]:
+        """What stays the same when other parts of the document change."""
+        return self.rule, self.anchor, self.subject, self.number
+
+    @property
+    def key(self) -> str:
+        """Its identity without words of the document, because keys are stored."""
+        digest = sha256(f"{self.anchor}\0{self.subject}".encode("utf-8", "surrogatepass")).hexdigest()
+        key = f"{self.rule}:{digest[:12]}"
+        return key if self.number == 1 else f"{key}#{self.number}"
 
     def __str__(self) -> str:
         where = f"line {self.line}" + (f", {self.anchor}" if self.anchor else "")

@@ -10,9 +10,11 @@ from garden.grammar.kinds.declaration import Kind
 from garden.grammar.lines import with_newlines
 from garden.grammar.parser import parse
 from garden.lint.catalogue import CATALOGUE
-from garden.lint.context import LintContext
+from garden.lint.checked_section import check_sections, section_contexts
+from garden.lint.declarations import Declarations, declarations_of
+from garden.lint.document_context import NOTHING, DocumentContext
 from garden.lint.finding import TextReplacement
-from garden.lint.rule import Rule
+from garden.lint.rule import DocumentRule, Rule
 
 # A fix may leave work for an earlier rule, such as blank lines in place of white space.
 _MAX_ROUNDS = 4
@@ -35,18 +37,30 @@ def fix(document: Document, kind: Kind | None = None) -> str:
 def _fix_once(document: Document, kind: Kind | None) -> Document:
     for rule in CATALOGUE:
         if rule.fixable:
-            document = _apply_rule(document, kind, rule)
+            document = _apply_rule(document, declarations_of(kind), rule)
     return document
 
 
-def _apply_rule(document: Document, kind: Kind | None, rule: Rule) -> Document:
-    replacements = [fix for hit in rule.check(LintContext(document, kind)) for fix in hit.fixes]
+def _apply_rule(document: Document, declarations: Declarations, rule: Rule) -> Document:
+    replacements = list(_fixes(document, declarations, rule))
     text = _replace_spans(document.text, replacements)
     if text == document.text:
         return document
     fixed = parse(text)
     # A fix that would change what the text means is dropped.
     return fixed if _essence(fixed) == _essence(document) else document
+
+
+def _fixes(document: Document, declarations: Declarations, rule: Rule) -> Iterator[TextReplacement]:
+    if isinstance(rule, DocumentRule):
+        checked = check_sections(document, declarations)
+        facts = [(place, each.facts) for place, each in enumerate(checked) if each.facts]
+        hits = rule.check(DocumentContext(document, declarations, NOTHING, None, facts))
+        yield from (fix for hit in hits for fix in hit.fixes)
+        return
+    for start, section in zip(document.starts, section_contexts(document, declarations), strict=False):
+        for hit in rule.check(section):
+            yield from (TextReplacement(span.moved(start), text) for span, text in hit.fixes)
 
 
 def _replace_spans(text: str, replacements: list[TextReplacement]) -> str:
@@ -68,10 +82,9 @@ def _essence(document: Document) -> tuple[object, ...]:
     frontmatter = with_newlines(document.frontmatter.raw, "\n") if document.frontmatter else None
     anchors = [section.anchor for section in document.sections]
     levels = [heading.level for heading in document.headings]
-    start = LintContext(document).body_start
     blocks = [
         (token.type, token.level, token.hidden, _verbatim_content(token))
-        for token in block_tokens(with_newlines(document.text[start:], "\n"))
+        for token in block_tokens(with_newlines(document.text[document.contents[0].head_end :], "\n"))
     ]
     return frontmatter, anchors, levels, blocks
 

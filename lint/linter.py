@@ -1,21 +1,26 @@
-"""Lints a document: runs every rule over one shared context and reports the findings."""
+"""Lints a document: checks the sections that changed, then the document as a whole."""
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from hashlib import sha256
-from itertools import islice
+from collections.abc import Iterable, Mapping
 
 from garden.grammar.document import Document
 from garden.grammar.kinds.declaration import Kind
 from garden.lint.catalogue import CATALOGUE
-from garden.lint.context import NOTHING, LintContext
-from garden.lint.finding import Finding, Hit
-from garden.lint.report import Report
-from garden.lint.rule import Rule
+from garden.lint.checked_section import SECTION_RULES, check_sections
+from garden.lint.declarations import declarations_of
+from garden.lint.document_context import NOTHING, DocumentContext
+from garden.lint.report import PlacedFound, Report
+from garden.lint.rule import (
+    MAX_FINDINGS_PER_RULE,
+    DocumentRule,
+    Found,
+    Rule,
+    SectionRule,
+    first_hits,
+)
 
-MAX_FINDINGS_PER_RULE = 100
-
-_Found = tuple[Rule, Hit]
+_DOCUMENT_RULES = tuple(rule for rule in CATALOGUE if isinstance(rule, DocumentRule))
 
 
 def lint(
@@ -31,44 +36,40 @@ def lint(
     Without a kind, only rules that hold for any document report. `identity` holds the frontmatter values that
     the path requires. `previous` is the document before the edit.
     """
-    context = LintContext(document, kind, identity, previous)
-    found: list[_Found] = []
-    left_out = 0
-    for rule in rules:
-        hits = rule.check(context)
-        found.extend((rule, hit) for hit in islice(hits, MAX_FINDINGS_PER_RULE))
-        left_out += sum(1 for _ in hits)
-    found.sort(key=lambda pair: (pair[1].offset, pair[0].id))
-    return Report(tuple(_findings(context, found)), left_out)
+    section_rules, document_rules = SECTION_RULES, _DOCUMENT_RULES
+    if rules is not CATALOGUE:
+        section_rules = tuple(rule for rule in rules if isinstance(rule, SectionRule))
+        document_rules = tuple(rule for rule in rules if isinstance(rule, DocumentRule))
+    declarations = declarations_of(kind)
+    checked = check_sections(document, declarations, section_rules)
+    notable = [(place, each) for place, each in enumerate(checked) if each.is_notable]
+    facts = [(place, each.facts) for place, each in notable if each.facts]
+    context = DocumentContext(document, declarations, identity, previous, facts)
+    hits, left_out = first_hits(document_rules, context)
+    in_sections = {place: each.found for place, each in notable if each.found}
+    for rule, hit in hits:
+        place = bisect_right(document.starts, hit.offset, 0, len(checked)) - 1
+        here = [*in_sections.get(place, ()), (hit.offset - document.starts[place], rule, hit)]
+        in_sections[place] = tuple(sorted(here, key=_offset_and_rule))
+    found, surplus = _limited(
+        [(place, checked[place].name, *each) for place, own in sorted(in_sections.items()) for each in own]
+    )
+    return Report(document, found, left_out + surplus + sum([each.left_out for _, each in notable]))
 
 
-def _findings(context: LintContext, found: list[_Found]) -> Iterator[Finding]:
-    seen: Counter[str] = Counter()
-    for rule, hit in found:
-        anchor = hit.section or _section_name(context, hit)
-        key = _key(rule, anchor, hit.subject)
-        seen[key] += 1
-        line, column = context.position(hit.offset)
-        yield Finding(
-            rule.id,
-            rule.name,
-            rule.severity,
-            hit.message,
-            anchor,
-            line,
-            column,
-            bool(hit.fixes),
-            key if seen[key] == 1 else f"{key}#{seen[key]}",
-            hit.amount,
-        )
+def _offset_and_rule(found: Found) -> tuple[int, str]:
+    return found[0], found[1].id
 
 
-def _section_name(context: LintContext, hit: Hit) -> str | None:
-    section = context.section_at(hit.offset)
-    return section.name if section else None
-
-
-def _key(rule: Rule, anchor: str | None, subject: str) -> str:
-    # A digest, because keys are stored and must not contain words of the document.
-    digest = sha256(f"{anchor}\0{subject}".encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{rule.id}:{digest[:12]}"
+def _limited(found: list[PlacedFound]) -> tuple[list[PlacedFound], int]:
+    """Leave out what is beyond the limit of each rule, and count it."""
+    if len(found) <= MAX_FINDINGS_PER_RULE:
+        return found, 0
+    ids = [rule.id for _, _, _, rule, _ in found]
+    beyond = [rule_id for rule_id, count in Counter(ids).items() if count > MAX_FINDINGS_PER_RULE]
+    gone = {
+        number
+        for rule_id in beyond
+        for number in [number for number, each in enumerate(ids) if each == rule_id][MAX_FINDINGS_PER_RULE:]
+    }
+    return [each for number, each in enumerate(found) if number not in gone] if gone else found, len(gone)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from garden.lint.keywords import Keywords
+from garden.lint.signs import Signs
 
 PRIVATE_KEY = "a private key"
 
@@ -21,16 +21,16 @@ class Secret(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """The pattern of one kind of secret; searched only if one of the keywords (lower case) occurs."""
+    """The pattern of one kind of secret; searched only if one of its signs occurs."""
 
     what: str
-    keywords: tuple[str, ...]
+    signs: frozenset[str]
     pattern: re.Pattern[str]
     certain: bool
 
 
 def _shape(what: str, keywords: str, pattern: str, *, certain: bool = True) -> _Shape:
-    return _Shape(what, tuple(keywords.split(" ")), re.compile(pattern), certain)
+    return _Shape(what, frozenset(map(re.escape, keywords.split(" "))), re.compile(pattern), certain)
 
 
 # Long random values mix letters and digits; words, even joined by hyphens, rarely do. The lookahead is
@@ -79,13 +79,19 @@ _SHAPES = (
     ),
 )
 
-_KEYWORDS = Keywords(keyword for shape in _SHAPES for keyword in shape.keywords)
+SIGNS = frozenset(sign for shape in _SHAPES for sign in shape.signs)
+_SIGNS = Signs(SIGNS)
 
 
-def secrets_in(text: str) -> Iterator[Secret]:
-    """Find text that looks like a secret, one form after the other."""
-    found = _KEYWORDS.found_in(text)
+def may_hold_secret(text: str) -> bool:
+    """Whether a text has a sign of a secret: a cheap test before `secrets_in`."""
+    return bool(_SIGNS.found_in(text))
+
+
+def secrets_in(text: str, signs: frozenset[str] | None = None) -> Iterator[Secret]:
+    """Find text that looks like a secret, one form after the other; `signs` are the signs known to occur."""
+    found = _SIGNS.found_in(text) if signs is None else signs
     for shape in _SHAPES if found else ():
-        if not found.isdisjoint(shape.keywords):
+        if found & shape.signs:
             for match in shape.pattern.finditer(text):
                 yield Secret(*match.span(), shape.what, shape.certain)

@@ -7,15 +7,13 @@ which have longer words, five do.
 
 import re
 
-_LETTER = re.compile(r"[^\W_]")
-_RUNS = (
-    (
-        re.compile(
-            "[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
-        ),
-        2,
+_WORD = re.compile(r"(?<!\S)(?:[^\w\s]|_)*+[^\W_]")
+# One or several characters of such a script that count as one word.
+_UNSPACED = (
+    re.compile(
+        "[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]{1,2}"
     ),
-    (re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+"), 5),
+    re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]{1,5}"),
 )
 
 
@@ -23,10 +21,10 @@ def count_words(text: str) -> int:
     """Count the words of a text."""
     count = 0
     if not text.isascii():
-        for run, characters in _RUNS:
-            count += sum(-(-len(match) // characters) for match in run.findall(text))
-            text = run.sub(" ", text)
-    return count + sum(1 for part in text.split() if _LETTER.search(part))
+        for characters in _UNSPACED:
+            text, words = characters.subn(" ", text)
+            count += words
+    return count + len(_WORD.findall(text))
 
 
 def may_exceed(text: str, words: int) -> bool:

@@ -39,9 +39,7 @@ class GardenDocument:
     @property
     def without_previous(self) -> "GardenDocument":
         """The same document without the previous text."""
-        if self.previous is None:
-            return self
-        if all(finding.rule != _RULE_OF_EDITS for finding in self.report.findings):
+        if self.previous is None or not self.report.has(_RULE_OF_EDITS):
             return self
         return GardenDocument(self.path, self.raw_hash, self.document, self.kind)
 

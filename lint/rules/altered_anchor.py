@@ -32,27 +32,25 @@ Give the heading its own anchor again, or restore an earlier version of the docu
 
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
+from garden.lint.document_context import DocumentContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import DocumentRule
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(context: DocumentContext) -> Iterator[Hit]:
     """Find declared headings with another section's anchor."""
-    for section in context.document.sections:
-        if section.anchor is None or section.anchor_span is None:
+    for place, section in context.sections:
+        anchor, declaration = section.anchor, section.declared_heading
+        if anchor is None or declaration is None:
             continue
-        declaration = context.declarations_by_heading.get(section.heading.text.casefold())
+        own_is_elsewhere = declaration.anchor in context.present_anchors
         # Another version of the right anchor means an older or newer document, not a damaged one.
-        if declaration and section.anchor.id != declaration.anchor.id:
-            own_is_elsewhere = declaration.anchor in context.present_anchors
-            if section.anchor in context.declarations or not own_is_elsewhere:
-                yield Hit(
-                    section.anchor_span.start,
-                    f'"{section.heading.text}" has the anchor {section.anchor}; its own is '
-                    f"{declaration.anchor}.",
-                    str(declaration.anchor),
-                )
+        if (section.declaration or not own_is_elsewhere) and anchor.id != declaration.anchor.id:
+            yield Hit(
+                context.start(place) + section.heading_end,
+                f'"{section.heading}" has the anchor {anchor}; its own is {declaration.anchor}.',
+                str(declaration.anchor),
+            )
 
 
-RULE = Rule("MG103", "altered-anchor", Severity.BLOCK, __doc__, check)
+RULE = DocumentRule("MG103", "altered-anchor", Severity.BLOCK, __doc__, check)

@@ -35,42 +35,45 @@ import re
 from collections.abc import Iterator
 
 from garden.grammar.values import Span
-from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity, TextReplacement
-from garden.lint.rule import Rule
+from garden.lint.rule import SectionRule
+from garden.lint.section_context import SectionContext
 
 _ROW = re.compile(r"\n[ \t]*+\n((?:[ \t]*+\n)++)")
 _EMPTY_ITEM = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)])(?:[ \t]+(?:[-+*]|[0-9]{1,9}[.)]))*")
 _ROW_AT_START = re.compile(r"[ \t]*+\n((?:[ \t]*+\n)++)")
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(section: SectionContext) -> Iterator[Hit]:
     """Find superfluous blank lines."""
-    for extra in _extra_blank_lines(context):
-        if not context.is_verbatim(extra.start):
+    for extra in _extra_blank_lines(section):
+        if not section.is_verbatim(extra.start):
             # The line above identifies the place, because blank lines all look alike.
-            above = context.line_at(max(_kept(context, extra.start) - 1, 0))
+            above = section.line_at(max(_kept(section, extra.start) - 1, 0))
             if not _EMPTY_ITEM.fullmatch(above):
-                fixes = () if context.is_logged(extra.start) else (TextReplacement(extra, ""),)
+                fixes = () if section.is_logged(extra.start) else (TextReplacement(extra, ""),)
                 yield Hit(extra.start, "Superfluous blank line.", above, fixes=fixes)
 
 
-def _kept(context: LintContext, end: int) -> int:
-    return len(context.flat[max(end - 1000, 0) : end].rstrip(" \t\n")) + max(end - 1000, 0)
+def _kept(section: SectionContext, end: int) -> int:
+    return len(section.flat[max(end - 1000, 0) : end].rstrip(" \t\n")) + max(end - 1000, 0)
 
 
-def _extra_blank_lines(context: LintContext) -> Iterator[Span]:
-    flat, start = context.flat, context.body_start
-    words_end = max(len(flat.rstrip(" \t\n")), start)
-    at_start = _ROW_AT_START.match(flat, start, words_end) if not context.document.frontmatter else None
+def _extra_blank_lines(section: SectionContext) -> Iterator[Span]:
+    flat, start = section.flat, section.markdown_start
+    is_last = section.below is None
+    words_end = max(len(flat.rstrip(" \t\n")), start) if is_last else len(flat)
+    # With at most a byte order mark above it, this is the first line.
+    is_first = not section.content.level and start <= 1
+    at_start = _ROW_AT_START.match(flat, start, words_end) if is_first else None
     if at_start:
         yield Span(*at_start.span(1))
         start = at_start.end()
     for row in _ROW.finditer(flat, max(start - 1, 0), words_end):
         yield Span(*row.span(1))
     end_of_last_line = flat.find("\n", words_end) + 1
-    if 0 < end_of_last_line < len(flat) and "\n" in flat[end_of_last_line:]:
+    if is_last and 0 < end_of_last_line < len(flat) and "\n" in flat[end_of_last_line:]:
         yield Span(end_of_last_line, len(flat))
 
 
-RULE = Rule("MG605", "blank-lines", Severity.STYLE, __doc__, check, fixable=True)
+RULE = SectionRule("MG605", "blank-lines", Severity.STYLE, __doc__, check, fixable=True)

@@ -36,30 +36,36 @@ Let the tools write the line: every material edit adds its own. Put your own lin
 import re
 from collections.abc import Iterator
 
-from garden.grammar.document import Section
 from garden.grammar.log_roll import is_roll_line
-from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import SectionRule
+from garden.lint.section_context import SectionContext
 
-_LINE = re.compile(r"^[^ \t\n][^\n]*", re.MULTILINE)
-_ENTRY = re.compile(
-    r"[-*+] [0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01]) (?:[01][0-9]|2[0-3]):[0-5][0-9]Z"
-    r" · [^·\s][^·]* · [a-z][a-z0-9_.]* · \S.*\(evt:[^\s()]+\)(?: · override: \S.*)?[ \t]*"
+_NOT_AN_ENTRY = re.compile(
+    r"\n(?![-*+] [0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01]) (?:[01][0-9]|2[0-3]):[0-5][0-9]Z"
+    r" · [^·\s][^·\n]* · [a-z][a-z0-9_.]* · \S.*\(evt:[^\s()]+\)(?: · override: \S.*)?[ \t]*(?:\n|\Z))"
+    r"(?:(- Earlier lines: [^\n]*)|([^ \t\n][^\n]*))"
 )
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(section: SectionContext) -> Iterator[Hit]:
     """Find malformed lines of the Change Log."""
-    for section, declaration in context.declared_sections:
-        if declaration.is_change_log:
-            for line in _LINE.finditer(context.flat, *section.body_span):
-                if not _ENTRY.fullmatch(line[0]) and not _stands_for_earlier_lines(section, line):
-                    yield Hit(line.start(), "This line of the Change Log has the wrong form.", line[0])
+    if not section.declaration or not section.declaration.is_change_log:
+        return iter(())
+    lines = _NOT_AN_ENTRY.finditer(section.flat, section.content.head_end - 1)
+    return iter(
+        [
+            Hit(
+                line.start() + 1, "This line of the Change Log has the wrong form.", line[line.lastindex or 0]
+            )
+            for line in lines
+            if line.lastindex == 2 or not _stands_for_earlier_lines(section, line)
+        ]
+    )
 
 
-def _stands_for_earlier_lines(section: Section, line: re.Match[str]) -> bool:
-    return is_roll_line(line[0]) and section.items[0].span.start == line.start()
+def _stands_for_earlier_lines(section: SectionContext, line: re.Match[str]) -> bool:
+    return is_roll_line(line[1]) and section.content.items[0].span.start == line.start(1)
 
 
-RULE = Rule("MG504", "change-log-form", Severity.STYLE, __doc__, check)
+RULE = SectionRule("MG504", "change-log-form", Severity.STYLE, __doc__, check)

@@ -27,20 +27,19 @@ Remove the character.
 import re
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import SectionRule
+from garden.lint.section_context import SectionContext
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_SIGNS = frozenset({r"[\x{00}-\x{08}\x{0b}\x{0c}\x{0e}-\x{1f}\x{7f}-\x{9f}]", r"\\ud[89a-f]"})
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(section: SectionContext) -> Iterator[Hit]:
     """Find control characters."""
-    if context.is_printable:
-        return
-    for match in _CONTROL.finditer(context.text):
+    for match in _CONTROL.finditer(section.text):
         code = f"U+{ord(match[0]):04X}"
         yield Hit(match.start(), f"Control character ({code}).", code)
 
 
-RULE = Rule("MG704", "control-character", Severity.BLOCK, __doc__, check)
+RULE = SectionRule("MG704", "control-character", Severity.BLOCK, __doc__, check, signs=_SIGNS)

@@ -33,15 +33,15 @@ Move the comment up to the line after the heading. No tool moves an anchor on it
 
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import SectionRule
+from garden.lint.section_context import SectionContext
 from garden.lint.stray_anchors import AnchorFault
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(section: SectionContext) -> Iterator[Hit]:
     """Find anchors that other lines separate from their heading."""
-    for stray in context.strays:
+    for stray in section.strays:
         if stray.fault is AnchorFault.DETACHED:
             yield Hit(
                 stray.offset,
@@ -50,4 +50,4 @@ def check(context: LintContext) -> Iterator[Hit]:
             )
 
 
-RULE = Rule("MG104", "detached-anchor", Severity.BLOCK, __doc__, check)
+RULE = SectionRule("MG104", "detached-anchor", Severity.BLOCK, __doc__, check)

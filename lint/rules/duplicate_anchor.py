@@ -38,23 +38,21 @@ document.
 
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
+from garden.lint.document_context import DocumentContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import DocumentRule
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(context: DocumentContext) -> Iterator[Hit]:
     """Find anchors that an earlier heading already has."""
-    first: dict[object, int] = {}
-    for section in context.document.sections:
-        if section.anchor and section.anchor_span:
-            line = first.setdefault(section.anchor, section.line)
-            if line != section.line:
-                yield Hit(
-                    section.anchor_span.start,
-                    f"The heading on line {line} already has the anchor {section.anchor}.",
-                    str(section.anchor),
-                )
+    if "anchor_duplicate" not in [problem.code for problem in context.document.problems]:
+        return
+    first: dict[str, int] = {}
+    for content, start, line in context.document.places():
+        anchor = str(content.anchor)
+        if content.anchor and first.setdefault(anchor, line) != line:
+            message = f"The heading on line {first[anchor]} already has the anchor {anchor}."
+            yield Hit(start + content.heading.span.end, message, anchor)
 
 
-RULE = Rule("MG102", "duplicate-anchor", Severity.BLOCK, __doc__, check)
+RULE = DocumentRule("MG102", "duplicate-anchor", Severity.BLOCK, __doc__, check)

@@ -33,20 +33,23 @@ Merge the two items with `md.curate_list`, or correct one of the tokens.
 
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
-from garden.lint.evidence import TOKEN, evidence_items
+from garden.lint.document_context import DocumentContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import DocumentRule
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(context: DocumentContext) -> Iterator[Hit]:
     """Find tokens that an earlier item already has."""
+    tokens = [(each, place) for place, section in context.sections for each in section.tokens]
+    if len({each.token for each, _ in tokens}) == len(tokens):
+        return
     first: dict[str, int] = {}
-    for _, item in evidence_items(context):
-        for token in TOKEN.findall(item.text):
-            line = first.setdefault(token, item.line)
-            if line != item.line:
-                yield Hit(item.span.start, f"The item on line {line} already has the token ({token}).", token)
+    for each, place in tokens:
+        line = context.document.lines[place] + each.line - 1
+        earlier = first.setdefault(each.token, line)
+        if earlier != line:
+            message = f"The item on line {earlier} already has the token ({each.token})."
+            yield Hit(context.start(place) + each.offset, message, each.token)
 
 
-RULE = Rule("MG503", "duplicate-token", Severity.STYLE, __doc__, check)
+RULE = DocumentRule("MG503", "duplicate-token", Severity.STYLE, __doc__, check)

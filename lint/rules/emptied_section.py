@@ -33,19 +33,28 @@ with the next edit.
 
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
+from garden.grammar.document import SECTION_LEVEL
+from garden.lint.document_context import DocumentContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import DocumentRule
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(context: DocumentContext) -> Iterator[Hit]:
     """Find sections that lost all their words."""
-    if context.previous is None:
+    empty = [(place, section) for place, section in context.sections if section.is_empty]
+    if context.previous is None or not empty:
         return
-    had_words = {section.name for section in context.previous.sections if section.body.strip()}
-    for section in context.document.sections:
-        if section.name in had_words and not section.body.strip():
-            yield Hit(section.span.start, f"{section.heading.text} had content and is now empty.")
+    names, anchors = {section.name for _, section in empty}, {section.anchor for _, section in empty}
+    had_words = {
+        content.name
+        for content in context.previous.contents
+        if content.level == SECTION_LEVEL
+        and (content.anchor in anchors if content.anchor else content.headings[0].text in names)
+        and content.body.strip()
+    }
+    for place, section in empty:
+        if section.name in had_words:
+            yield Hit(context.start(place), f"{section.heading} had content and is now empty.")
 
 
-RULE = Rule("MG405", "emptied-section", Severity.STYLE, __doc__, check)
+RULE = DocumentRule("MG405", "emptied-section", Severity.STYLE, __doc__, check)

@@ -31,18 +31,17 @@ Add the token of the message it was taken from, or prune the item if its source 
 
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
-from garden.lint.evidence import TOKEN, evidence_items
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import SectionRule
+from garden.lint.section_context import EVIDENCE_TOKEN, SectionContext
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(section: SectionContext) -> Iterator[Hit]:
     """Find evidence without a token."""
-    for _, item in evidence_items(context):
-        if not TOKEN.search(item.text):
+    for item in section.evidence:
+        if not EVIDENCE_TOKEN.search(item.text):
             message = "This piece of evidence has no token such as (ev:s12-m40)."
             yield Hit(item.span.start, message, item.text)
 
 
-RULE = Rule("MG501", "evidence-without-token", Severity.STYLE, __doc__, check)
+RULE = SectionRule("MG501", "evidence-without-token", Severity.STYLE, __doc__, check)

@@ -26,18 +26,18 @@ It watches the clock.
 from collections.abc import Iterator
 
 from garden.grammar.values import Span
-from garden.lint.context import LintContext
+from garden.lint.document_context import DocumentContext
 from garden.lint.finding import Hit, Severity, TextReplacement
-from garden.lint.rule import Rule
+from garden.lint.rule import DocumentRule
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(context: DocumentContext) -> Iterator[Hit]:
     """Find a last line without a line end."""
-    text = context.text
+    text = context.document.text
     if text and text[-1] not in "\r\n\ufeff":
         end = len(text)
         fix = TextReplacement(Span(end, end), context.document.newline)
         yield Hit(end, "The last line has no line end.", fixes=(fix,))
 
 
-RULE = Rule("MG602", "final-newline", Severity.STYLE, __doc__, check, fixable=True)
+RULE = DocumentRule("MG602", "final-newline", Severity.STYLE, __doc__, check, fixable=True)

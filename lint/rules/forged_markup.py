@@ -28,13 +28,14 @@ Describe the markup instead of repeating it.
 import re
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.keywords import Keywords
-from garden.lint.rule import Rule
+from garden.lint.rule import SectionRule
+from garden.lint.section_context import SectionContext
 from garden.lint.stray_anchors import AnchorFault
 
-_KEYWORDS = Keywords(("<tool", "<function", "<invoke", "<system", "<|", "[inst]", "<<sys>>", "[tool_call"))
+_SIGNS = frozenset(
+    {"<tool", "<function", "<invoke", "<system", r"<\|", r"\[inst\]", "<<sys>>", r"\[tool_call"}
+)
 _MARK = re.compile(
     r"<(?:tool_(?:calls?|results?|response|use)|function_(?:calls?|results?|response)|invoke|system(?:[-_]\w+)?)\b[^<>\n]{0,200}>"
     r"|<\|(?:im_start|im_end|system|user|assistant|endoftext|start_header_id|end_header_id|eot_id|channel|message)\b[^<>\n]{0,40}\|>"
@@ -43,14 +44,14 @@ _MARK = re.compile(
 )
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(section: SectionContext) -> Iterator[Hit]:
     """Find forged anchors and forged tool calls."""
-    for stray in context.strays:
+    for stray in section.strays:
         if stray.fault is AnchorFault.FORGED:
             yield Hit(stray.offset, "This looks like an anchor, but is not one.", stray.name)
-    if _KEYWORDS.found_in(context.text):
-        for match in _MARK.finditer(context.text):
+    if _SIGNS & section.signs:
+        for match in _MARK.finditer(section.text):
             yield Hit(match.start(), "This looks like markup of a conversation with tools.", match[0])
 
 
-RULE = Rule("MG703", "forged-markup", Severity.STYLE, __doc__, check)
+RULE = SectionRule("MG703", "forged-markup", Severity.STYLE, __doc__, check, signs=_SIGNS | {"@anchor"})

@@ -33,42 +33,34 @@ section has the old or the new heading.
 
 from collections.abc import Iterator
 
-from garden.grammar.document import Section
 from garden.grammar.lines import flat
 from garden.grammar.values import Span
-from garden.lint.context import LintContext
+from garden.lint.document_context import DocumentContext
 from garden.lint.finding import Hit, Severity, TextReplacement
-from garden.lint.rule import Rule
+from garden.lint.rule import DocumentRule
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(context: DocumentContext) -> Iterator[Hit]:
     """Find declared sections with another heading."""
-    for section, declaration in context.declared_sections:
-        words = section.heading.text
-        if words == declaration.heading:
-            continue
-        other = context.declarations_by_heading.get(words.casefold())
-        if other is None or other is declaration:
+    for place, section, declaration in context.declared_sections:
+        other = section.declared_heading
+        if section.heading != declaration.heading and (other is None or other is declaration):
             yield Hit(
-                section.span.start,
+                context.start(place),
                 f'The heading of {section.anchor} should be "{declaration.heading}".',
                 str(section.anchor),
-                fixes=tuple(_fixes(context, section, declaration.heading)),
+                fixes=tuple(_fixes(context, place, section.heading, declaration.heading)),
             )
 
 
-def _fixes(context: LintContext, section: Section, heading: str) -> Iterator[TextReplacement]:
+def _fixes(context: DocumentContext, place: int, old: str, new: str) -> Iterator[TextReplacement]:
     # If another section has the old or the new heading, the anchors may be swapped.
-    counts = context.heading_counts
-    if not counts[heading] and counts[section.heading.text] == 1:
-        yield TextReplacement(_words_span(context, section), f"## {heading}")
+    headings = [section.heading.text for section in context.document.sections]
+    if new not in headings and headings.count(old) == 1:
+        # The heading's lines without the last line end.
+        start, content = context.start(place), context.document.contents[place]
+        lines = flat(content.text[: content.heading.span.end])
+        yield TextReplacement(Span(start, start + len(lines.rstrip(" \t\n"))), f"## {new}")
 
 
-def _words_span(context: LintContext, section: Section) -> Span:
-    """Return the span of the heading's lines without the last line end."""
-    start, end = section.heading.span
-    raw = context.text[start:end]
-    return Span(start, end - (len(raw) - len(flat(raw).rstrip(" \t\n"))))
-
-
-RULE = Rule("MG401", "heading-form", Severity.STYLE, __doc__, check, fixable=True)
+RULE = DocumentRule("MG401", "heading-form", Severity.STYLE, __doc__, check, fixable=True)

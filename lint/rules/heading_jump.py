@@ -35,19 +35,19 @@ Use the next level down. Only the writer knows where the heading belongs, so `fi
 
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import SectionRule
+from garden.lint.section_context import SectionContext
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(section: SectionContext) -> Iterator[Hit]:
     """Find headings more than one level below the previous one."""
     above = 1
-    for heading in context.document.headings:
+    for heading in section.content.headings:
         if heading.level > above + 1:
             message = f"This heading has level {heading.level}, below one of level {above}."
             yield Hit(heading.span.start, message, heading.text)
         above = heading.level
 
 
-RULE = Rule("MG404", "heading-jump", Severity.STYLE, __doc__, check)
+RULE = SectionRule("MG404", "heading-jump", Severity.STYLE, __doc__, check)

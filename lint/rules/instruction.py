@@ -30,24 +30,23 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.keywords import Keywords
-from garden.lint.rule import Rule
+from garden.lint.rule import SectionRule
+from garden.lint.section_context import SectionContext
 
 
 @dataclass(frozen=True, slots=True)
 class _Phrase:
-    """A phrase addressed to an agent; searched only if one keyword (lower case) of every group occurs."""
+    """A phrase addressed to an agent; searched only if one sign of every group occurs."""
 
     what: str
-    keywords: tuple[tuple[str, ...], ...]
+    signs: tuple[frozenset[str], ...]
     pattern: re.Pattern[str]
 
 
 def _phrase(what: str, keywords: str, pattern: str) -> _Phrase:
     """Make a phrase; a space in its pattern matches any white space, line breaks included."""
-    groups = tuple(tuple(group.split(",")) for group in keywords.split(" & "))
+    groups = tuple(frozenset(map(re.escape, group.split(","))) for group in keywords.split(" & "))
     return _Phrase(what, groups, re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE))
 
 
@@ -98,16 +97,19 @@ _PHRASES = (
     ),
 )
 
-_KEYWORDS = Keywords(keyword for phrase in _PHRASES for group in phrase.keywords for keyword in group)
+_SIGNS = frozenset(sign for phrase in _PHRASES for group in phrase.signs for sign in group)
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(section: SectionContext) -> Iterator[Hit]:
     """Find phrases addressed to an agent."""
-    found = _KEYWORDS.found_in(context.text)
-    for phrase in _PHRASES if found else ():
-        if not any(found.isdisjoint(group) for group in phrase.keywords):
-            for match in phrase.pattern.finditer(context.text):
-                yield Hit(match.start(), f"This reads like an instruction: it {phrase.what}.", match[0])
+    # White space between two words of a phrase may hold the border to an underlined heading.
+    text = section.text + (section.below or "")
+    for phrase in _PHRASES:
+        missing = [group for group in phrase.signs if not group & section.signs]
+        if not missing:
+            for match in phrase.pattern.finditer(text):
+                if match.start() < len(section.text):
+                    yield Hit(match.start(), f"This reads like an instruction: it {phrase.what}.", match[0])
 
 
-RULE = Rule("MG702", "instruction", Severity.STYLE, __doc__, check)
+RULE = SectionRule("MG702", "instruction", Severity.STYLE, __doc__, check, signs=_SIGNS)

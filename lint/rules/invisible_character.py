@@ -32,15 +32,16 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import SectionRule
+from garden.lint.section_context import SectionContext
 
 _SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
-_CANDIDATE = re.compile(
+_CANDIDATES = (
     "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     f"\u3164\ufeff\uffa0\ufff9-\ufffb{_SELECTORS}\U0001d173-\U0001d17a\U000e0000-\U000e007f]+"
 )
+_CANDIDATE = re.compile(_CANDIDATES)
 _EMOJI = "\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff"
 _JOINING = (
     "\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\u1a20-\u1bff\ua840-\ua87f\ua8e0-\ua9df\uaae0-\uaaff"
@@ -62,31 +63,30 @@ _NEAR = 200
 _MARKS_ONLY = re.compile(f"[{_MARKS}]+")
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(section: SectionContext) -> Iterator[Hit]:
     """Find invisible characters without a function."""
-    if context.is_printable and context.is_latin:
-        return
-    for match in _CANDIDATE.finditer(context.text):
+    for match in _CANDIDATE.finditer(section.text):
         start = match.start()
-        if start == 0 and match[0] == "\ufeff":
+        is_byte_order_mark = start == 0 and match[0] == "\ufeff" and not section.content.level
+        if is_byte_order_mark:
             continue
-        offset = _first_without_function(context, start, match.end())
+        offset = _first_without_function(section, start, match.end())
         if offset is not None:
-            yield Hit(offset, f"Invisible character ({_character_name(context.text[offset])}).", match[0])
+            yield Hit(offset, f"Invisible character ({_character_name(section.text[offset])}).", match[0])
 
 
-def _first_without_function(context: LintContext, offset: int, end: int) -> int | None:
+def _first_without_function(section: SectionContext, offset: int, end: int) -> int | None:
     while offset < end:
-        fine = _FINE_IN_PLACE.match(context.text, offset) or _mark_near_its_letters(context, offset)
+        fine = _FINE_IN_PLACE.match(section.text, offset) or _mark_near_its_letters(section, offset)
         if not fine:
             return offset
         offset = fine.end()
     return None
 
 
-def _mark_near_its_letters(context: LintContext, offset: int) -> re.Match[str] | None:
-    match = _MARKS_ONLY.match(context.text, offset)
-    return match if match and _RIGHT_TO_LEFT.search(_line_around(context.text, offset)) else None
+def _mark_near_its_letters(section: SectionContext, offset: int) -> re.Match[str] | None:
+    match = _MARKS_ONLY.match(section.text, offset)
+    return match if match and _RIGHT_TO_LEFT.search(_line_around(section.text, offset)) else None
 
 
 def _line_around(text: str, offset: int) -> str:
@@ -99,4 +99,6 @@ def _character_name(character: str) -> str:
     return f"U+{ord(character):04X} {unicodedata.name(character, '')}".rstrip()
 
 
-RULE = Rule("MG705", "invisible-character", Severity.STYLE, __doc__, check)
+RULE = SectionRule(
+    "MG705", "invisible-character", Severity.STYLE, __doc__, check, signs=frozenset({_CANDIDATES})
+)

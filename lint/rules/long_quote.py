@@ -32,10 +32,9 @@ Keep the essential sentence; the token leads to the rest.
 import re
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
-from garden.lint.evidence import TOKEN, evidence_items
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import SectionRule
+from garden.lint.section_context import EVIDENCE_TOKEN, SectionContext
 from garden.lint.word_count import count_words, may_exceed
 
 MAX_QUOTE_WORDS = 40
@@ -44,9 +43,9 @@ MAX_QUOTE_WORDS = 40
 _QUOTED = re.compile('"([^"]*)"|“([^“”]*)”|„([^„“”]*)[“”]|«([^«»]*)»|「([^「」]*)」|『([^『』]*)』')
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(section: SectionContext) -> Iterator[Hit]:
     """Find evidence with a quote that is too long."""
-    for _, item in evidence_items(context):
+    for item in section.evidence:
         if may_exceed(item.text, MAX_QUOTE_WORDS):
             words = max(count_words(quote) for quote in _quotes(item.text))
             if words > MAX_QUOTE_WORDS:
@@ -56,7 +55,7 @@ def check(context: LintContext) -> Iterator[Hit]:
 
 def _quotes(text: str) -> list[str]:
     quotes = ["".join(match.groups("")) for match in _QUOTED.finditer(text)]
-    return quotes or [TOKEN.sub("", text)]
+    return quotes or [EVIDENCE_TOKEN.sub("", text)]
 
 
-RULE = Rule("MG502", "long-quote", Severity.STYLE, __doc__, check)
+RULE = SectionRule("MG502", "long-quote", Severity.STYLE, __doc__, check)

@@ -32,17 +32,17 @@ Write the anchor in its full form. No tool changes an anchor on its own.
 
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import SectionRule
+from garden.lint.section_context import SectionContext
 from garden.lint.stray_anchors import AnchorFault
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(section: SectionContext) -> Iterator[Hit]:
     """Find malformed anchors on the line after a heading."""
-    for stray in context.strays:
+    for stray in section.strays:
         if stray.fault is AnchorFault.MALFORMED:
             yield Hit(stray.offset, "This anchor is malformed; the form is <!-- @anchor: name v1 -->.")
 
 
-RULE = Rule("MG106", "malformed-anchor", Severity.BLOCK, __doc__, check)
+RULE = SectionRule("MG106", "malformed-anchor", Severity.BLOCK, __doc__, check)

@@ -38,23 +38,23 @@ import re
 from collections.abc import Callable, Iterator
 
 from garden.grammar.document import MALFORMED_CODES
-from garden.lint.context import LintContext
+from garden.lint.document_context import DocumentContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import DocumentRule
 
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(context: DocumentContext) -> Iterator[Hit]:
     """Find faults of the frontmatter as a whole, else of its identity keys."""
     for problem in context.document.problems:
         if problem.code in MALFORMED_CODES:
             yield Hit(problem.span.start, problem.message, problem.code)
-    for key, value in context.values.items():
-        form = _FORMS.get(key)
+    for key, value in [(key, value) for key, value in context.values.items() if key in _FORMS]:
+        is_valid, form = _FORMS[key]
         # A key without a value counts as missing.
-        if form and value is not None and not form[0](value):
-            yield Hit(context.key_offset(key), f"{key} must be {form[1]}.", key)
+        if value is not None and not is_valid(value):
+            yield Hit(context.key_offset(key), f"{key} must be {form}.", key)
 
 
 def _is_id(value: object) -> bool:
@@ -81,4 +81,4 @@ _FORMS: dict[str, tuple[Callable[[object], bool], str]] = {
     "participants": (_is_list_of_names, "a list of part ids or names"),
 }
 
-RULE = Rule("MG202", "malformed-identity", Severity.BLOCK, __doc__, check)
+RULE = DocumentRule("MG202", "malformed-identity", Severity.BLOCK, __doc__, check)

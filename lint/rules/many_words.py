@@ -34,18 +34,18 @@ Shorten it, or move details into the lists they belong to.
 
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
-from garden.lint.word_limits import long_sections
+from garden.lint.rule import SectionRule
+from garden.lint.section_context import SectionContext
+from garden.lint.word_limits import count_if_long
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(section: SectionContext) -> Iterator[Hit]:
     """Find sections that are long, but within their cap."""
-    for section, count, note, cap in long_sections(context):
-        if note is not None and count > note and (cap is None or count <= cap):
-            message = f"{section.heading.text} has {count} words; {note} or fewer are recommended."
-            yield Hit(section.span.start, message, amount=count)
+    count, note, cap = count_if_long(section)
+    if note is not None and count > note and (cap is None or count <= cap):
+        message = f"{section.content.heading.text} has {count} words; {note} or fewer are recommended."
+        yield Hit(0, message, amount=count)
 
 
-RULE = Rule("MG303", "many-words", Severity.STYLE, __doc__, check)
+RULE = SectionRule("MG303", "many-words", Severity.STYLE, __doc__, check)

@@ -42,17 +42,17 @@ Put the missing heading back above the anchor, or remove the stray comment.
 
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import SectionRule
+from garden.lint.section_context import SectionContext
 from garden.lint.stray_anchors import AnchorFault
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(section: SectionContext) -> Iterator[Hit]:
     """Find well-formed anchors that belong to no section."""
-    for stray in context.strays:
+    for stray in section.strays:
         if stray.fault is AnchorFault.MISPLACED:
             yield Hit(stray.offset, f"The anchor {stray.name} is under no heading of its own.", stray.name)
 
 
-RULE = Rule("MG105", "misplaced-anchor", Severity.BLOCK, __doc__, check)
+RULE = SectionRule("MG105", "misplaced-anchor", Severity.BLOCK, __doc__, check)

@@ -32,25 +32,25 @@ doesn't add it: an anchor is identity, and a wrong guess would be worse than a m
 
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
+from garden.lint.document_context import DocumentContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import DocumentRule
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(context: DocumentContext) -> Iterator[Hit]:
     """Find declared headings without an anchor."""
-    for section in context.document.sections:
+    for place, section in context.sections:
+        declaration = section.declared_heading
         # A rule of its own reports a misplaced anchor more precisely.
-        if section.anchor or section.span.start in context.sections_with_stray:
+        if section.anchor or section.has_stray_anchor:
             continue
-        declaration = context.declarations_by_heading.get(section.heading.text.casefold())
         if declaration and declaration.anchor not in context.present_anchors:
             yield Hit(
-                section.span.start,
+                context.start(place),
                 f'"{declaration.heading}" has no anchor; its next line should be '
                 f"<!-- @anchor: {declaration.anchor} -->.",
                 str(declaration.anchor),
             )
 
 
-RULE = Rule("MG101", "missing-anchor", Severity.BLOCK, __doc__, check)
+RULE = DocumentRule("MG101", "missing-anchor", Severity.BLOCK, __doc__, check)

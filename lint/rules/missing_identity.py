@@ -37,12 +37,12 @@ Add the missing keys, with the ids from the path. Tools don't edit identity; a p
 
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
+from garden.lint.document_context import DocumentContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import DocumentRule
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(context: DocumentContext) -> Iterator[Hit]:
     """Find missing identity keys."""
     # The keys of malformed frontmatter are unknown.
     if context.kind is None or context.document.malformed:
@@ -55,4 +55,4 @@ def check(context: LintContext) -> Iterator[Hit]:
         yield Hit(0, f"The frontmatter lacks {key}.", key)
 
 
-RULE = Rule("MG201", "missing-identity", Severity.BLOCK, __doc__, check)
+RULE = DocumentRule("MG201", "missing-identity", Severity.BLOCK, __doc__, check)

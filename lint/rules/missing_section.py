@@ -34,36 +34,39 @@ Add the heading with its anchor, above the section that follows it in the kind. 
 
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
+from garden.lint.document_context import DocumentContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import DocumentRule
 from garden.lint.stray_anchors import AnchorFault
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(context: DocumentContext) -> Iterator[Hit]:
     """Find declared sections that are missing."""
-    if all(anchor in context.present_anchors for anchor in context.declarations):
+    declared = context.declarations.by_anchor
+    if declared.keys() <= context.present_anchors:
         return
-    headings = {section.heading.text.casefold() for section in context.document.sections}
-    ids = {anchor.id for anchor in context.present_anchors} | _stray_ids(context)
-    for place, declaration in enumerate(context.declarations.values()):
-        if declaration.anchor.id not in ids and declaration.heading.casefold() not in headings:
+    ids = {content.anchor.id for content in context.document.contents if content.anchor} | _stray_ids(context)
+    ids |= {each.declared_heading.anchor.id for _, each in context.sections if each.declared_heading}
+    for place, declaration in enumerate(declared.values()):
+        if declaration.anchor.id not in ids:
             name = str(declaration.anchor)
             message = f'The section "{declaration.heading}" ({name}) is missing.'
             yield Hit(_offset_of_next(context, place), message, name, name)
 
 
-def _stray_ids(context: LintContext) -> set[str]:
+def _stray_ids(context: DocumentContext) -> set[str]:
     faults = (AnchorFault.DETACHED, AnchorFault.MISPLACED)
-    return {stray.name.split(" ")[0] for stray in context.strays if stray.fault in faults}
+    strays = [stray for _, section in context.sections for stray in section.strays]
+    return {stray.name.split(" ")[0] for stray in strays if stray.fault in faults}
 
 
-def _offset_of_next(context: LintContext, place: int) -> int:
+def _offset_of_next(context: DocumentContext, place: int) -> int:
     """Return the offset of the section that should follow, or the end of the last words."""
-    following = list(context.declarations.values())[place + 1 :]
-    starts = {declaration.anchor: section.span.start for section, declaration in context.declared_sections}
-    found = (starts[declaration.anchor] for declaration in following if declaration.anchor in starts)
-    return next(found, len(context.text.rstrip()))
+    following = list(context.declarations.by_anchor)[place + 1 :]
+    starts = {declaration.anchor: context.start(place) for place, _, declaration in context.declared_sections}
+    return next(
+        (starts[anchor] for anchor in following if anchor in starts), len(context.document.text.rstrip())
+    )
 
 
-RULE = Rule("MG402", "missing-section", Severity.STYLE, __doc__, check)
+RULE = DocumentRule("MG402", "missing-section", Severity.STYLE, __doc__, check)

@@ -31,27 +31,29 @@ import re
 from collections.abc import Iterator
 
 from garden.grammar.values import Span
-from garden.lint.context import LintContext
+from garden.lint.document_context import DocumentContext
 from garden.lint.finding import Hit, Severity, TextReplacement
-from garden.lint.rule import Rule
+from garden.lint.rule import DocumentRule
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
+_ODD_ENDS = {
+    "\r\n": re.compile(r"(?<!\r)\n|\r(?!\n)"),
+    "\n": re.compile(r"\r\n?"),
+    "\r": re.compile(r"\r?\n"),
+}
 _NAMES = {"\r\n": "CRLF", "\n": "LF", "\r": "CR"}
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(context: DocumentContext) -> Iterator[Hit]:
     """Find the line ends that differ from the usual one."""
-    if "\r" not in context.text:
-        return
-    usual = context.document.newline
-    odd = [match for match in _LINE_END.finditer(context.text) if match[0] != usual]
-    if odd:
-        message = (
-            f"{len(odd)} lines end in {' or '.join(sorted({_NAMES[match[0]] for match in odd}))}, "
-            f"the others in {_NAMES[usual]}."
-        )
-        fixes = tuple(TextReplacement(Span(*match.span()), usual) for match in odd)
-        yield Hit(odd[0].start(), message, section="", fixes=fixes)
+    text, usual = context.document.text, context.document.newline
+    first = _ODD_ENDS[usual].search(text) if "\r" in text else None
+    if first:
+        odd = _ODD_ENDS[usual].findall(text)
+        names = " or ".join(sorted(_NAMES[end] for end in set(odd)))
+        message = f"{len(odd)} lines end in {names}, the others in {_NAMES[usual]}."
+        # Made when they are read: there can be as many as lines.
+        fixes = (TextReplacement(Span(*match.span()), usual) for match in _ODD_ENDS[usual].finditer(text))
+        yield Hit(first.start(), message, section="", fixes=fixes)
 
 
-RULE = Rule("MG601", "mixed-line-ends", Severity.STYLE, __doc__, check, fixable=True)
+RULE = DocumentRule("MG601", "mixed-line-ends", Severity.STYLE, __doc__, check, fixable=True)

@@ -36,12 +36,12 @@ Move the file back to its place, or create a new document with `md.plant` and co
 
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
+from garden.lint.document_context import DocumentContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import DocumentRule
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(context: DocumentContext) -> Iterator[Hit]:
     """Find identity keys that contradict the path."""
     for key, wanted in context.identity.items():
         given = context.values.get(key)
@@ -49,4 +49,4 @@ def check(context: LintContext) -> Iterator[Hit]:
             yield Hit(context.key_offset(key), f"{key} is {given!r} here, but {wanted!r} in the path.", key)
 
 
-RULE = Rule("MG203", "path-mismatch", Severity.BLOCK, __doc__, check)
+RULE = DocumentRule("MG203", "path-mismatch", Severity.BLOCK, __doc__, check)

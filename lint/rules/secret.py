@@ -31,19 +31,19 @@ repeats the secret.
 
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
-from garden.lint.secrets import secrets_in
+from garden.lint.rule import SectionRule
+from garden.lint.secrets import SIGNS, secrets_in
+from garden.lint.section_context import SectionContext
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(section: SectionContext) -> Iterator[Hit]:
     """Find text that looks like a secret; overlapping matches count once."""
     end = 0
-    for secret in sorted(secrets_in(context.text)):
+    for secret in sorted(secrets_in(section.text, section.signs)):
         if secret.start >= end:
             yield Hit(secret.start, f"This looks like {secret.what}.", secret.what)
             end = secret.end
 
 
-RULE = Rule("MG701", "secret", Severity.STYLE, __doc__, check)
+RULE = SectionRule("MG701", "secret", Severity.STYLE, __doc__, check, signs=SIGNS)

@@ -41,22 +41,21 @@ Move the whole section, with heading and anchor, to its place.
 
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
+from garden.lint.document_context import DocumentContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import DocumentRule
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(context: DocumentContext) -> Iterator[Hit]:
     """Find sections below one that should follow them."""
-    places = {anchor: place for place, anchor in enumerate(context.declarations)}
     furthest, heading = -1, ""
-    for section, declaration in context.declared_sections:
-        place = places[declaration.anchor]
-        if place < furthest:
-            message = f'"{section.heading.text}" belongs above "{heading}".'
-            yield Hit(section.span.start, message, str(declaration.anchor))
-        elif place > furthest:
-            furthest, heading = place, section.heading.text
+    for place, section, declaration in context.declared_sections:
+        order = context.declarations.places[declaration.anchor]
+        if order < furthest:
+            message = f'"{section.heading}" belongs above "{heading}".'
+            yield Hit(context.start(place), message, str(declaration.anchor))
+        elif order > furthest:
+            furthest, heading = order, section.heading
 
 
-RULE = Rule("MG403", "section-order", Severity.STYLE, __doc__, check)
+RULE = DocumentRule("MG403", "section-order", Severity.STYLE, __doc__, check)

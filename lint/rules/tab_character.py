@@ -32,33 +32,33 @@ import re
 from collections.abc import Iterator
 
 from garden.grammar.values import Span
-from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity, TextReplacement
-from garden.lint.rule import Rule
+from garden.lint.rule import SectionRule
+from garden.lint.section_context import SectionContext
 
 _LINE_WITH_TAB = re.compile(r"^[^\t\n]*+\t[^\n]*", re.MULTILINE)
 _INDENTATION = re.compile(r"(?:[ \t>]++|(?:[-+*]|[0-9]{1,9}[.)])[ \t]++)*+")
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(section: SectionContext) -> Iterator[Hit]:
     """Find tabs in indentation, which are fixable, and between words."""
-    if "\t" not in context.text:
-        return
-    for match in _LINE_WITH_TAB.finditer(context.flat, context.body_start):
-        if not context.is_verbatim(match.start()):
-            yield from _hits(context, match.start(), match[0].rstrip(" \t"))
+    for match in _LINE_WITH_TAB.finditer(section.flat, section.markdown_start):
+        if not section.is_verbatim(match.start()):
+            yield from _hits(section, match.start(), match[0].rstrip(" \t"))
 
 
-def _hits(context: LintContext, start: int, line: str) -> Iterator[Hit]:
+def _hits(section: SectionContext, start: int, line: str) -> Iterator[Hit]:
     match = _INDENTATION.match(line)
     indentation = match[0] if match else ""
     if "\t" in indentation:
         fix = TextReplacement(Span(start, start + len(indentation)), indentation.expandtabs(4))
-        fixes = () if context.is_logged(start) else (fix,)
+        fixes = () if section.is_logged(start) else (fix,)
         yield Hit(start + indentation.index("\t"), "Tab in the indentation.", line, fixes=fixes)
     between = line.find("\t", len(indentation))
     if between >= 0:
         yield Hit(start + between, "Tab between words.", line)
 
 
-RULE = Rule("MG604", "tab-character", Severity.STYLE, __doc__, check, fixable=True)
+RULE = SectionRule(
+    "MG604", "tab-character", Severity.STYLE, __doc__, check, fixable=True, signs=frozenset({"\\t"})
+)

@@ -41,19 +41,18 @@ Prune or merge items with `md.curate_list`. If the list must be longer, give the
 
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import SectionRule
+from garden.lint.section_context import SectionContext
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(section: SectionContext) -> Iterator[Hit]:
     """Find lists over their cap."""
-    for section, declaration in context.declared_sections:
-        cap = declaration.cap_items
-        if cap is not None and len(section.items) > cap:
-            count = len(section.items)
-            message = f"{section.heading.text} has {count} items; the cap is {cap}."
-            yield Hit(section.span.start, message, amount=count)
+    cap = section.declaration.cap_items if section.declaration else None
+    if cap is not None and len(section.content.items) > cap:
+        count = len(section.content.items)
+        message = f"{section.content.heading.text} has {count} items; the cap is {cap}."
+        yield Hit(0, message, amount=count)
 
 
-RULE = Rule("MG301", "too-many-items", Severity.CAP, __doc__, check)
+RULE = SectionRule("MG301", "too-many-items", Severity.CAP, __doc__, check)

@@ -40,18 +40,18 @@ as `overrideRationale`; it is needed only if the edit newly or further exceeds t
 
 from collections.abc import Iterator
 
-from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
-from garden.lint.word_limits import long_sections
+from garden.lint.rule import SectionRule
+from garden.lint.section_context import SectionContext
+from garden.lint.word_limits import count_if_long
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(section: SectionContext) -> Iterator[Hit]:
     """Find sections over their word cap."""
-    for section, count, _, cap in long_sections(context):
-        if cap is not None and count > cap:
-            message = f"{section.heading.text} has {count} words; the cap is {cap}."
-            yield Hit(section.span.start, message, amount=count)
+    count, _, cap = count_if_long(section)
+    if cap is not None and count > cap:
+        message = f"{section.content.heading.text} has {count} words; the cap is {cap}."
+        yield Hit(0, message, amount=count)
 
 
-RULE = Rule("MG302", "too-many-words", Severity.CAP, __doc__, check)
+RULE = SectionRule("MG302", "too-many-words", Severity.CAP, __doc__, check)

@@ -31,42 +31,42 @@ import re
 from collections.abc import Iterator
 
 from garden.grammar.values import Span
-from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity, TextReplacement
-from garden.lint.rule import Rule
+from garden.lint.rule import SectionRule
+from garden.lint.section_context import SectionContext
 
 _AT_LINE_END = re.compile(r"(?<![ \t])[ \t]++(?=[\r\n]|\Z)")
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _WORDS_FOLLOW = re.compile(r"(?:\r\n|\r|\n)[ \t]*+[^ \t\r\n]")
 _BLANK_LINE = re.compile(r"(?:\r\n|\r|\n)[ \t]*+(?:\r\n|\r|\n)")
 _NEAR = 1000
-_KEYWORDS = (" \n", "\t\n", " \r", "\t\r")
+_SIGNS = frozenset({r"[ \t](?:[\r\n]|\z)"})
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(section: SectionContext) -> Iterator[Hit]:
     """Find white space at line ends that has no meaning."""
-    text = context.text
-    if not text.endswith((" ", "\t")) and not any(sign in text for sign in _KEYWORDS):
-        return
-    for match in _AT_LINE_END.finditer(text, context.body_start):
-        if not _has_meaning(text, match) and not context.is_verbatim(match.start()):
+    text = section.text
+    for match in _AT_LINE_END.finditer(text, section.markdown_start):
+        if not _has_meaning(section, match) and not section.is_verbatim(match.start()):
             fix = TextReplacement(Span(*match.span()), "")
             yield Hit(
                 match.start(),
                 "White space at the end of the line.",
-                context.line_at(match.start()),
+                section.line_at(match.start()),
                 fixes=(fix,),
             )
 
 
-def _has_meaning(text: str, match: re.Match[str]) -> bool:
-    start = match.start()
+def _has_meaning(section: SectionContext, match: re.Match[str]) -> bool:
+    text, start = section.text, match.start()
     if start == 0 or text[start - 1] in "\r\n":
         return False
     # Without the space behind it, a backslash would become a line break.
     if text[start - 1] == "\\":
         return True
-    continues = _WORDS_FOLLOW.match(text, match.end()) is not None
-    return continues and (match[0].endswith("  ") or _may_be_in_code_span(text, match))
+    is_last_line = _LINE_END.fullmatch(text, match.end()) and section.below is not None
+    continues = is_last_line or _WORDS_FOLLOW.match(text, match.end())
+    return bool(continues) and (match[0].endswith("  ") or _may_be_in_code_span(text, match))
 
 
 def _may_be_in_code_span(text: str, match: re.Match[str]) -> bool:
@@ -75,4 +75,4 @@ def _may_be_in_code_span(text: str, match: re.Match[str]) -> bool:
     return "`" in _BLANK_LINE.split(before)[-1] and "`" in _BLANK_LINE.split(after, maxsplit=1)[0]
 
 
-RULE = Rule("MG603", "trailing-space", Severity.STYLE, __doc__, check, fixable=True)
+RULE = SectionRule("MG603", "trailing-space", Severity.STYLE, __doc__, check, fixable=True, signs=_SIGNS)

@@ -32,33 +32,21 @@ Move the words into a section of the kind, or declare the section in the operato
 
 from collections.abc import Iterator
 
-from garden.grammar.values import Anchor
-from garden.lint.context import LintContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import SectionRule
+from garden.lint.section_context import SectionContext
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(section: SectionContext) -> Iterator[Hit]:
     """Find anchors that the kind doesn't declare."""
-    kind = context.kind
-    if kind is None:
+    anchor, kind = section.content.anchor, section.declarations.kind
+    if anchor is None or kind is None or section.declaration:
         return
-    for section in context.document.sections:
-        anchor = section.anchor
-        if anchor is None or section.anchor_span is None or anchor in context.declarations:
-            continue
-        declared = _other_version(context, anchor)
-        if declared or not kind.further_sections:
-            wanted = f"; it declares {declared}" if declared else ""
-            yield Hit(
-                section.anchor_span.start,
-                f"The kind {kind.kind} doesn't declare the anchor {anchor}{wanted}.",
-                str(anchor),
-            )
+    other = next((declared for declared in section.declarations.by_anchor if declared.id == anchor.id), None)
+    if other or not kind.further_sections:
+        wanted = f"; it declares {other}" if other else ""
+        message = f"The kind {kind.kind} doesn't declare the anchor {anchor}{wanted}."
+        yield Hit(section.content.heading.span.end, message, str(anchor))
 
 
-def _other_version(context: LintContext, anchor: Anchor) -> Anchor | None:
-    return next((declared for declared in context.declarations if declared.id == anchor.id), None)
-
-
-RULE = Rule("MG107", "unknown-anchor", Severity.STYLE, __doc__, check)
+RULE = SectionRule("MG107", "unknown-anchor", Severity.STYLE, __doc__, check)

@@ -30,30 +30,27 @@ Move the words into a section of the kind or into the notes, or make the heading
 
 from collections.abc import Iterator
 
-from garden.grammar.document import Section
-from garden.lint.context import LintContext
+from garden.lint.document_context import DocumentContext
 from garden.lint.finding import Hit, Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import DocumentRule
+from garden.lint.section_facts import SectionFacts
 
 
-def check(context: LintContext) -> Iterator[Hit]:
+def check(context: DocumentContext) -> Iterator[Hit]:
     """Find sections that have neither an anchor nor a declared heading of their own."""
     kind = context.kind
     if kind is None or kind.further_sections:
         return
-    for section in context.document.sections:
-        if section.anchor is None and not _is_reported_otherwise(context, section):
-            yield Hit(
-                section.span.start,
-                f'The kind {kind.kind} doesn\'t declare the section "{section.heading.text}".',
-                section.heading.text,
-            )
+    for place, section in context.sections:
+        if section.name is not None and not section.anchor and not _is_reported_otherwise(context, section):
+            message = f'The kind {kind.kind} doesn\'t declare the section "{section.heading}".'
+            yield Hit(context.start(place), message, section.heading)
 
 
-def _is_reported_otherwise(context: LintContext, section: Section) -> bool:
-    declaration = context.declarations_by_heading.get(section.heading.text.casefold())
+def _is_reported_otherwise(context: DocumentContext, facts: SectionFacts) -> bool:
+    declaration = facts.declared_heading
     own_is_missing = declaration is not None and declaration.anchor not in context.present_anchors
-    return own_is_missing or section.span.start in context.sections_with_stray
+    return own_is_missing or facts.has_stray_anchor
 
 
-RULE = Rule("MG108", "unknown-section", Severity.STYLE, __doc__, check)
+RULE = DocumentRule("MG108", "unknown-section", Severity.STYLE, __doc__, check)

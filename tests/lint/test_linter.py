@@ -8,8 +8,9 @@ from garden.grammar.kinds.template import template_text
 from garden.grammar.parser import parse
 from garden.lint.finding import Severity
 from garden.lint.fixes import fix
-from garden.lint.linter import MAX_FINDINGS_PER_RULE, lint
+from garden.lint.linter import lint
 from garden.lint.report import Report
+from garden.lint.rule import MAX_FINDINGS_PER_RULE
 from tests.lint.notation import SECRET
 
 KINDS = load_kinds()
