@@ -6,15 +6,19 @@ import subprocess
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from benchmarks.contestants.installing import LeftOutError
 from benchmarks.work import Edit
 from tests.support.mcp_lines import Lines
+
+Asked = TypeVar("Asked")
+Env: TypeAlias = dict[str, str] | None
+Asking: TypeAlias = Callable[[Asked], tuple[str, dict[str, Any]]]
 
 
 class Took(NamedTuple):
@@ -91,29 +95,28 @@ def _words(edit: Edit) -> dict[str, str]:
 
 
 class McpServer(Client):
-    """A server on a pipe; the times are taken here."""
+    """A server on a pipe; the times are taken here. `editing` and `reading` make a tool's arguments."""
 
-    def __init__(self, command: list[str | Path], env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        command: list[str | Path],
+        editing: Asking[Edit],
+        reading: Asking[str],
+        env: dict[str, str] | None = None,
+    ) -> None:
         self._lines = Lines(command, env, stderr=subprocess.DEVNULL)
-        self.process = self._lines.process
+        self.process, self._editing, self._reading = self._lines.process, editing, reading
         self._lines.greet()
 
-    @abstractmethod
-    def editing(self, edit: Edit) -> tuple[str, dict[str, Any]]:
-        """Return the tool and its arguments for an edit."""
-
-    @abstractmethod
-    def reading(self, document: str) -> tuple[str, dict[str, Any]]:
-        """Return the tool and its arguments for a read."""
-
     def edit(self, edit: Edit) -> Took:
-        return self._timed(*self.editing(edit))[0]
+        return self._timed(*self._editing(edit))[0]
 
     def read(self, document: str) -> tuple[Took, str]:
-        return self._timed(*self.reading(document))
+        return self._timed(*self._reading(document))
 
     def together(self, edits: list[Edit]) -> list[bool]:
-        sent = [self._lines.send("tools/call", _call(*self.editing(edit))) for edit in edits]
+        calls = [dict(zip(("name", "arguments"), self._editing(edit), strict=True)) for edit in edits]
+        sent = [self._lines.send("tools/call", call) for call in calls]
         answers = [self._lines.answer_to(number) for number in sent]
         return [not _refusal(answer.get("result", {"isError": True})) for answer in answers]
 
@@ -126,73 +129,55 @@ class McpServer(Client):
         return Took(took), "\n".join(part.get("text", "") for part in result["content"])
 
 
-def _call(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    return {"name": tool, "arguments": arguments}
-
-
 def _refusal(result: dict[str, Any]) -> bool:
     # One of the servers reports a failed edit as text.
     return bool(result.get("isError")) or result["content"][0].get("text", "").startswith("# Edit Failed")
 
 
-class GardenMcp(McpServer):
-    """`garden mcp`."""
-
-    def __init__(self, home: Path, user: str) -> None:
-        self._user = user
-        words = ["-m", "garden", "--home", str(home), "mcp", "--user", user, "--actor", "companion"]
-        super().__init__([sys.executable, *words])
-
-    def editing(self, edit: Edit) -> tuple[str, dict[str, Any]]:
-        return "md_patch_section", garden_edit(self._user, edit)
-
-    def reading(self, document: str) -> tuple[str, dict[str, Any]]:
-        return "fs_read", {"path": f"users/{self._user}/{document}"}
+def garden_mcp(home: Path, user: str) -> McpServer:
+    """Start `garden mcp`."""
+    words = ["-m", "garden", "--home", str(home), "mcp", "--user", user, "--actor", "companion"]
+    return McpServer(
+        [sys.executable, *words],
+        lambda edit: ("md_patch_section", _garden_edit(user, edit)),
+        lambda document: ("fs_read", {"path": f"users/{user}/{document}"}),
+    )
 
 
-def garden_edit(user: str, edit: Edit) -> dict[str, Any]:
-    path = f"users/{user}/{edit.document}"
-    change = {"replace": edit.new}
-    return {"path": path, "sectionAnchor": edit.anchor, "change": change, "rationale": "She said so."}
+def file_server(program: Path, folder: Path) -> McpServer:
+    """Start the protocol's own server for plain files, from npm."""
 
-
-class FileServer(McpServer):
-    """The protocol's own server for plain files, from npm."""
-
-    def __init__(self, program: Path, folder: Path) -> None:
-        self._folder = folder
-        super().__init__(["node", program, folder])
-
-    def editing(self, edit: Edit) -> tuple[str, dict[str, Any]]:
+    def editing(edit: Edit) -> tuple[str, dict[str, Any]]:
         edits = [{"oldText": edit.old, "newText": edit.new}]
-        return "edit_file", {"path": str(self._folder / edit.document), "edits": edits}
+        return "edit_file", {"path": str(folder / edit.document), "edits": edits}
 
-    def reading(self, document: str) -> tuple[str, dict[str, Any]]:
-        return "read_text_file", {"path": str(self._folder / document)}
+    def reading(document: str) -> tuple[str, dict[str, Any]]:
+        return "read_text_file", {"path": str(folder / document)}
+
+    return McpServer(["node", program, folder], editing, reading)
 
 
-class BasicMemory(McpServer):
-    """basic-memory, without embeddings, which it would compute after an edit."""
+def basic_memory(program: Path, folder: Path, state: Path) -> McpServer:
+    """Start basic-memory, without embeddings, which it would compute after an edit."""
 
-    def __init__(self, program: Path, folder: Path, state: Path) -> None:
-        env = {
-            "PATH": "/usr/bin:/bin",
-            "HOME": str(state),
-            "BASIC_MEMORY_HOME": str(folder),
-            "BASIC_MEMORY_CONFIG_DIR": str(state),
-            "BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED": "false",
-            "BASIC_MEMORY_AUTO_UPDATE": "false",
-        }
-        super().__init__([program, "mcp"], env)
-
-    def editing(self, edit: Edit) -> tuple[str, dict[str, Any]]:
+    def editing(edit: Edit) -> tuple[str, dict[str, Any]]:
         # Its section begins below the heading, so the anchor belongs to the words.
         content = f"<!-- @anchor: {edit.anchor} -->\n\n{edit.new}"
         named = {"identifier": edit.document, "section": f"## {edit.heading}", "content": content}
         return "edit_note", {"operation": "replace_section", "project": "main", **named}
 
-    def reading(self, document: str) -> tuple[str, dict[str, Any]]:
+    def reading(document: str) -> tuple[str, dict[str, Any]]:
         return "read_note", {"identifier": document, "project": "main"}
+
+    own = {"HOME": folder, "CONFIG_DIR": state, "SEMANTIC_SEARCH_ENABLED": "false", "AUTO_UPDATE": "false"}
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(state)}
+    env |= {f"BASIC_MEMORY_{name}": str(value) for name, value in own.items()}
+    return McpServer([program, "mcp"], editing, reading, env)
+
+
+def _garden_edit(user: str, edit: Edit) -> dict[str, Any]:
+    path, change = f"users/{user}/{edit.document}", {"replace": edit.new}
+    return {"path": path, "sectionAnchor": edit.anchor, "change": change, "rationale": "She said so."}
 
 
 class GardenHttp(Client):
@@ -209,7 +194,7 @@ class GardenHttp(Client):
         self._connection = self._connected()
 
     def edit(self, edit: Edit) -> Took:
-        return self._timed("md.patch_section", garden_edit(self._user, edit))[0]
+        return self._timed("md.patch_section", _garden_edit(self._user, edit))[0]
 
     def read(self, document: str) -> tuple[Took, str]:
         took, answer = self._timed("fs.read", {"path": f"users/{self._user}/{document}"})
@@ -217,7 +202,7 @@ class GardenHttp(Client):
 
     def together(self, edits: list[Edit]) -> list[bool]:
         def acknowledged(edit: Edit) -> bool:
-            args = garden_edit(self._user, edit)
+            args = _garden_edit(self._user, edit)
             return bool(self._post(self._connected(), "md.patch_section", args)["ok"])
 
         with ThreadPoolExecutor(len(edits)) as threads:

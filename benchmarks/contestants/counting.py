@@ -33,7 +33,7 @@ def count(work: Callable[[], object], times: int, process: int, server: int) -> 
         return None
     theirs = _family(server)
     with tempfile.NamedTemporaryFile() as trace:
-        watched = [word for each in (process, *theirs) for word in ("-p", str(each))]
+        watched = [word for each in (*_family(process), *theirs) for word in ("-p", str(each))]
         command = ["strace", "-f", "-q", "-xx", "-s", "100000", "-e", "trace=fsync,fdatasync,sendto"]
         with subprocess.Popen(
             [*command, "-o", trace.name, *watched], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -50,8 +50,8 @@ def count(work: Callable[[], object], times: int, process: int, server: int) -> 
     return Cost(own / times, (len(syncs) - own) / times if talks else None, trips / times if talks else None)
 
 
-def _family(server: int) -> set[int]:
-    return {server, *(child.pid for child in psutil.Process(server).children(recursive=True))}
+def _family(parent: int) -> set[int]:
+    return {parent, *(child.pid for child in psutil.Process(parent).children(recursive=True))}
 
 
 def _wait_until_traced(process: int, tracer: subprocess.Popen[bytes]) -> None:

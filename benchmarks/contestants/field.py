@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.contestants.clients import BasicMemory, Client, Driver, FileServer, GardenHttp, GardenMcp
+from benchmarks.contestants.clients import Client, Driver, GardenHttp, basic_memory, file_server, garden_mcp
 from benchmarks.contestants.installing import LeftOutError, Package, package
 from benchmarks.work import kind_with_more_sections
 from garden.events.database import connection
@@ -79,7 +79,7 @@ def _garden(ground: Ground, _: Package | None) -> Client:
 
 
 def _garden_mcp(ground: Ground, _: Package | None) -> Client:
-    return GardenMcp(ground.home.path, ground.garden("over-mcp").name)
+    return garden_mcp(ground.home.path, ground.garden("over-mcp").name)
 
 
 def _garden_http(ground: Ground, _: Package | None) -> Client:
@@ -89,14 +89,14 @@ def _garden_http(ground: Ground, _: Package | None) -> Client:
 def _file_server(ground: Ground, installed: Package | None) -> Client:
     assert installed is not None
     program = "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
-    return FileServer(installed.folder / program, ground.others("file-server").resolve())
+    return file_server(installed.folder / program, ground.others("file-server").resolve())
 
 
 def _basic(ground: Ground, installed: Package | None) -> Client:
     assert installed is not None
     state = ground.home.path / "basic-memory-state"
     state.mkdir()
-    return BasicMemory(installed.program("basic-memory"), ground.others("basic-memory"), state)
+    return basic_memory(installed.program("basic-memory"), ground.others("basic-memory"), state)
 
 
 _TOOL = _driver("in_memory_tool.Contestant", "memories")
