@@ -1,14 +1,12 @@
 """The readers' side of the event log: events, newest first, and the text of any version."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime, timedelta
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
-
-from psycopg.rows import tuple_row
 
 from garden.events.identifiers import earliest_uuid7
 from garden.events.pool import Pool, PooledConnection
@@ -27,13 +25,14 @@ PAGE_EVENTS_MAX = 500
 PAGE_SIZE_MAX = 1024 * 1024
 ID_CHARACTERS_MIN = 6
 _BATCH_ROWS = 500
-_BATCH_VIEWS = 200
 _PAGING = {"limit", "cursor"}
 _SIMPLE = {(): "newest", ("path",): "newest_of_path"}
-_NOT_PREPARED = {"filtered", "named_by_caller", "claimed_write"}
+_NOT_PREPARED = {"filtered", "filtered_as_views", "named_by_caller", "claimed_write"}
 _NAMED_MAX = 100
 # An id carries the time of its row, but the clocks of two hosts may differ; a search by id is wider by this.
 _CLOCK_SLACK = timedelta(minutes=5)
+
+Found = TypeVar("Found")
 
 
 class InvalidQueryError(GardenError):
@@ -100,18 +99,10 @@ class WriteClaim:
     ops: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple, Generic[Found]):
     """Events, newest first, and the cursor of the next page, if there is one."""
 
-    events: tuple[Event, ...]
-    cursor: str | None
-
-
-class ViewPage(NamedTuple):
-    """Events on the wire, newest first, and the cursor of the next page, if there is one."""
-
-    views: list[dict[str, Any]]
+    events: Sequence[Found]
     cursor: str | None
 
 
@@ -125,26 +116,19 @@ class EventReader:
         """Raise `unavailable` if the database does not answer."""
         self._pool.read(lambda connection: connection.execute(statements("queries")["check"]))
 
-    def query(self, user_id: str, query: Query) -> Page:
+    def query(self, user_id: str, query: Query) -> Page[Event]:
         """Find events, newest first; new events do not disturb the pages after a cursor."""
         name, values = _statement_for(query)
         rows = self._fetch(user_id, name, {**values, "limit": values["limit"] + 1})
         events = tuple(event_of(row) for row in rows[: query.limit])
         return Page(events, str(events[-1].event_id) if len(rows) > query.limit else None)
 
-    def views(self, user_id: str, query: Query, *, size_max: int = PAGE_SIZE_MAX) -> ViewPage:
+    def views(self, user_id: str, query: Query) -> Page[dict[str, Any]]:
         """Find events as they are on the wire, newest first; a page ends after so much text."""
         name, values = _statement_for(query)
-        rows = self._pool.fetch(
-            "reader",
-            "queries",
-            f"{name}_as_views",
-            {**values, "limit": query.limit + 1, "user_id": user_id},
-            prepare=name not in _NOT_PREPARED,
-            as_tuples=True,
-        )
-        views = event_views(rows[: page_length(rows[: query.limit], size_max)])
-        return ViewPage(views, views[-1]["eventId"] if len(rows) > len(views) else None)
+        rows = self._fetch(user_id, f"{name}_as_views", {**values, "limit": query.limit + 1}, as_tuples=True)
+        views = event_views(rows[: page_length(rows[: query.limit], PAGE_SIZE_MAX)])
+        return Page(views, views[-1]["eventId"] if len(rows) > len(views) else None)
 
     def event(self, user_id: str, event_id: UUID) -> Event | None:
         """Read one event."""
@@ -216,10 +200,13 @@ class EventReader:
             connection.execute(statements("identities")["reader"], {"user_id": user_id})
             yield ReaderSnapshot(connection, user_id)
 
-    def _fetch(self, user_id: str, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def _fetch(
+        self, user_id: str, name: str, values: Mapping[str, Any], *, as_tuples: bool = False
+    ) -> list[Any]:
         # These are planned anew each time, with their values known.
         prepare = name not in _NOT_PREPARED
-        return self._pool.fetch("reader", "queries", name, {**values, "user_id": user_id}, prepare=prepare)
+        values = {**values, "user_id": user_id}
+        return self._pool.fetch("reader", "queries", name, values, prepare=prepare, as_tuples=as_tuples)
 
 
 class ReaderSnapshot:
@@ -244,16 +231,9 @@ class ReaderSnapshot:
         return self._batches(name, {}, key, "")
 
     def views(self) -> Iterator[dict[str, Any]]:
-        """Every event of the user as it is on the wire, oldest first, in batches."""
-        values = {"user_id": self.user_id, "limit": _BATCH_VIEWS, "after": UUID(int=0)}
-        while True:
-            cursor = self._connection.cursor(row_factory=tuple_row, binary=True)
-            rows = cursor.execute(statements("queries")["oldest_after_as_views"], values).fetchall()
-            views = event_views(rows)[::-1]
-            yield from views
-            if len(views) < _BATCH_VIEWS:
-                return
-            values["after"] = UUID(views[-1]["eventId"])
+        """Every event of the user as it is on the wire, oldest first."""
+        for row in self._batches("oldest_after_as_views", {}, "event_id", UUID(int=0)):
+            yield from event_views([tuple(row.values())])
 
     def act_as_service(self) -> None:
         """Read on with the service's rights, which include stored requests and tokens."""

@@ -71,7 +71,7 @@ class Lookups:
 
     def _view(self, caller: Caller, event: Event) -> EventView:
         page = self._services.reader.views(caller.user_id, Query(event_id=str(event.event_id), limit=1))
-        return EventView.model_validate(page.views[0])
+        return EventView.model_validate(page.events[0])
 
     def _event(self, caller: Caller, event_id: str) -> Event:
         try:

@@ -73,7 +73,7 @@ def query(call: Call, request: QueryRequest) -> Reply:
         if name in filters:
             filters[name] = parse_time(filters[name], now_in(call.services.timezone))
     page = call.services.reader.views(call.caller.user_id, Query(**filters))
-    return Reply(OnWire({"rows": page.views}), {"cursor": page.cursor} if page.cursor else {})
+    return Reply(OnWire({"rows": page.events}), {"cursor": page.cursor} if page.cursor else {})
 
 
 TOOLS: tuple[Tool[Any], ...] = (

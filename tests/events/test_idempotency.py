@@ -276,7 +276,7 @@ def test_an_annotation_is_as_idempotent_as_an_event(account: Account) -> None:
 
 
 def annotations_of(account: Account, write: Event) -> list[dict[str, Any]]:
-    [view] = account.reader.views("ada", Query(event_id=str(write.event_id))).views
+    [view] = account.reader.views("ada", Query(event_id=str(write.event_id))).events
     return list(view["annotations"])
 
 
