@@ -30,4 +30,4 @@ class Session(Toolbelt):
 
     def ask(self, tool: str, fields: Mapping[str, Any]) -> Answer[Any]:
         """Call a tool by name and return what its typed method returns."""
-        return self._run(tool, fields)
+        return self._ask(tool, fields)

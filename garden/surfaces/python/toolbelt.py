@@ -40,19 +40,7 @@ class EventsTools(Family):
         recorded edit, this annotates that edit, returns its eventId, and adds a new rationale or
         override to the Change Log. A claim that no recorded edit bears out is refused.
         """
-        return self._run(
-            "events.log",
-            {
-                "type": type,
-                "op": op,
-                "file_path": file_path,
-                "section_anchor": section_anchor,
-                "before_hash": before_hash,
-                "after_hash": after_hash,
-                "details": details,
-                **shared,
-            },
-        )
+        return self._run("events.log", locals())
 
     def query(
         self,
@@ -81,28 +69,7 @@ class EventsTools(Family):
 
         Every filter narrows the search. Send meta.cursor back for the next page.
         """
-        return self._run(
-            "events.query",
-            {
-                "path": path,
-                "section_anchor": section_anchor,
-                "event_id": event_id,
-                "type": type,
-                "op": op,
-                "tool": tool,
-                "status": status,
-                "since": since,
-                "until": until,
-                "actor": actor,
-                "tool_call_id": tool_call_id,
-                "transaction_id": transaction_id,
-                "agent_action_id": agent_action_id,
-                "evidence_ref": evidence_ref,
-                "text": text,
-                "limit": limit,
-                "cursor": cursor,
-            },
-        )
+        return self._run("events.query", locals())
 
 
 class FsTools(Family):
@@ -118,21 +85,21 @@ class FsTools(Family):
         if nothing else changed the document in between, unless the second request has its own
         idempotencyKey or toolCallId.
         """
-        return self._run("fs.append", {"path": path, "text": text, **shared})
+        return self._run("fs.append", locals())
 
     def ensure_dir(self, path: str, **shared: Unpack[WriteFields]) -> Answer[None]:
         """Make a folder in the garden unless it exists.
 
         Rarely needed, because creating a document makes its folder.
         """
-        return self._run("fs.ensure_dir", {"path": path, **shared})
+        return self._run("fs.ensure_dir", locals())
 
     def hash(self, path: str, section_anchor: str | None = None) -> Answer[str]:
         """Hash a document or one section; white space at line ends does not change the hash.
 
         Send the hash as ifMatch to refuse an edit if the text has changed since.
         """
-        return self._run("fs.hash", {"path": path, "section_anchor": section_anchor})
+        return self._run("fs.hash", locals())
 
     def list(self, path: str, glob: str | None = None) -> Answer[Sequence[str]]:
         """List the documents and folders in a folder of the garden or its history.
@@ -140,14 +107,14 @@ class FsTools(Family):
         Start with users/{userId}. Folders have no suffix, documents end in .md. At most 500 names
         are returned; a longer list is marked as truncated.
         """
-        return self._run("fs.list", {"path": path, "glob": glob})
+        return self._run("fs.list", locals())
 
     def move(self, path: str, new_path: str, **shared: Unpack[WriteFields]) -> Answer[Moved]:
         """Move a document to another path. For maintainers only.
 
         A profile's frontmatter must fit the new path. The history stays at the old path.
         """
-        return self._run("fs.move", {"path": path, "new_path": new_path, **shared})
+        return self._run("fs.move", locals())
 
     def patch(self, path: str, diff_text: str, **shared: Unpack[WriteFields]) -> Answer[NewHash]:
         """Apply a unified diff to one document.
@@ -155,7 +122,7 @@ class FsTools(Family):
         Context lines must match exactly. Line numbers may be off if the context is unique. A diff
         that fits nowhere or in two places is refused, with the nearest text.
         """
-        return self._run("fs.patch", {"path": path, "diff_text": diff_text, **shared})
+        return self._run("fs.patch", locals())
 
     def read(
         self, path: str, ranges: Sequence[LineRange | Mapping[str, Any]] | None = None
@@ -166,7 +133,7 @@ class FsTools(Family):
         An answer with every line has meta.documentHash; send it back as ifMatch of an fs.* edit. An
         answer with a part has none.
         """
-        return self._run("fs.read", {"path": path, "ranges": ranges})
+        return self._run("fs.read", locals())
 
     def search(
         self,
@@ -185,19 +152,7 @@ class FsTools(Family):
         RE2 syntax, matched line by line. Set literal for plain text, ignoreCase to ignore case,
         context for surrounding lines. At most 100 matches are returned.
         """
-        return self._run(
-            "fs.search",
-            {
-                "root": root,
-                "pattern": pattern,
-                "glob": glob,
-                "ignore_case": ignore_case,
-                "literal": literal,
-                "context": context,
-                "max_matches": max_matches,
-                "opts": opts,
-            },
-        )
+        return self._run("fs.search", locals())
 
     def write(
         self, path: str, content: str, opts: Mapping[str, Any] | None = None, **shared: Unpack[WriteFields]
@@ -208,7 +163,7 @@ class FsTools(Family):
         change one section, and md.plant to create a document. Send the document's hash as ifMatch,
         or you also replace what others wrote since you read it.
         """
-        return self._run("fs.write", {"path": path, "content": content, "opts": opts, **shared})
+        return self._run("fs.write", locals())
 
 
 class GardenTools(Family):
@@ -232,10 +187,7 @@ class GardenTools(Family):
         erased byte. A sealed tombstone stays, and the words are refused from then on. Backups and
         exports are out of reach.
         """
-        return self._run(
-            "garden.erase",
-            {"path": path, "text": text, "everything": everything, "reason": reason, "preview": preview},
-        )
+        return self._run("garden.erase", locals())
 
 
 class LintTools(Family):
@@ -247,7 +199,7 @@ class LintTools(Family):
         The findings are those of md.lint. Severity block blocks edits, cap needs an
         overrideRationale if the edit makes it worse, style never blocks.
         """
-        return self._run("lint.check", {"path": path})
+        return self._run("lint.check", locals())
 
 
 class MdTools(Family):
@@ -273,17 +225,7 @@ class MdTools(Family):
         seven need an overrideRationale. Nested content stays with its item. An item that matches
         nothing, or matches twice, is refused.
         """
-        return self._run(
-            "md.curate_list",
-            {
-                "path": path,
-                "section_anchor": section_anchor,
-                "ops": ops,
-                "items": items,
-                "reason": reason,
-                **shared,
-            },
-        )
+        return self._run("md.curate_list", locals())
 
     def fix(self, path: str, **shared: Unpack[WriteFields]) -> Answer[Fixed]:
         """Fix the mechanical findings of lint: canonical headings, white space, blank lines and line ends.
@@ -291,7 +233,7 @@ class MdTools(Family):
         Words, anchors, identity, code and the Change Log stay as they are. Without such a finding
         the document stays unchanged. md.lint lists the other findings, which need your judgement.
         """
-        return self._run("md.fix", {"path": path, **shared})
+        return self._run("md.fix", locals())
 
     def lint(self, path: str) -> Answer[Lint]:
         """Report in sentences what is wrong with a document and whether that blocks edits.
@@ -299,7 +241,7 @@ class MdTools(Family):
         Warnings alone never block an edit; exceeding a cap further needs an overrideRationale.
         Where the settings let it come later, 'override owed' names the edits without one.
         """
-        return self._run("md.lint", {"path": path})
+        return self._run("md.lint", locals())
 
     def list_sections(self, path: str) -> Answer[Sequence[SectionName]]:
         """List the sections of a document with anchor, heading and first line.
@@ -307,7 +249,7 @@ class MdTools(Family):
         Use the anchor as sectionAnchor in other tools. A section without an anchor has an empty
         one; use its heading instead.
         """
-        return self._run("md.list_sections", {"path": path})
+        return self._run("md.list_sections", locals())
 
     def patch_section(
         self,
@@ -323,10 +265,7 @@ class MdTools(Family):
         Profiles and the overview get a Change Log line, so give a rationale. Send the section's
         hash as ifMatch to refuse the edit if the section has changed since you read it.
         """
-        return self._run(
-            "md.patch_section",
-            {"path": path, "section_anchor": section_anchor, "change": change, "opts": opts, **shared},
-        )
+        return self._run("md.patch_section", locals())
 
     def plant(
         self,
@@ -341,7 +280,7 @@ class MdTools(Family):
         The path decides the kind. An existing document is never overwritten. A relationship's
         profile needs participants.
         """
-        return self._run("md.plant", {"path": path, "title": title, "participants": participants, **shared})
+        return self._run("md.plant", locals())
 
     def repair(self, path: str, **shared: Unpack[WriteFields]) -> Answer[Repair]:
         """Put back anchors and identity that an outside edit removed. For maintainers only.
@@ -351,7 +290,7 @@ class MdTools(Family):
         their values back, and unreadable frontmatter is replaced. An uncertain repair is refused;
         use md.restore then. An undamaged document stays unchanged.
         """
-        return self._run("md.repair", {"path": path, **shared})
+        return self._run("md.repair", locals())
 
     def restore(
         self,
@@ -368,7 +307,7 @@ class MdTools(Family):
         recorded first, so no text is lost. The Change Log keeps its newer lines. Warnings name the
         anchors that disappear. A version that is itself damaged is refused.
         """
-        return self._run("md.restore", {"path": path, "version": version, "at": at, "event": event, **shared})
+        return self._run("md.restore", locals())
 
     def snapshot_history(self, path: str, **shared: Unpack[WriteFields]) -> Answer[HistoryPath]:
         """Keep a timestamped copy of a document's current version in its history.
@@ -376,7 +315,7 @@ class MdTools(Family):
         Edits of profiles and the overview keep the replaced version anyway. List copies with
         fs.list on history/{userId}/... and read them with fs.read.
         """
-        return self._run("md.snapshot_history", {"path": path, **shared})
+        return self._run("md.snapshot_history", locals())
 
 
 class ToolsTools(Family):
@@ -387,14 +326,14 @@ class ToolsTools(Family):
 
         You can send the example as it is, with paths of your own user.
         """
-        return self._run("tools.help", {"tool": tool})
+        return self._run("tools.help", locals())
 
     def list(self) -> Answer[Sequence[ToolLine]]:
         """List every tool with its purpose and whether you may use it.
 
         Use tools.help for the details of one tool.
         """
-        return self._run("tools.list", {})
+        return self._run("tools.list", locals())
 
 
 class Toolbelt(Family):
@@ -435,4 +374,4 @@ class Toolbelt(Family):
 
         Pass the tool and its arguments. A refusal is the same as the real call's.
         """
-        return self._run("propose_change", {"tool": tool, "args": args})
+        return self._run("propose_change", locals())
