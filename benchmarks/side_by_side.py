@@ -125,6 +125,8 @@ class _Run:
         process = self._client.process.pid
         cost = count(lambda: self._edit(document), _COUNTED_EDITS, process, server)
         self.figures["cost"] = cost and cost._asdict()
+        if cost is None:
+            print(f"  (not counted: the syncs of {self.name}; strace is missing or may not trace)")
 
     def crowd(self) -> None:
         """Make twenty edits of twenty sections at once, and look which of them are there."""

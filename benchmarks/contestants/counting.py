@@ -28,7 +28,7 @@ class Cost(NamedTuple):
 
 
 def count(work: Callable[[], object], times: int, process: int, server: int) -> Cost | None:
-    """Count over a few edits; without strace there is no count."""
+    """Count over a few edits; where strace is missing or may not trace, there is no count."""
     if shutil.which("strace") is None:
         return None
     theirs = _family(server)
@@ -38,10 +38,14 @@ def count(work: Callable[[], object], times: int, process: int, server: int) -> 
         with subprocess.Popen(
             [*command, "-o", trace.name, *watched], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as tracer:
-            _wait_until_traced(process, tracer)
+            if not _is_traced(process, tracer):
+                tracer.kill()
+                return None
             for _ in range(times):
                 work()
             tracer.send_signal(signal.SIGINT)
+        # A connection may have been opened meanwhile.
+        theirs |= _family(server)
         calls = _CALL.findall(Path(trace.name).read_text())
     syncs = [int(pid) for pid, call, *_ in calls if call != "sendto"]
     trips = _round_trips([each for each in calls if each[1] == "sendto" and int(each[0]) not in theirs])
@@ -54,15 +58,15 @@ def _family(parent: int) -> set[int]:
     return {parent, *(child.pid for child in psutil.Process(parent).children(recursive=True))}
 
 
-def _wait_until_traced(process: int, tracer: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + 10
-    status = Path("/proc", str(process), "status")
+def _is_traced(process: int, tracer: subprocess.Popen[bytes]) -> bool:
+    status, until = Path("/proc", str(process), "status"), time.monotonic() + 10
     while "TracerPid:\t0" in status.read_text():
         if tracer.poll() is not None or time.monotonic() > until:
-            raise OSError(f"strace can't watch process {process}")
+            return False
         time.sleep(0.01)
     # It attaches to one process after the other.
     time.sleep(0.3)
+    return True
 
 
 def _round_trips(sent: list[tuple[str, str, str, str]]) -> int:

@@ -132,7 +132,7 @@ def field(ground: Ground) -> Iterator[list[Started]]:
             try:
                 installed = package(each.package) if each.package else None
                 client = each.start(ground, installed)
-            except LeftOutError as error:
+            except (LeftOutError, EOFError, OSError) as error:
                 print(f"  (left out: {each.title}: {error})", flush=True)
                 continue
             stack.callback(client.close)
