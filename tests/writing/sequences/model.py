@@ -151,8 +151,11 @@ class Judge:
                 # The erasure took its answer, so that it is not carried out twice.
                 yield from [state] if call.dry_run else _openings(state, call)
             certain = replace(state, doubtful=state.doubtful - {call.identity})
+            # Without an event of its own the key is as before, whether the erasure took its answer or not.
+            left = state.doubtful if not _has_event(answer) else certain.doubtful
             for each in (certain, _forgotten(certain, call)):
-                yield from self._after(each, call, answer)
+                for after in self._after(each, call, answer):
+                    yield replace(after, doubtful=left)
             return
         is_busy = answer is not None and _code(answer) == _BUSY and call.key in self._shared_keys
         record = state.records.get(call.identity) if call.identity is not None else None
@@ -372,6 +375,10 @@ def _forgotten(state: State, call: Call) -> State:
 
 def _code(answer: Mapping[str, Any]) -> str:
     return "ok" if answer["ok"] else str(answer["error"]["code"])
+
+
+def _has_event(answer: Answer) -> bool:
+    return answer is not None and answer["ok"] and "eventId" in answer["meta"]
 
 
 def _distinct(states: Iterable[State]) -> list[State]:
