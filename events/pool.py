@@ -2,7 +2,7 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
@@ -42,17 +42,63 @@ class PoolBusyError(GardenError):
     code = "unavailable"
 
 
-PooledConnection = psycopg.Connection[DictRow]
+Work = Callable[[], None]
+"""Work that a caller does while the database works."""
 
 
-class _Waiting(psycopg.Connection[DictRow]):
-    """A connection that reports a failed wait for an answer as an error of the database."""
+class PooledConnection(psycopg.Connection[DictRow]):
+    """A connection that does the caller's work `meanwhile`, between sending a statement and its answer.
 
-    def wait(self, *words: Any, **named: Any) -> Any:
+    It reports a failed wait for an answer as an error of the database. It keeps a cursor for each statement,
+    with what psycopg has worked out for the statement's values.
+    """
+
+    meanwhile: Work | None = None
+
+    def __init__(self, *words: Any, **named: Any) -> None:
+        super().__init__(*words, **named)
+        self._cursors: dict[bytes, psycopg.Cursor[DictRow]] = {}
+
+    def ask(
+        self, statement: bytes, values: Mapping[str, Any], meanwhile: Work | None = None
+    ) -> psycopg.Cursor[DictRow]:
+        """Run a prepared statement in one round trip; do the caller's work meanwhile.
+
+        An error that is no answer of the server closes the connection: the answer might be left on its way,
+        and be taken for that of the next statement.
+        """
+        cursor = self._cursors.get(statement)
+        if cursor is None:
+            cursor = self._cursors[statement] = self.cursor()
+        self.meanwhile = meanwhile
         try:
-            return super().wait(*words, **named)
+            return cursor.execute(statement, values, prepare=True)
+        except BaseException as error:
+            if getattr(error, "sqlstate", None) is None:
+                self.close()
+            raise
+        finally:
+            self.meanwhile = None
+
+    def wait(self, gen: Generator[Any, Any, Any], *words: Any, **named: Any) -> Any:
+        """Wait for an answer of the server."""
+        if self.meanwhile is not None:
+            gen = _working(gen, self.meanwhile)
+        try:
+            return super().wait(gen, *words, **named)
         except OSError as error:
             raise psycopg.OperationalError(f"waiting for it failed: {error.strerror}") from None
+
+
+def _working(answer: Generator[Any, Any, Any], work: Work) -> Generator[Any, Any, Any]:
+    """Wait for an answer as psycopg does, and work as soon as the statement is sent."""
+    try:
+        awaited = next(answer)
+        work()
+        while True:
+            awaited = answer.send((yield awaited))
+    except StopIteration as ended:
+        return ended.value
 
 
 class Pool:
@@ -91,10 +137,10 @@ class Pool:
         self._url = url
         self._revive = revive
         self._options = " ".join(f"-c {name}={value}" for name, value in options.items())
-        self._places = threading.BoundedSemaphore(size_max)
+        self._size_max = size_max
         self.lock_seconds = lock_seconds
         self._wait_seconds = lock_seconds + statement_seconds
-        self._guard = threading.Lock()
+        self._freed = threading.Condition(threading.Lock())
         self._in_use = 0
         self._log = SeldomLog()
         # The one used last is taken first: it is most likely alive.
@@ -163,42 +209,46 @@ class Pool:
 
     def take(self) -> PooledConnection:
         """Lend a connection until `give_back`."""
-        if not self._places.acquire(timeout=self._wait_seconds):
-            raise PoolBusyError(
-                "Every connection to the database has been in use for too long.",
-                hint="Try again in a moment.",
-            )
-        self._count(1)
-        try:
-            return self._idle.pop()
-        except IndexError:
-            pass
+        with self._freed:
+            if not self._freed.wait_for(lambda: self._in_use < self._size_max, self._wait_seconds):
+                raise PoolBusyError(
+                    "Every connection to the database has been in use for too long.",
+                    hint="Try again in a moment.",
+                )
+            self._in_use += 1
+            if self._idle:
+                return self._idle.pop()
         try:
             with translate_errors(self._log):
                 return self._connect()
         except BaseException:
-            self._release()
+            self._free(None)
             raise
+
+    def take_idle(self) -> PooledConnection | None:
+        """Lend an idle connection until `give_back`, or None; nothing is waited for."""
+        with self._freed:
+            if not self._idle or self._in_use >= self._size_max:
+                return None
+            self._in_use += 1
+            return self._idle.pop()
 
     def give_back(self, connection: PooledConnection) -> None:
         """Take a connection back, and keep it unless it is closed."""
-        if not connection.closed:
-            self._idle.append(connection)
-        self._release()
+        self._free(None if connection.closed else connection)
+
+    def _free(self, connection: PooledConnection | None) -> None:
+        with self._freed:
+            if connection is not None:
+                self._idle.append(connection)
+            self._in_use -= 1
+            self._freed.notify()
 
     def drop_idle_connections(self) -> None:
         """Close the idle connections: after a restart of the server they are dead."""
         with suppress(IndexError):
             while True:
                 self._idle.pop().close()
-
-    def _release(self) -> None:
-        self._count(-1)
-        self._places.release()
-
-    def _count(self, change: int) -> None:
-        with self._guard:
-            self._in_use += change
 
     def _connect(self) -> PooledConnection:
         try:
@@ -210,7 +260,7 @@ class Pool:
 
     def _open(self) -> PooledConnection:
         try:
-            return _Waiting.connect(
+            return PooledConnection.connect(
                 self._url,
                 autocommit=True,
                 row_factory=dict_row,
@@ -229,14 +279,23 @@ def translate_errors(log: Log = log_why) -> Iterator[None]:
     """Turn errors of the database into errors that say what to do."""
     try:
         yield
-    except errors.LockNotAvailable:
-        raise InProgressError(
-            "Another change of this document is taking too long.", hint="Try again in a few seconds."
-        ) from None
-    except (psycopg.DataError, errors.CheckViolation, errors.NotNullViolation, UnicodeEncodeError) as error:
-        raise NotRecordableError(
-            f"This can't be recorded: {str(error).splitlines()[0]}.",
-            hint="Ids are lower-case letters, digits, '-' and '_'; texts hold no NUL and no lone surrogates.",
-        ) from None
-    except psycopg.OperationalError as error:
-        raise unavailable(error, log) from None
+    except (psycopg.Error, UnicodeEncodeError) as error:
+        raise translated(error, log) from None
+
+
+def translated(error: Exception, log: Log = log_why) -> Exception:
+    """The error that says what to do, for an error of the database; a bug stays what it is."""
+    match error:
+        case errors.LockNotAvailable():
+            return InProgressError(
+                "Another change of this document is taking too long.", hint="Try again in a few seconds."
+            )
+        case psycopg.DataError() | errors.CheckViolation() | errors.NotNullViolation() | UnicodeEncodeError():
+            return NotRecordableError(
+                f"This can't be recorded: {str(error).splitlines()[0]}.",
+                hint="Ids are lower-case letters, digits, '-' and '_'; texts hold no NUL and no lone "
+                "surrogates.",
+            )
+        case psycopg.OperationalError():
+            return unavailable(error, log)
+    return error

@@ -7,6 +7,9 @@ A change costs three round trips:
 3. `finish(...)` marks the event as written and committed, moves the head, answers the request and gives the
    lock back, durably. Then the event is numbered in the feed, without waiting for the disk.
 
+`attempt(...)` leaves out the first: where this process knows the document's head, `begin` takes the lock, if
+it is free and the head is still that one. This may only succeed; otherwise nothing happens.
+
 The caller may work while 2 and 3 wait for the disk. `log` costs the first two. The lock belongs to the
 database session, so it ends with the connection, and the connection ends with its process.
 """
@@ -21,8 +24,10 @@ from uuid import UUID
 from garden.events.database import DatabaseUnavailableError
 from garden.events.idempotency import RequestIdentity
 from garden.events.keyring import Keyring
+from garden.events.known_heads import FoundHead, KnownHeads
 from garden.events.pool import Pool, PooledConnection, translate_errors
-from garden.events.records import JOURNAL, Caller, Statement
+from garden.events.records import JOURNAL, Caller, Head, Statement
+from garden.events.rows import head_of, last_change_of
 from garden.events.statements import statements
 from garden.events.stream import LockedStream
 from garden.events.turns import Turns
@@ -47,6 +52,36 @@ class EventStore:
         self.turns = Turns(pool.lock_seconds)
         self._keys = keys
         self._now = now
+        self._known = KnownHeads()
+
+    @contextmanager
+    def attempt(
+        self, caller: Caller, path: str, request: RequestIdentity | None
+    ) -> Iterator[LockedStream | None]:
+        """Open a document as this process knows it, without its lock; None where that would not succeed.
+
+        Another thread at the document would take the lock meanwhile, and a connection is not waited for.
+        """
+        found, lock, keys = (
+            self._known.find(caller.user_id, path),
+            lock_number(caller.user_id, path),
+            self._keys(),
+        )
+        if not (found and found.may_be_tried(request)) or self.turns.members(lock):
+            yield None
+            return
+        with self.turns.turn(lock):
+            connection = self._pool.take_idle()
+            if connection is None:
+                yield None
+                return
+            stream = LockedStream(
+                connection, found, lock, caller, path, request, keys, self._now, is_tried=True
+            )
+            try:
+                yield stream
+            finally:
+                self._end(stream)
 
     @contextmanager
     def document(
@@ -64,7 +99,15 @@ class EventStore:
                 with stream.hold():
                     yield stream
             finally:
-                self._pool.give_back(stream.connection)
+                self._end(stream)
+
+    def _end(self, stream: LockedStream) -> None:
+        """Give back a stream's lock and connection, and keep what is known of the document."""
+        try:
+            stream.leave()
+        finally:
+            self._known.keep(stream.caller.user_id, stream.path, stream.known)
+            self._pool.give_back(stream.connection)
 
     @contextmanager
     def lock_second(
@@ -134,18 +177,11 @@ class EventStore:
         }
         try:
             with translate_errors():
-                found = connection.execute(statements("store")["open_stream"], values, prepare=True)
+                found = connection.ask(statements("store")["open_stream"], values)
                 row = found.fetchone() or {}
-            return LockedStream(
-                connection,
-                row,
-                lock=lock,
-                caller=caller,
-                path=path,
-                request=request,
-                keys=keys,
-                now=self._now,
-            )
+            head = Head() if row["version"] is None else head_of(row)
+            known = FoundHead(head, last_change_of(row), row["damage"], row["has_erased"])
+            return LockedStream(connection, known, lock, caller, path, request, keys, self._now, earlier=row)
         except BaseException:
             # The lock may have been taken before the rest failed; it goes with the connection.
             connection.close()

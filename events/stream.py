@@ -1,4 +1,7 @@
-"""A document's stream of events, or the user's journal, under its lock."""
+"""A document's stream of events, or the user's journal, under its lock.
+
+A stream may also be `tried`: its head is what this process knows, and its first step takes the lock.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -6,21 +9,31 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self
 from uuid import UUID
 
+import psycopg
+
 from garden.events.database import DatabaseUnavailableError
-from garden.events.idempotency import EarlierRequest, RequestIdentity
+from garden.events.idempotency import EarlierRequest, InProgressError, RequestIdentity
 from garden.events.identifiers import uuid7
 from garden.events.keyring import Keyring
+from garden.events.known_heads import FoundHead
 from garden.events.payloads import payload_json
-from garden.events.pool import PooledConnection, translate_errors
-from garden.events.records import Annotation, Caller, DocumentChange, Event, Head, Statement, head_after
-from garden.events.round_trips import Work, pipelined, report_conflict, report_lost_answer
+from garden.events.pool import PooledConnection, Work, translate_errors
+from garden.events.records import (
+    Annotation,
+    Caller,
+    DocumentChange,
+    Event,
+    Head,
+    Statement,
+    change_of,
+    head_after,
+)
+from garden.events.round_trips import in_one_transaction, report_lost_answer, writers_error
 from garden.events.rows import (
     HEAD_SEAL,
     NEW_EVENT,
     Row,
-    head_of,
     head_row,
-    last_change_of,
     parameters,
     seal_row,
     transition_values,
@@ -32,6 +45,10 @@ from garden.events.statements import statements
 from garden.events.stored_requests import answer_values, find_earlier, request_values
 
 _TICK = timedelta(microseconds=1)
+
+
+class OutdatedPlanError(InProgressError):
+    """The plan was made without the lock; the document is locked, or no longer what was known of it."""
 
 
 class EventName(NamedTuple):
@@ -47,28 +64,28 @@ class LockedStream:
     def __init__(
         self,
         connection: PooledConnection,
-        row: Row,
-        *,
+        found: FoundHead,
         lock: int,
         caller: Caller,
         path: str,
         request: RequestIdentity | None,
         keys: Keyring,
         now: Callable[[], datetime],
+        *,
+        earlier: Row | None = None,
+        is_tried: bool = False,
     ) -> None:
         self.caller = caller
         self.path = path
-        self.head = Head() if row["version"] is None else head_of(row)
-        self.found_head = self.head
-        self.damage: Mapping[str, Any] | None = row["damage"]
-        self.last_change = last_change_of(row)
-        # Whether words of this user were erased, so that new text has to be compared with them.
-        self.has_erased: bool = row["has_erased"]
+        self.found_head = self.head = found.head
+        self.last_change, self.damage, self.has_erased = found.last_change, found.damage, found.has_erased
         self.request = request
-        self._row = row
+        self._earlier_row = earlier
         self.earlier: EarlierRequest | None = None
         self.connection = connection
-        self._lock: int | None = lock
+        self._lock = lock
+        self.holds_lock = not is_tried
+        self.is_tried = is_tried
         self._keys = keys
         self._now = now
 
@@ -93,11 +110,14 @@ class LockedStream:
         *,
         meanwhile: Work | None = None,
     ) -> Event:
-        """Record a change durably before it happens: enough for another process to finish or undo it."""
+        """Record a change durably before it happens: enough for another process to finish or undo it.
+
+        A tried stream takes its lock with this step, unless the document is no longer what is known of it.
+        """
         self._require_nothing_open()
         event, row = self._next_event(statement, change, Status.PENDING, name=name)
         head = self._head_with_tail(event, open_event_id=event.event_id)
-        self._add(event, row, head, response=None, lock=None, meanwhile=meanwhile)
+        self._add(event, row, head, response=None, meanwhile=meanwhile)
         return event
 
     def mark_written(self, event: Event) -> Event:
@@ -109,6 +129,10 @@ class LockedStream:
     def commit(self, event: Event, response: Mapping[str, Any], *, keep: bool = False) -> Event:
         """Commit a written change and answer its request; release the lock unless `keep`."""
         return self._end(event, None, self._next_state(event, Status.COMMITTED), response, keep=keep)
+
+    def confirm_lock(self) -> None:
+        """Make sure that the lock was never lost: it ends with the database session, which must answer."""
+        self._send("act_for", {"user_id": self.caller.user_id})
 
     def finish(
         self,
@@ -145,10 +169,10 @@ class LockedStream:
         event, row = self._next_event(statement, change, Status.COMMITTED, name=name, by=by)
         head = head_after(self._head_with_tail(event), event)
         if change is not None:
-            self._add(event, row, head, None, None)
+            self._add(event, row, head, None)
             return event
         with report_lost_answer():
-            self._add(event, row, head, {"eventId": str(event.event_id)}, self._lock)
+            self._add(event, row, head, {"eventId": str(event.event_id)}, release=True)
         return event
 
     def annotate(self, event_id: UUID, statement: Statement) -> None:
@@ -174,12 +198,12 @@ class LockedStream:
         values = {
             **parameters(row),
             **self._of_request(event_id, at, {"eventId": str(event_id), "annotated": True}),
-            "head_seal": self._head_seal(tail),
+            "head_seal": self._sealed(tail).seal.mac,
             "lock": self._lock,
         }
         with report_lost_answer():
-            self._send("add_annotation", values, f"Event {event_id}", settles=True)
-        self._lock = None
+            self._send("add_annotation", values, f"Event {event_id}")
+        self.holds_lock = False
 
     def forget_earlier(self, *, unless_made_at: datetime | None = None) -> None:
         """Free the key of the earlier request, which the caller's own request does not repeat.
@@ -194,7 +218,7 @@ class LockedStream:
             "event_id": self.earlier.event_id,
             "unless_made_at": unless_made_at,
         }
-        with translate_errors(), pipelined(self.connection) as connection:
+        with in_one_transaction(self.connection, "The request") as connection:
             connection.execute(statements("store")["act_for"], values)
             forgotten = connection.execute(statements("store")["forget_request"], values)
         if forgotten.fetchone() is not None:
@@ -202,9 +226,9 @@ class LockedStream:
 
     def rebuild_head(self, head: Head) -> None:
         """Replace a head that does not fit the stream's events."""
-        seal = seal_head(self.caller.user_id, self.path, head, self._keys)
-        row = {**head_row(self.caller.user_id, self.path, head), **seal_row(seal, HEAD_SEAL)}
-        with translate_errors(), report_conflict("The head"), pipelined(self.connection) as connection:
+        head = self._sealed(head)
+        row = {**head_row(self.caller.user_id, self.path, head), **seal_row(head.seal, HEAD_SEAL)}
+        with in_one_transaction(self.connection, "The head") as connection:
             connection.execute(statements("store")["act_for"], row)
             connection.execute(statements("store")["put_head"], row)
         self.head = head
@@ -214,11 +238,18 @@ class LockedStream:
         """Compare the request with the earlier one of its key; release the lock on leaving."""
         try:
             with translate_errors():
-                self.earlier = find_earlier(self.caller.user_id, self.request, self._row, self._keys)
+                if self._earlier_row is not None:
+                    self.earlier = find_earlier(
+                        self.caller.user_id, self.request, self._earlier_row, self._keys
+                    )
                 yield self
         finally:
+            self.leave()
+
+    def leave(self) -> None:
+        """Release the lock, or close the connection that holds it: the result of the steps stands."""
+        if self.holds_lock:
             try:
-                # The result of the block stands, whether the lock can be given back or not.
                 with suppress(DatabaseUnavailableError):
                     self.release()
             finally:
@@ -227,15 +258,16 @@ class LockedStream:
                     self.connection.close()
 
     @property
-    def holds_lock(self) -> bool:
-        """Whether the lock has not been released yet."""
-        return self._lock is not None
+    def known(self) -> FoundHead:
+        """What the steps up to now leave to know."""
+        key = self.request.key if self.request else None
+        return FoundHead(self.head, self.last_change, self.damage, self.has_erased, key)
 
     def release(self) -> None:
         """Release the lock, unless the last step has done so."""
-        if self._lock is not None:
+        if self.holds_lock:
             self._send("unlock", {"lock": self._lock})
-            self._lock = None
+            self.holds_lock = False
 
     def _add(
         self,
@@ -243,26 +275,28 @@ class LockedStream:
         row: Row,
         head: Head,
         response: Mapping[str, Any] | None,
-        lock: int | None,
         *,
+        release: bool = False,
         meanwhile: Work | None = None,
     ) -> None:
+        head = self._sealed(head)
         values = {
             **self._of_request(event.event_id, event.created_at, response),
             **parameters({name: row[name] for name in NEW_EVENT}),
-            "head_seal": self._head_seal(head),
-            "lock": lock,
+            "known_seal": self.head.seal.mac if self.is_tried else None,
+            "head_seal": head.seal.mac,
+            "lock": self._lock if release or self.is_tried else None,
         }
-        self._send(
-            "add_event",
-            values,
-            f"Event {event.event_id}",
-            meanwhile=meanwhile,
-            settles=event.status is Status.COMMITTED,
-        )
+        [added] = self._send("add_event", values, f"Event {event.event_id}", meanwhile=meanwhile)
+        if not added["begun"]:
+            raise OutdatedPlanError("The document is not as it was when the change was planned.")
+        self.is_tried, self.holds_lock = False, not release
+        self._move_head(head, event)
+
+    def _move_head(self, head: Head, event: Event) -> None:
         self.head = head
-        if lock is not None:
-            self._lock = None
+        if head.head_event_id == event.event_id:
+            self.last_change = change_of(event)
 
     def _end(
         self,
@@ -275,18 +309,18 @@ class LockedStream:
         meanwhile: Work | None = None,
     ) -> Event:
         closed = self.head._replace(open_event_id=None, updated_at=ended.committed_at or ended.failed_at)
-        head = head_after(closed, ended) if ended.status is Status.COMMITTED else closed
+        head = self._sealed(head_after(closed, ended) if ended.status is Status.COMMITTED else closed)
         values = {
+            "stream": self.path,
             **transition_values(ended, event.status),
             **written_values(written),
             **answer_values(self.caller.user_id, event.idempotency_key, event.event_id, response, self._keys),
-            "head_seal": self._head_seal(head),
+            "head_seal": head.seal.mac,
             "lock": None if keep else self._lock,
         }
-        self._send("end_event", values, f"Event {event.event_id}", meanwhile=meanwhile, settles=True)
-        self.head = head
-        if not keep:
-            self._lock = None
+        self._send("end_event", values, f"Event {event.event_id}", meanwhile=meanwhile)
+        self._move_head(head, ended)
+        self.holds_lock = keep
         return ended
 
     def _next_event(
@@ -355,9 +389,9 @@ class LockedStream:
             updated_at=event.created_at,
         )
 
-    def _head_seal(self, head: Head) -> bytes:
-        """The seal of a new head; the database takes its columns from the event beside it."""
-        return seal_head(self.caller.user_id, self.path, head, self._keys).mac
+    def _sealed(self, head: Head) -> Head:
+        """A new head with its seal; the database takes its columns from the event beside it."""
+        return head._replace(seal=seal_head(self.caller.user_id, self.path, head, self._keys))
 
     def _of_request(self, event_id: UUID, at: datetime, response: Mapping[str, Any] | None) -> dict[str, Any]:
         return request_values(self.caller.user_id, self.request, event_id, at, response, self._keys)
@@ -376,20 +410,17 @@ class LockedStream:
         what: str = "The document",
         *,
         meanwhile: Work | None = None,
-        settles: bool = False,
-    ) -> None:
-        """Send a statement, do the caller's work meanwhile, and number a settled event in the feed.
-
-        The pipeline sends each statement at once and waits for the answers at its end.
-        """
-        if self._lock is None:
+    ) -> list[dict[str, Any]]:
+        """Send a statement, do the caller's work while the database works, and return the rows."""
+        if not (self.holds_lock or self.is_tried):
             raise StaleStateError(
                 "The document's lock has been given back.", hint="Open the document again for the next step."
             )
-        with translate_errors(), report_conflict(what), pipelined(self.connection) as connection:
-            connection.execute(statements("store")[name], values, prepare=True)
-            if meanwhile is not None:
-                meanwhile()
-            if settles:
-                stream = {"user_id": self.caller.user_id, "stream": self.path}
-                connection.execute(statements("store")["number_stream"], stream, prepare=True)
+        try:
+            found = self.connection.ask(statements("store")[name], values, meanwhile)
+        except (psycopg.Error, UnicodeEncodeError) as error:
+            if self.is_tried:
+                # The lock may have been taken before the rest failed; it goes with the connection.
+                self.connection.close()
+            raise writers_error(error, what) from None
+        return found.fetchall() if found.description else []

@@ -1,5 +1,5 @@
--- The statements that write. One round trip is one function of the schema, or a procedure where it commits, and after
--- that the numbering in the feed. Rows are sent as versioned types, which a column added to a table does not change.
+-- The statements that write. One round trip is one function of the schema, or a procedure where it commits and then
+-- numbers in the feed. Rows are sent as versioned types, which a column added to a table does not change.
 
 -- name: open_stream
 select * from garden.open_stream(%(user_id)s, %(path)s, %(lock)s, %(key)s, %(now)s);
@@ -8,33 +8,32 @@ select * from garden.open_stream(%(user_id)s, %(path)s, %(lock)s, %(key)s, %(now
 select pg_advisory_unlock(%(lock)s);
 
 -- name: add_event
-call garden.record_event(
+call garden.add_event(
     row({:new_event})::garden.event_v1,
+    %(known_seal)s,
     %(head_seal)s,
     row(%(idempotency_key)s, %(fingerprint)s, %(response)s, %(expires_at)s, %(request_seal)s,
         %(answer_seal)s)::garden.request_v1,
-    %(lock)s
+    %(lock)s,
+    null
 );
 
 -- name: mark_written
 select garden.mark_written(%(user_id)s, %(event_id)s, row({:new_state})::garden.event_state);
 
 -- name: end_event
-call garden.end_event(
-    %(user_id)s, %(event_id)s, %(expected)s,
+call garden.finish_event(
+    %(stream)s, %(user_id)s, %(event_id)s, %(expected)s,
     row({:written_state})::garden.event_state,
     row({:new_state})::garden.event_state,
     %(head_seal)s, %(idempotency_key)s, %(response)s, %(answer_seal)s, %(lock)s
 );
 
--- name: number_stream
-select garden.number_stream(%(user_id)s, %(stream)s);
-
 -- name: number_rest
 select garden.number_rest(%(user_id)s) as streams;
 
 -- name: add_annotation
-call garden.record_annotation(
+call garden.add_annotation(
     row({:annotation})::garden.annotation_v1,
     %(head_seal)s,
     row(%(idempotency_key)s, %(fingerprint)s, %(response)s, %(expires_at)s, %(request_seal)s,

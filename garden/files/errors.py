@@ -93,6 +93,10 @@ class FileChangedError(FileError):
         )
 
 
+class ContentRemovedError(FileChangedError):
+    """Another process has removed the new content before it took the document's place."""
+
+
 class FileBusyError(FileError):
     """The file kept changing while it was read."""
 

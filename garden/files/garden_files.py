@@ -202,12 +202,16 @@ class GardenFiles(GardenFolders):
         else:
             self.replace(path, file.text.encode(), expected=file.hash)
 
+    def is_confirmed(self, path: GardenPath) -> bool:
+        """Whether no earlier write of this process is left to be brought to the disk."""
+        return path not in self._unconfirmed
+
     def confirm(self, path: GardenPath) -> None:
         """Bring to the disk what an earlier write of this process could not bring there.
 
         Until then a document takes no edits and answers no request for the second time.
         """
-        if path not in self._unconfirmed:
+        if self.is_confirmed(path):
             return
         copy = self._unconfirmed[path]
         if copy is not None:

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from garden.files.beneath import Handles, rename_new
-from garden.files.errors import FileChangedError, SyncFailedError, translate_os_errors
+from garden.files.errors import ContentRemovedError, SyncFailedError, translate_os_errors
 from garden.files.failpoints import Failpoint, reach
 from garden.files.paths import GardenPath
 from garden.files.plain_files import (
@@ -69,7 +69,7 @@ class PreparedFile:
                 rename_new(self.fresh.name, self.path.name, self.folder, self.folder)
             except FileNotFoundError:
                 # Another process settled this edit, and removed its temporary file.
-                raise FileChangedError from None
+                raise ContentRemovedError from None
             reach(Failpoint.REPLACED)
             self._sync_names()
 
@@ -114,4 +114,5 @@ class PreparedFile:
         try:
             put_in_place(self.fresh, self.path.name, status, self.folder)
         except FileNotFoundError:
-            raise FileChangedError from None
+            # Another process settled this edit, or took its temporary file for a stray.
+            raise ContentRemovedError from None

@@ -27,16 +27,21 @@ class LostCopies:
 
     def rebuild(self, stream: LockedStream, path: GardenPath) -> bool:
         """Make the copy of the newest change again if it is missing; returns whether it was."""
-        change = stream.last_change
-        # A change that was settled since has its copy.
-        is_newest = change is not None and change.event_id == stream.head.head_event_id
-        copy = copy_left_by(path, change) if change and is_newest else None
-        if copy is None or self.files.exists(copy):
+        copy = self.find(stream, path)
+        if copy is None:
             return False
         text = self.reader.text_at(path.user_id, path.text, stream.head.version - 1)
         self.files.history.write(copy, text.encode())
         structlog.get_logger("garden.recovery").warning("a lost copy was made again", path=copy.text)
         return True
+
+    def find(self, stream: LockedStream, path: GardenPath) -> GardenPath | None:
+        """The copy of the newest change if it is missing, or None."""
+        change = stream.last_change
+        # A change that was settled since has its copy.
+        is_newest = change is not None and change.event_id == stream.head.head_event_id
+        copy = copy_left_by(path, change) if change and is_newest else None
+        return copy if copy and not self.files.exists(copy) else None
 
 
 def copy_left_by(path: GardenPath, change: LastChange) -> GardenPath | None:

@@ -10,11 +10,16 @@
 While step 3 waits for the database's disk, the new content is synced; while step 5 waits, the folders are.
 
 A refusal comes before step 3, and leaves nothing behind but an adopted outside edit.
+
+Where this process knows the head, steps 1 and 3 are one: the edit is planned without the lock, and the step
+that records it takes the lock, if it is free, and compares the head. Such a tried plan may only succeed. In
+all other cases it leaves nothing, and the edit takes the steps above: every other answer comes from there.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 from garden.events.database import DatabaseUnavailableError
@@ -22,10 +27,17 @@ from garden.events.idempotency import RequestIdentity
 from garden.events.records import Caller, Event
 from garden.events.store import EventStore
 from garden.events.stream import EventName, LockedStream
-from garden.files.errors import CopyLeftError, FileMissingError, StorageError, SyncFailedError
+from garden.files.errors import (
+    ContentRemovedError,
+    CopyLeftError,
+    FileMissingError,
+    StorageError,
+    SyncFailedError,
+)
 from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
+from garden.files.prepared_file import PreparedFile
 from garden.grammar.errors import GardenError
 from garden.home.disk_space import DiskSpace
 from garden.writing.adoption import DriftAdopter
@@ -111,6 +123,9 @@ class WritePath:
         self, caller: Caller, intent: Intent, request: RequestIdentity | None, build_result: BuildResult
     ) -> WriteOutcome:
         """Carry an intent through all steps; a returned outcome survives any crash."""
+        tried = self._try(caller, intent, request, build_result)
+        if tried is not None:
+            return tried
         path = intent.path
         with self.store.document(caller, path.text, request) as stream:
             reach(Failpoint.LOCKED)
@@ -119,17 +134,49 @@ class WritePath:
             if replay is not None:
                 return replay
             opened = self.open_and_adopt(stream, path, recreates=intent.recreates)
-            name = stream.next_name()
             intent = intent.at_version(stream.head.version, opened.current)
-            plan = self.planner.plan(intent, opened.current, name, stream.damage, missing=opened.missing)
-            reach(Failpoint.PLANNED)
-            outcome = _outcome(plan, build_result(plan), opened.adopted)
-            if plan.unchanged:
-                return replace(outcome, unchanged=True)
-            self.erased_text.refuse_plan(stream, plan)
-            self.disk_space.check()
-            response = stored_response(outcome)
-            event = self._carry_out(stream, plan, name, response)
+            return self._write(stream, intent, opened, build_result)
+
+    def _try(
+        self, caller: Caller, intent: Intent, request: RequestIdentity | None, build_result: BuildResult
+    ) -> WriteOutcome | None:
+        """Carry an intent out by a plan made without the lock; None, and no trace, unless it succeeds."""
+        if intent.is_special:
+            return None
+        with self.store.attempt(caller, intent.path.text, request) as stream:
+            try:
+                current = self._read_unchanged(stream, intent.path) if stream else None
+                if stream is None or current is None:
+                    return None
+                outcome = self._write(stream, intent, LockedDocument(current, None), build_result)
+                return None if outcome.unchanged else outcome
+            except (GardenError, UnicodeEncodeError):
+                if stream is not None and not stream.is_tried:
+                    raise
+                return None
+
+    def _read_unchanged(self, stream: LockedStream, path: GardenPath) -> GardenDocument | None:
+        """Read a document that is as its head says, with nothing to settle, adopt or make again."""
+        if not self.files.is_confirmed(path):
+            return None
+        file = self.files.read(path)
+        if file.hash != stream.head.file_hash or self.lost_copies.find(stream, path):
+            return None
+        return self.documents.parse_file(path, file)
+
+    def _write(
+        self, stream: LockedStream, intent: Intent, opened: LockedDocument, build_result: BuildResult
+    ) -> WriteOutcome:
+        """Plan an intent for an open document, and carry it out."""
+        name = stream.next_name()
+        plan = self.planner.plan(intent, opened.current, name, stream.damage, missing=opened.missing)
+        reach(Failpoint.PLANNED)
+        outcome = _outcome(plan, build_result(plan), opened.adopted)
+        if plan.unchanged:
+            return replace(outcome, unchanged=True)
+        self.erased_text.refuse_plan(stream, plan)
+        self.disk_space.check()
+        event = self._carry_out(stream, plan, name, stored_response(outcome))
         self.documents.remember(plan.after)
         return replace(outcome, event_id=event.event_id)
 
@@ -139,12 +186,15 @@ class WritePath:
         """Record a planned change, write it and seal it; the files are synced while the database syncs."""
         path, replaces_file = plan.intent.path, plan.before is not None and not plan.missing
         copy = path.copy_of(name.at, name.event_id) if plan.keeps_copy else None
-        with self.files.prepare(
+        was_locked = not stream.is_tried
+        prepare = partial(
+            self.files.prepare,
             path,
             plan.content,
             expected=plan.before.raw_hash if plan.before and replaces_file else None,
             keep_previous=copy if replaces_file else None,
-        ) as prepared:
+        )
+        with prepare(under_lock=was_locked) as prepared:
             reach(Failpoint.PREPARED)
             content, names = SideWork(prepared.sync_content), SideWork(prepared.sync_names)
             statement, change = plan.statement(response), plan.change()
@@ -152,7 +202,12 @@ class WritePath:
             with record_failure(stream, event):
                 reach(Failpoint.BEGUN)
                 content.check()
-                prepared.put()
+                try:
+                    prepared.put()
+                except ContentRemovedError:
+                    if was_locked:
+                        raise
+                    _put_again(stream, prepare)
             # If this fails, the next process to open the document does it and seals the change.
             if plan.before and plan.missing and copy:
                 self._write_missing_version(copy, plan.before)
@@ -265,6 +320,21 @@ class WritePath:
             self.files.history.write(copy, version.text.encode())
         except StorageError:
             raise SyncFailedError(replaced=True) from None
+
+
+def _put_again(stream: LockedStream, prepare: Callable[..., AbstractContextManager[PreparedFile]]) -> None:
+    """Write new content once more that another process removed, as a stray, before its writer had the lock.
+
+    A process that settled the edit has removed it too. The lock was never lost if it is still there after
+    the content is; and who settles the edit from then on removes that.
+    """
+    with prepare(under_lock=False) as prepared:
+        prepared.sync_content()
+        try:
+            stream.confirm_lock()
+        except DatabaseUnavailableError:
+            raise ContentRemovedError from None
+        prepared.put()
 
 
 @contextmanager

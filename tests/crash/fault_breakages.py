@@ -59,7 +59,7 @@ def failed_changes_left_on_the_disk() -> Iterator[None]:
 
 def a_lock_that_is_left_behind() -> AbstractContextManager[Any]:
     def kept(stream: LockedStream) -> None:
-        stream._lock = None
+        stream.holds_lock = False
 
     return mock.patch.object(LockedStream, "release", kept)
 

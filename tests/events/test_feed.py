@@ -4,7 +4,7 @@ import itertools
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from uuid import UUID
 
 import pytest
@@ -14,6 +14,7 @@ from garden.events.feed import BATCH_ENTRIES_MAX, Entry, FeedReader, InvalidPosi
 from garden.events.pool import Pool
 from garden.events.reader import Query
 from tests.support.accounts import ADA, BEN, NOTES, Account, account_on, fresh_text
+from tests.support.unnumbered import without_numbering
 from tests.support.waiting import until
 
 # A writer waits until another transaction has committed.
@@ -42,15 +43,11 @@ def told(feed: FeedReader, user_id: str = "ada", position: str | None = None) ->
 
 def left_unnumbered(account: Account, path: str = NOTES) -> UUID:
     """Make a change whose writer dies once it is sealed, before it is numbered."""
-
-    def die() -> None:
-        raise RuntimeError("the writer dies")
-
     text = fresh_text()
-    with suppress(RuntimeError), account.store.document(ADA, path) as stream:
+    with without_numbering(), account.store.document(ADA, path) as stream:
         event = account.begin(stream, text)
         account.texts[path] = text
-        stream.finish(event, {}, meanwhile=die)
+        stream.finish(event, {})
     return event.event_id
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from garden.application import Garden, open_garden
+from garden.events.known_heads import KnownHeads
 from garden.home.folder import Home
 from garden.session import Session
 
@@ -63,6 +64,11 @@ def anchors_of(path: str, sections: int = SECTIONS) -> list[str]:
         return [f"s{number} v1" for number in range(sections)]
     others = [f"s{number} v1" for number in range(sections - len(OWN_SECTIONS))]
     return [f"{name} v1" for name in OWN_SECTIONS] + others
+
+
+def forget_heads(garden: Garden) -> None:
+    """Let the next change of every document take the lock before it is planned."""
+    garden.services.store._known = KnownHeads()
 
 
 def plant(session: Session, path: str, sections: int = SECTIONS) -> None:

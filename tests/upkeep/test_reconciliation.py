@@ -11,7 +11,6 @@ import pytest
 
 from garden.application import Garden
 from garden.events.database import DatabaseUnavailableError
-from garden.events.stream import LockedStream
 from garden.files.failpoints import Failpoint, watch_failpoints
 from garden.files.paths import GardenPath
 from garden.session import Session
@@ -19,9 +18,10 @@ from garden.upkeep.reconciliation import Reconciliation, adopt, clear_strays, fo
 from garden.upkeep.status import State, status_of_user
 from garden.writing.write_path import WritePath
 from tests.support.gardens import events_of, file_of, ok, out_of_step
-from tests.support.planted import ada
+from tests.support.planted import ada, forget_heads
 from tests.support.promises import broken_promises
 from tests.support.stalled import leave_open
+from tests.support.unnumbered import without_numbering
 
 NOW = timedelta(0)
 NOTES = "users/ada/notes.md"
@@ -117,14 +117,9 @@ def test_a_saga_that_can_not_be_settled_is_quarantined_with_the_reason(garden: G
     assert broken_promises(garden) == []
 
 
-def test_adopting_numbers_what_killed_writers_left_out_of_the_feed(
-    garden: Garden, session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    known, send = garden.feed.now("ada"), LockedStream._send
-    with monkeypatch.context() as dying:
-        dying.setattr(
-            LockedStream, "_send", lambda *words, **named: send(*words, **{**named, "settles": False})
-        )
+def test_adopting_numbers_what_killed_writers_left_out_of_the_feed(garden: Garden, session: Session) -> None:
+    known = garden.feed.now("ada")
+    with without_numbering():
         written = ok(session, "fs.append", path=NOTES, text="more")["meta"]["eventId"]
     assert garden.feed.now("ada") == known
     assert list(adopt(garden.services, "ada")) == []
@@ -254,18 +249,24 @@ def test_temporary_files_of_killed_writers_are_removed(garden: Garden) -> None:
 
 
 @pytest.mark.usefixtures("session")
-def test_the_temporary_file_of_a_live_writer_stays(garden: Garden) -> None:
+@pytest.mark.parametrize("tried", [False, True], ids=["under the lock", "before the lock"])
+def test_clearing_strays_does_not_disturb_a_live_writer(garden: Garden, tried: bool) -> None:
+    """Under the lock its temporary file stays; before the lock it may go, and is written once more."""
     seen: list[Any] = []
+    if not tried:
+        forget_heads(garden)
 
     def look(step: Failpoint) -> None:
         if step is Failpoint.PREPARED:
             # In another thread, as a reconciler would be: this one holds the lock.
             with ThreadPoolExecutor(1) as thread:
-                seen.append(thread.submit(lambda: list(clear_strays(garden.services, "ada"))).result())
+                found = thread.submit(lambda: list(clear_strays(garden.services, "ada"))).result()
+                seen.append([each.outcome for each in found])
 
     with watch_failpoints(look):
         ok(ada(garden), "fs.append", path=NOTES, text="more")
-    assert seen == [[]]
+    assert seen == [["cleared"] if tried else []]
+    assert file_of(garden, NOTES).read_text().count("more") == 1
     assert broken_promises(garden) == []
 
 

@@ -1,5 +1,6 @@
 """The cost of a write, counted; it does not grow with the history."""
 
+import os
 import sys
 import tempfile
 from collections import Counter
@@ -9,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from garden.application import Garden
+from garden.application import Garden, open_garden
 from garden.events.database import connection
-from garden.events.pool import Pool
+from garden.events.pool import Pool, PooledConnection
 from tests.support.crowd import Asked
 from tests.support.dying import Steps
 from tests.support.planted import NOTES, PROFILE, ada, ok, patching, plant
@@ -40,16 +41,42 @@ def round_trips(garden: Garden, work: Callable[[], object]) -> tuple[int, int]:
 
 
 def connections_taken(monkeypatch: pytest.MonkeyPatch, work: Callable[[], object]) -> int:
-    taken, take = [0], Pool.take
+    taken = [0]
 
-    def counted(pool: Pool) -> Any:
-        taken[0] += 1
-        return take(pool)
+    def counted(take: Callable[[Pool], Any]) -> Callable[[Pool], Any]:
+        def taking(pool: Pool) -> Any:
+            taken[0] += 1
+            return take(pool)
+
+        return taking
 
     with monkeypatch.context() as patched:
-        patched.setattr(Pool, "take", counted)
+        for name in ("take", "take_idle"):
+            patched.setattr(Pool, name, counted(getattr(Pool, name)))
         work()
     return taken[0]
+
+
+def serial_waits(monkeypatch: pytest.MonkeyPatch, work: Callable[[], object]) -> int:
+    """Count the waits for the database or the disk that are not part of another."""
+    waits, depth = [0], [0]
+
+    def counted(wait: Callable[..., Any]) -> Callable[..., Any]:
+        def waiting(*words: Any, **named: Any) -> Any:
+            waits[0] += not depth[0]
+            depth[0] += 1
+            try:
+                return wait(*words, **named)
+            finally:
+                depth[0] -= 1
+
+        return waiting
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PooledConnection, "wait", counted(PooledConnection.wait))
+        patched.setattr(os, "fsync", counted(os.fsync))
+        work()
+    return waits[0]
 
 
 def system_calls(work: Callable[[], object]) -> Counter[str]:
@@ -83,20 +110,21 @@ def test_a_patch_costs_the_same_with_a_hundred_copies_and_events_as_with_one(
     plant(ada(garden), path)
 
     def costs(label: str) -> tuple[Any, ...]:
-        asked = [call(garden, patching(path, anchor, f"{label} {number}")) for number in range(5)]
+        asked = [call(garden, patching(path, anchor, f"{label} {number}")) for number in range(6)]
         asked[0]()
         return (
             round_trips(garden, asked[1]),
             connections_taken(monkeypatch, asked[2]),
-            steps_of(asked[3]),
-            system_calls(asked[4]),
+            serial_waits(monkeypatch, asked[3]),
+            steps_of(asked[4]),
+            system_calls(asked[5]),
         )
 
     for number in range(2):
         call(garden, patching(path, anchor, f"warm {number}"))()
     few = costs("few")
-    assert few[:3] == ((3, 0), 1, wanted)
-    assert few[3]["fsync"] == wanted.count("fsync")
+    assert few[:4] == ((2, 0), 1, 2, wanted)
+    assert few[4]["fsync"] == wanted.count("fsync")
 
     # Replaces one line each time, so that only the copies and the events grow.
     replaced = patching(path, anchor, "")[1]
@@ -124,6 +152,17 @@ def test_the_event_of_a_small_edit_is_small_whatever_the_document(
         ).fetchall()
     assert size < 4096
     assert places == 2
+
+
+def test_an_edit_right_after_that_of_another_process_costs_three_round_trips(garden: Garden) -> None:
+    """The file shows that the head is not the known one, so that no plan is made in vain."""
+    plant(ada(garden), PROFILE)
+    edits = (call(garden, patching(PROFILE, "concerns v1", f"said {number}")) for number in range(4))
+    next(edits)()
+    with open_garden(garden.home.path) as other:
+        call(other, patching(PROFILE, "needs v1", "said elsewhere"))()
+    costs = [round_trips(garden, edit) for edit in edits]
+    assert costs == [(3, 0), (2, 0), (2, 0)]
 
 
 def test_a_replay_costs_two_round_trips_and_touches_no_file(
