@@ -62,7 +62,7 @@ class PooledConnection(psycopg.Connection[DictRow]):
     def ask(
         self, statement: bytes, values: Mapping[str, Any], meanwhile: Work | None = None
     ) -> psycopg.Cursor[DictRow]:
-        """Run a prepared statement in one round trip; do the caller's work meanwhile.
+        """Run a statement in one round trip; do the caller's work meanwhile.
 
         An error that is no answer of the server closes the connection: the answer might be left on its way,
         and be taken for that of the next statement.
@@ -72,7 +72,7 @@ class PooledConnection(psycopg.Connection[DictRow]):
             cursor = self._cursors[statement] = self.cursor()
         self.meanwhile = meanwhile
         try:
-            return cursor.execute(statement, values, prepare=True)
+            return cursor.execute(statement, values)
         except BaseException as error:
             if getattr(error, "sqlstate", None) is None:
                 self.close()
@@ -264,6 +264,8 @@ class Pool:
                 self._url,
                 autocommit=True,
                 row_factory=dict_row,
+                # To prepare a statement takes a round trip more, so not for a process that writes once.
+                prepare_threshold=1,
                 application_name="memory-garden",
                 connect_timeout=CONNECT_SECONDS_MAX,
                 options=self._options,

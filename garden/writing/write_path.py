@@ -208,6 +208,10 @@ class WritePath:
                     if was_locked:
                         raise
                     _put_again(stream, prepare)
+            if not was_locked:
+                # Without the lock they could not go before. The head has left behind all other tried plans.
+                with suppress(GardenError):
+                    self.files.strays.remove_beside(path)
             # If this fails, the next process to open the document does it and seals the change.
             if plan.before and plan.missing and copy:
                 self._write_missing_version(copy, plan.before)

@@ -183,6 +183,9 @@ class Trials:
         with self._processes.ordered() as process:
             self._number += 1
             self._order()
+            if operation.tries_plan:
+                tool, args = operation.next_write(user_id, "never said")
+                process.call((tool, {**args, "dryRun": True}))
             before = process.handles()
             with attached(process.pid, folder / "calls", plan.faults) as let_go:
                 backends = process.backends if plan.hits_the_connection else []

@@ -42,7 +42,10 @@ Asking = Callable[[str], Asked]
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation; `also` counts an earlier change, which must be there `also_times`."""
+    """An operation; `also` counts an earlier change, which must be there `also_times`.
+
+    With `tries_plan` the process knows the document's head beforehand.
+    """
 
     name: str
     path: str
@@ -53,6 +56,7 @@ class Operation:
     also_times: int = 1
     times: int = 1
     spare_copies: bool = False
+    tries_plan: bool = False
 
     @property
     def is_recovery(self) -> bool:
@@ -217,6 +221,8 @@ OPERATIONS: Mapping[str, Operation] = {
     for operation in (
         Operation("patch", PROFILE, a_profile, patch, _PATCHED),
         Operation("append", NOTES, notes, append, saying(SAID, NOTES)),
+        Operation("tried-patch", PROFILE, a_profile, patch, _PATCHED, tries_plan=True),
+        Operation("tried-append", NOTES, notes, append, saying(SAID, NOTES), tries_plan=True),
         Operation("plant", PROFILE, nothing, plant, saying(f"# {SAID}", PROFILE)),
         Operation("move", MOVED, notes, move, moved),
         Operation("snapshot", PROFILE, a_profile, snapshot, taken, spare_copies=True),

@@ -1,6 +1,6 @@
 """A writer is killed before every step of every operation; the next caller finds everything in order."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 
 import pytest
@@ -44,25 +44,42 @@ def crowd(garden: Garden) -> Iterator[Crowd]:
         yield crowd
 
 
-def before_every_step(crowd: Crowd, name: str, ask: Callable[[int], Asked]) -> Iterator[int]:
+def before_every_step(
+    crowd: Crowd, name: str, ask: Callable[[int], Asked], first: Sequence[Asked] = ()
+) -> Iterator[int]:
     """Run it undisturbed to learn its steps, then kill it before each of them, the answer included."""
     numbers = count()
     # Twice: the first time may make folders.
     crowd.call(ask(next(numbers)))
-    steps = crowd.call(ask(next(numbers))).steps
+    steps = crowd.call(ask(next(numbers)), first=first).steps
     assert steps[-1] == "answer"
     for step in chosen_steps(len(steps), name):
         number = next(numbers)
-        done = crowd.call(ask(number), dies_before=step)
+        done = crowd.call(ask(number), dies_before=step, first=first)
         assert done.killed, (steps[step], done)
         yield number
 
 
-@pytest.mark.parametrize("ask", [patch_profile, patch_notes, append_to_notes, begin_a_document])
+def preview(path: str) -> Asked:
+    """A call that only makes a document's head known, so that the next plan is tried."""
+    return "fs.append", {"path": path, "text": "never said;", "dryRun": True}
+
+
+@pytest.mark.parametrize(
+    ("ask", "first"),
+    [
+        (patch_profile, []),
+        (patch_profile, [preview(PROFILE)]),
+        (patch_notes, []),
+        (append_to_notes, []),
+        (append_to_notes, [preview(NOTES)]),
+        (begin_a_document, []),
+    ],
+)
 def test_a_request_killed_at_any_step_has_one_effect_when_sent_again(
-    garden: Garden, crowd: Crowd, ask: Asking
+    garden: Garden, crowd: Crowd, ask: Asking, first: Sequence[Asked]
 ) -> None:
-    for number in before_every_step(crowd, ask.__name__, ask):
+    for number in before_every_step(crowd, f"{ask.__name__}{len(first)}", ask, first):
         tool, args = ask(number)
         again = ok(ada(garden).call(tool, args))
         assert text_of(garden, args["path"]).count(f"said {number};") == 1

@@ -25,10 +25,11 @@ Asked = tuple[str, dict[str, Any]]
 
 @dataclass
 class Job:
-    """The calls of one process in order; `dies_before` counts steps from 0."""
+    """The calls of one process in order; `dies_before` counts steps from 0, those of `first` left out."""
 
     calls: Sequence[Asked]
     dies_before: int | None = None
+    first: Sequence[Asked] = ()
 
 
 @dataclass
@@ -60,9 +61,9 @@ class Crowd:
         """Use the same process for jobs in another home."""
         return Crowd(self._process, home)
 
-    def call(self, *calls: Asked, dies_before: int | None = None) -> Done:
+    def call(self, *calls: Asked, dies_before: int | None = None, first: Sequence[Asked] = ()) -> Done:
         """Run one job."""
-        return self.run([Job(calls, dies_before)])[0]
+        return self.run([Job(calls, dies_before, first)])[0]
 
 
 def _is_no_setting(name: str) -> bool:
@@ -127,6 +128,8 @@ def _work(home: str, job: dict[str, Any], say_ready: int, wait: int, tell: int) 
         session = garden.session("ada", "companion", role="maintainer")
         # Connect beforehand, so that all calls start together.
         session.call("events.query", {"limit": 1})
+        for tool, args in job["first"]:
+            session.call(tool, args)
         os.write(say_ready, b"r")
         os.read(wait, 1)
         with Steps(job["dies_before"]) as steps:

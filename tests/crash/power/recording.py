@@ -207,10 +207,9 @@ class Recorder:
         *words: Any,
         meanwhile: Callable[[], None] | None = None,
         **named: Any,
-    ) -> None:
+    ) -> Any:
         if name in _NO_CHANGE:
-            original(stream, name, *words, **named)
-            return
+            return original(stream, name, *words, **named)
 
         def once_sent() -> None:
             self._done(Effect(What.DATABASE, name=name))
@@ -219,8 +218,9 @@ class Recorder:
             self._before()
 
         self._before()
-        original(stream, name, *words, meanwhile=once_sent, **named)
+        rows = original(stream, name, *words, meanwhile=once_sent, **named)
         self._done(Effect(What.CONFIRMED, name=name))
+        return rows
 
 
 def place_of(frame: FrameType | None) -> str:
