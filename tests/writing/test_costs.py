@@ -15,7 +15,7 @@ from garden.events.database import connection
 from garden.events.pool import Pool, PooledConnection
 from tests.support.crowd import Asked
 from tests.support.dying import Steps
-from tests.support.planted import NOTES, PROFILE, ada, ok, patching, plant
+from tests.support.planted import NOTES, PROFILE, ada, forget_heads, ok, patching, plant
 
 PATCH = ["create", "write", "add_event", "fsync", "link", "exchange", "unlink", "end_event", "fsync", "fsync"]
 APPEND = ["create", "write", "add_event", "fsync", "exchange", "unlink", "end_event", "fsync"]
@@ -157,12 +157,15 @@ def test_the_event_of_a_small_edit_is_small_whatever_the_document(
 def test_an_edit_right_after_that_of_another_process_costs_three_round_trips(garden: Garden) -> None:
     """The file shows that the head is not the known one, so that no plan is made in vain."""
     plant(ada(garden), PROFILE)
-    edits = (call(garden, patching(PROFILE, "concerns v1", f"said {number}")) for number in range(4))
-    next(edits)()
+    edits = (call(garden, patching(PROFILE, "concerns v1", f"said {number}")) for number in range(8))
+    for number in range(6):
+        if number % 2:
+            forget_heads(garden)
+        next(edits)()
     with open_garden(garden.home.path) as other:
         call(other, patching(PROFILE, "needs v1", "said elsewhere"))()
     costs = [round_trips(garden, edit) for edit in edits]
-    assert costs == [(3, 0), (2, 0), (2, 0)]
+    assert costs == [(3, 0), (2, 0)]
 
 
 def test_a_replay_costs_two_round_trips_and_touches_no_file(
@@ -170,8 +173,8 @@ def test_a_replay_costs_two_round_trips_and_touches_no_file(
 ) -> None:
     plant(ada(garden), PROFILE)
     again = call(garden, patching(PROFILE, "concerns v1", "said"))
-    again()
-    again()
+    for _ in range(4):
+        again()
     assert round_trips(garden, again) == (2, 0)
     assert connections_taken(monkeypatch, again) == 1
     assert steps_of(again) == ["unlock"]
@@ -184,7 +187,8 @@ def test_a_refusal_costs_two_round_trips_and_writes_nothing(garden: Garden) -> N
     def refused() -> None:
         assert ada(garden).call(tool, args)["error"]["code"] == "precondition_failed"
 
-    refused()
+    for _ in range(3):
+        refused()
     assert round_trips(garden, refused) == (2, 0)
     assert steps_of(refused) == ["unlock"]
 
