@@ -29,6 +29,7 @@ from garden.files.plain_files import (
     read_stable,
     remove_in,
     stamp_of,
+    stray_pattern,
     sync,
     touched_at,
 )

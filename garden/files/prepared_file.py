@@ -17,6 +17,8 @@ from garden.files.plain_files import (
     put_in_place,
     read_expected,
     remove_copy,
+    remove_in,
+    stray_pattern,
     sync,
 )
 
@@ -72,6 +74,11 @@ class PreparedFile:
                 raise ContentRemovedError from None
             reach(Failpoint.REPLACED)
             self._sync_names()
+
+    def clear_strays(self) -> None:
+        """Remove the strays beside the document, after `put` and under the lock."""
+        with translate_os_errors():
+            remove_in(self.folder, stray_pattern(self.path.name))
 
     def sync_names(self) -> None:
         """Bring the names of a replaced document and of its copy to the disk.

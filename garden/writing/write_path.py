@@ -17,7 +17,7 @@ all other cases it leaves nothing, and the edit takes the steps above: every oth
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -194,7 +194,7 @@ class WritePath:
             expected=plan.before.raw_hash if plan.before and replaces_file else None,
             keep_previous=copy if replaces_file else None,
         )
-        with prepare(under_lock=was_locked) as prepared:
+        with prepare(clears_strays=was_locked) as prepared:
             reach(Failpoint.PREPARED)
             content, names = SideWork(prepared.sync_content), SideWork(prepared.sync_names)
             statement, change = plan.statement(response), plan.change()
@@ -209,9 +209,9 @@ class WritePath:
                         raise
                     _put_again(stream, prepare)
             if not was_locked:
-                # Without the lock they could not go before. The head has left behind all other tried plans.
+                # They could not go without the lock. The head has moved on from any other tried plan.
                 with suppress(GardenError):
-                    self.files.strays.remove_beside(path)
+                    prepared.clear_strays()
             # If this fails, the next process to open the document does it and seals the change.
             if plan.before and plan.missing and copy:
                 self._write_missing_version(copy, plan.before)
@@ -326,13 +326,13 @@ class WritePath:
             raise SyncFailedError(replaced=True) from None
 
 
-def _put_again(stream: LockedStream, prepare: Callable[..., AbstractContextManager[PreparedFile]]) -> None:
+def _put_again(stream: LockedStream, prepare: Callable[..., PreparedFile]) -> None:
     """Write new content once more that another process removed, as a stray, before its writer had the lock.
 
     A process that settled the edit has removed it too. The lock was never lost if it is still there after
     the content is; and who settles the edit from then on removes that.
     """
-    with prepare(under_lock=False) as prepared:
+    with prepare(clears_strays=False) as prepared:
         prepared.sync_content()
         try:
             stream.confirm_lock()
