@@ -8,7 +8,6 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from garden.events.idempotency import RequestIdentity
 from garden.events.records import Head, LastChange
 
 _HEADS_MAX = 4096
@@ -32,10 +31,6 @@ class FoundHead(NamedTuple):
         """Whether the next change has nothing to settle, to mend or to compare."""
         head = self.head
         return head.has_file and head.open_event_id is None and not (self.damage or self.has_erased)
-
-    def may_be_tried(self, request: RequestIdentity | None) -> bool:
-        """Whether a request is not the last one once more."""
-        return request is None or request.key != self.last_key
 
 
 class KnownHeads:

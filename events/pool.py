@@ -281,23 +281,14 @@ def translate_errors(log: Log = log_why) -> Iterator[None]:
     """Turn errors of the database into errors that say what to do."""
     try:
         yield
-    except (psycopg.Error, UnicodeEncodeError) as error:
-        raise translated(error, log) from None
-
-
-def translated(error: Exception, log: Log = log_why) -> Exception:
-    """The error that says what to do, for an error of the database; a bug stays what it is."""
-    match error:
-        case errors.LockNotAvailable():
-            return InProgressError(
-                "Another change of this document is taking too long.", hint="Try again in a few seconds."
-            )
-        case psycopg.DataError() | errors.CheckViolation() | errors.NotNullViolation() | UnicodeEncodeError():
-            return NotRecordableError(
-                f"This can't be recorded: {str(error).splitlines()[0]}.",
-                hint="Ids are lower-case letters, digits, '-' and '_'; texts hold no NUL and no lone "
-                "surrogates.",
-            )
-        case psycopg.OperationalError():
-            return unavailable(error, log)
-    return error
+    except errors.LockNotAvailable:
+        raise InProgressError(
+            "Another change of this document is taking too long.", hint="Try again in a few seconds."
+        ) from None
+    except (psycopg.DataError, errors.CheckViolation, errors.NotNullViolation, UnicodeEncodeError) as error:
+        raise NotRecordableError(
+            f"This can't be recorded: {str(error).splitlines()[0]}.",
+            hint="Ids are lower-case letters, digits, '-' and '_'; texts hold no NUL and no lone surrogates.",
+        ) from None
+    except psycopg.OperationalError as error:
+        raise unavailable(error, log) from None

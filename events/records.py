@@ -156,12 +156,6 @@ class Annotation:
     chain: Seal = UNSEALED
 
 
-def change_of(event: Event) -> LastChange:
-    """An event as the last change of its document."""
-    said = event.statement
-    return LastChange(event.event_id, event.created_at, said.type, said.op, event.before_raw_hash)
-
-
 def head_after(head: Head, event: Event) -> Head:
     """The head after a committed event; a statement does not move it."""
     if event.document_version is None:

@@ -11,7 +11,6 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from psycopg.types.json import Jsonb
-from psycopg.types.numeric import Int4
 
 from garden.events.keyring import Seal
 from garden.events.payloads import payload_json, payload_of
@@ -170,13 +169,20 @@ def last_change_of(row: Row) -> LastChange | None:
 
 
 def parameters(row: Row) -> dict[str, Any]:
-    """A row's values as psycopg takes them: objects as JSON, offsets in one size of integer."""
+    """A row's values as psycopg takes them: objects as JSON, splices and empty lists as text of Postgres."""
     values = dict(row)
     for name in _JSON:
         if name in values and values[name] is not None:
             values[name] = Jsonb(values[name])
+    for name in _LISTS:
+        if name in values and not values[name]:
+            values[name] = "{}"
     if "splice_offsets" in values and values["splice_offsets"] is not None:
-        values["splice_offsets"] = list(map(Int4, values["splice_offsets"]))
+        values["splice_offsets"] = f"{{{','.join(map(str, values['splice_offsets']))}}}"
+    for name in _SPLICES[1:]:
+        if name in values and values[name] is not None:
+            quoted = [rf'"\\x{data.hex()}"' for data in values[name]]
+            values[name] = f"{{{','.join(quoted)}}}"
     return values
 
 

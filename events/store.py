@@ -62,12 +62,10 @@ class EventStore:
 
         Another thread at the document would take the lock meanwhile, and a connection is not waited for.
         """
-        found, lock, keys = (
-            self._known.find(caller.user_id, path),
-            lock_number(caller.user_id, path),
-            self._keys(),
-        )
-        if not (found and found.may_be_tried(request)) or self.turns.members(lock):
+        found, keys = self._known.find(caller.user_id, path), self._keys()
+        lock = lock_number(caller.user_id, path)
+        is_again = found and request and request.key == found.last_key
+        if found is None or is_again or self.turns.members(lock):
             yield None
             return
         with self.turns.turn(lock):
@@ -181,7 +179,7 @@ class EventStore:
                 row = found.fetchone() or {}
             head = Head() if row["version"] is None else head_of(row)
             known = FoundHead(head, last_change_of(row), row["damage"], row["has_erased"])
-            return LockedStream(connection, known, lock, caller, path, request, keys, self._now, earlier=row)
+            return LockedStream(connection, known, lock, caller, path, request, keys, self._now, row=row)
         except BaseException:
             # The lock may have been taken before the rest failed; it goes with the connection.
             connection.close()

@@ -24,11 +24,11 @@ from garden.events.records import (
     DocumentChange,
     Event,
     Head,
+    LastChange,
     Statement,
-    change_of,
     head_after,
 )
-from garden.events.round_trips import in_one_transaction, report_lost_answer, writers_error
+from garden.events.round_trips import pipelined, report_conflict, report_lost_answer
 from garden.events.rows import (
     HEAD_SEAL,
     NEW_EVENT,
@@ -72,7 +72,7 @@ class LockedStream:
         keys: Keyring,
         now: Callable[[], datetime],
         *,
-        earlier: Row | None = None,
+        row: Row = {},  # noqa: B006 - it is only read
         is_tried: bool = False,
     ) -> None:
         self.caller = caller
@@ -80,7 +80,7 @@ class LockedStream:
         self.found_head = self.head = found.head
         self.last_change, self.damage, self.has_erased = found.last_change, found.damage, found.has_erased
         self.request = request
-        self._earlier_row = earlier
+        self._row = row
         self.earlier: EarlierRequest | None = None
         self.connection = connection
         self._lock = lock
@@ -218,7 +218,7 @@ class LockedStream:
             "event_id": self.earlier.event_id,
             "unless_made_at": unless_made_at,
         }
-        with in_one_transaction(self.connection, "The request") as connection:
+        with translate_errors(), pipelined(self.connection) as connection:
             connection.execute(statements("store")["act_for"], values)
             forgotten = connection.execute(statements("store")["forget_request"], values)
         if forgotten.fetchone() is not None:
@@ -228,7 +228,7 @@ class LockedStream:
         """Replace a head that does not fit the stream's events."""
         head = self._sealed(head)
         row = {**head_row(self.caller.user_id, self.path, head), **seal_row(head.seal, HEAD_SEAL)}
-        with in_one_transaction(self.connection, "The head") as connection:
+        with translate_errors(), report_conflict("The head"), pipelined(self.connection) as connection:
             connection.execute(statements("store")["act_for"], row)
             connection.execute(statements("store")["put_head"], row)
         self.head = head
@@ -238,10 +238,7 @@ class LockedStream:
         """Compare the request with the earlier one of its key; release the lock on leaving."""
         try:
             with translate_errors():
-                if self._earlier_row is not None:
-                    self.earlier = find_earlier(
-                        self.caller.user_id, self.request, self._earlier_row, self._keys
-                    )
+                self.earlier = find_earlier(self.caller.user_id, self.request, self._row, self._keys)
                 yield self
         finally:
             self.leave()
@@ -294,9 +291,10 @@ class LockedStream:
         self._move_head(head, event)
 
     def _move_head(self, head: Head, event: Event) -> None:
-        self.head = head
+        self.head, said = head, event.statement
         if head.head_event_id == event.event_id:
-            self.last_change = change_of(event)
+            change = event.event_id, event.created_at, said.type, said.op, event.before_raw_hash
+            self.last_change = LastChange(*change)
 
     def _end(
         self,
@@ -418,9 +416,10 @@ class LockedStream:
             )
         try:
             found = self.connection.ask(statements("store")[name], values, meanwhile)
-        except (psycopg.Error, UnicodeEncodeError) as error:
+        except (psycopg.Error, UnicodeEncodeError):
             if self.is_tried:
                 # The lock may have been taken before the rest failed; it goes with the connection.
                 self.connection.close()
-            raise writers_error(error, what) from None
+            with translate_errors(), report_conflict(what):
+                raise
         return found.fetchall() if found.description else []

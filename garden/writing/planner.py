@@ -89,11 +89,6 @@ class Intent:
         return isinstance(self.edit, RecoveryEdit)
 
     @property
-    def is_special(self) -> bool:
-        """Whether it may be planned only for the document found under the lock."""
-        return self.under_lock is not None or self.recovers or self.only_new
-
-    @property
     def recreates(self) -> bool:
         """Whether it may make a missing file again."""
         return isinstance(self.edit, RestoreText)

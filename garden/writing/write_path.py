@@ -141,7 +141,7 @@ class WritePath:
         self, caller: Caller, intent: Intent, request: RequestIdentity | None, build_result: BuildResult
     ) -> WriteOutcome | None:
         """Carry an intent out by a plan made without the lock; None, and no trace, unless it succeeds."""
-        if intent.is_special:
+        if intent.under_lock or intent.recovers or intent.only_new:
             return None
         with self.store.attempt(caller, intent.path.text, request) as stream:
             try:
