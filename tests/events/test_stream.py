@@ -9,6 +9,7 @@ from garden.events.database import connection
 from garden.events.pool import NotRecordableError
 from garden.events.store import EventStore, lock_number
 from tests.support.accounts import ADA, NOTES, Account, account_on, asking, fresh_text
+from tests.support.waiting import until
 
 
 def round_trips(account: Account, work: Callable[[], object]) -> tuple[int, int]:
@@ -37,6 +38,18 @@ def test_a_statement_costs_two_round_trips(database: str) -> None:
         for _ in range(3):
             account.log("warm")
         assert round_trips(account, lambda: account.log("hm")) == (2, 0)
+
+
+def test_the_callers_work_begins_when_the_statement_is_sent(account: Account, database: str) -> None:
+    """The change is committed while the work goes on."""
+    with connection(database) as watcher, account.store.document(ADA, NOTES) as stream:
+        event = account.begin(stream, fresh_text())
+
+        def wait_for_commit() -> None:
+            status = "select status from garden.events where event_id = %s"
+            until(lambda: watcher.execute(status, [event.event_id]).fetchone() == ("committed",))
+
+        stream.finish(event, {}, meanwhile=wait_for_commit)
 
 
 def test_only_steps_that_recovery_can_not_repeat_wait_for_the_disk(database: str) -> None:
