@@ -30,7 +30,7 @@ class _Shape:
 
 
 def _shape(what: str, keywords: str, pattern: str, *, certain: bool = True) -> _Shape:
-    return _Shape(what, frozenset(map(re.escape, keywords.split(" "))), re.compile(pattern), certain)
+    return _Shape(what, frozenset(map(re.escape, keywords.split(","))), re.compile(pattern), certain)
 
 
 # Long random values mix letters and digits; words, even joined by hyphens, rarely do. The lookahead is
@@ -43,20 +43,20 @@ _SHAPES = (
     _shape(
         "a garden's access token", "mgt.", rf"{_BEGIN}mgt\.[a-z0-9_-]{{1,64}}\.[0-9a-f]{{12}}\.[\w-]{{43}}"
     ),
-    _shape("an AWS access key", "akia asia", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+    _shape("an AWS access key", "akia,asia", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
     _shape(
         "a GitHub token",
-        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
+        "ghp_,gho_,ghu_,ghs_,ghr_,github_pat_",
         r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b|\bgithub_pat_[A-Za-z0-9_]{22,255}\b",
     ),
     _shape("a GitLab token", "glpat-", rf"{_BEGIN}glpat-[\w-]{{20,}}"),
     _shape("a Slack token", "xox", rf"{_BEGIN}xox[abeoprs]-[0-9A-Za-z-]{{10,}}"),
     _shape("an API key", "sk-", rf"{_BEGIN}sk-{_MIXED}[A-Za-z0-9_-]{{20,}}"),
     _shape("a Google API key", "aiza", r"\bAIza[\w-]{35}"),
-    _shape("a Stripe key", "k_live k_test", r"\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),
+    _shape("a Stripe key", "k_live,k_test", r"\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),
     _shape(
         "a package registry token",
-        "npm_ pypi-",
+        "npm_,pypi-",
         rf"{_BEGIN}npm_[A-Za-z0-9]{{36}}\b|{_BEGIN}pypi-[\w-]{{50,}}",
     ),
     _shape("a SendGrid key", "sg.", rf"{_BEGIN}SG\.[\w-]{{16,}}\.[\w-]{{16,}}"),
@@ -71,7 +71,7 @@ _SHAPES = (
     ),
     _shape(
         "a password or key",
-        "passwor passwd passphrase api key api_key api-key apikey secret token",
+        "passwor,passwd,passphrase,api key,api_key,api-key,apikey,secret,token",
         r"(?i:\b(?:password|passwd|passphrase|passwort|api[ _-]?key|secret(?:[ _-]?key)?"
         r"|(?:access|auth)[ _-]?token|token)\b)"
         rf"""["'`]?[ \t]{{0,4}}[:=][ \t]{{0,4}}["'`]?{_MIXED}[^\s"'`()<>]{{12,}}""",
@@ -81,11 +81,12 @@ _SHAPES = (
 
 SIGNS = frozenset(sign for shape in _SHAPES for sign in shape.signs)
 _SIGNS = Signs(SIGNS)
+_SIGNS_OF_CERTAIN = Signs(sign for shape in _SHAPES if shape.certain for sign in shape.signs)
 
 
-def may_hold_secret(text: str) -> bool:
-    """Whether a text has a sign of a secret: a cheap test before `secrets_in`."""
-    return bool(_SIGNS.found_in(text))
+def may_hold_certain_secret(text: str) -> bool:
+    """Whether a text has a sign of a certain secret: a cheap test before `secrets_in`."""
+    return bool(_SIGNS_OF_CERTAIN.found_in(text))
 
 
 def secrets_in(text: str, signs: frozenset[str] | None = None) -> Iterator[Secret]:

@@ -2,15 +2,16 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from typing import Any
 
 from pydantic.alias_generators import to_camel
 
 from garden.events.payloads import strings_in
 from garden.events.records import Caller
 from garden.grammar.errors import GardenError
-from garden.lint.secrets import PRIVATE_KEY, Secret, secrets_in
+from garden.lint.secrets import PRIVATE_KEY, Secret, may_hold_certain_secret, secrets_in
 from garden.tools.request_paths import document_path
 from garden.tools.wire import CORRELATION, EditRequest, RecordedRequest, Request
 from garden.writing.services import Services
@@ -49,8 +50,11 @@ def check_for_secrets(services: Services, caller: Caller, request: Request) -> t
 
 def _secrets_brought(services: Services, caller: Caller, request: Request) -> Iterator[tuple[str, str]]:
     """The fields with a secret, and its form; never the secret itself."""
+    values = _values(caller, request)
+    if not _may_hold_secret(repr(values)):
+        return
     known: str | None = None
-    for field, given in _texts(caller, request):
+    for field, given in _texts(values):
         text = given if given.isascii() else _as_seen(given)
         for secret in secrets_in(text):
             if secret.certain and isinstance(request, EditRequest) and field not in _OWN_WORDS:
@@ -61,11 +65,23 @@ def _secrets_brought(services: Services, caller: Caller, request: Request) -> It
                 yield field, secret.what
 
 
-def _texts(caller: Caller, request: Request) -> Iterator[tuple[str, str]]:
-    """Every text of a request, with the name of its field."""
+def _values(caller: Caller, request: Request) -> dict[str, Any]:
     by_caller = {field: getattr(caller, name) for field, name in _CALLER_FIELDS.items()}
-    given = request.model_dump(by_alias=True, exclude=set(request.words_to_remove))
-    for name, value in {**by_caller, **given}.items():
+    return {**by_caller, **request.model_dump(by_alias=True, exclude=set(request.words_to_remove))}
+
+
+def _may_hold_secret(shown: str) -> bool:
+    """Whether a value may hold a secret, given its `repr`: one search that rules out nearly all requests.
+
+    An invisible character, which could hide a sign, is escaped there.
+    """
+    escapes = "\\x" in shown or "\\u" in shown or "\\U" in shown
+    return escapes or may_hold_certain_secret(unicodedata.normalize("NFKC", shown))
+
+
+def _texts(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Every text of a request, with the name of its field."""
+    for name, value in values.items():
         for text in strings_in(value):
             # A diff also shows lines that stay and lines that go.
             yield name, _added_lines(text) if name == "diffText" else text
@@ -73,7 +89,8 @@ def _texts(caller: Caller, request: Request) -> Iterator[tuple[str, str]]:
 
 def _as_seen(text: str) -> str:
     """A text without invisible and full-width characters, which would hide the form of a secret."""
-    return "".join(each for each in unicodedata.normalize("NFKC", text) if unicodedata.category(each) != "Cf")
+    plain = unicodedata.normalize("NFKC", text)
+    return plain.translate({ord(each): None for each in set(plain) if unicodedata.category(each) == "Cf"})
 
 
 def _added_lines(diff: str) -> str:

@@ -1,12 +1,16 @@
 """A secret in a request is refused at the door: it is stored nowhere, and no answer repeats it."""
 
+import cProfile
 from typing import Any
 
 import pytest
 
 from garden.application import Garden, open_garden
+from garden.events.records import Caller
 from garden.home.folder import Home
 from garden.session import Session
+from garden.tools.markdown import PatchSectionRequest
+from garden.tools.secrets import check_for_secrets
 from tests.support.gardens import CRITIC, NOTES, edit_outside, ok, plant, refused, result
 from tests.tools.attacked import Scene
 
@@ -70,7 +74,9 @@ def test_well_known_forms_are_refused(ada: Session, secret: str) -> None:
     refused(ada, "events.log", "invalid_input", type="observation", rationale=secret)
 
 
-HIDDEN = {"invisible": f"{TOKEN[:8]}\u200b{TOKEN[8:]}", "wide": TOKEN.replace("_", "\uff3f")}
+INVISIBLE = {"soft hyphen": "\xad", "zero-width space": "\u200b", "tag": "\U000e0041"}
+HIDDEN = {name: f"{TOKEN[:2]}{each}{TOKEN[2:]}" for name, each in INVISIBLE.items()}
+HIDDEN["wide"] = TOKEN.replace("_", "\uff3f")
 
 
 @pytest.mark.parametrize("hidden", HIDDEN.values(), ids=HIDDEN)
@@ -108,3 +114,13 @@ def test_a_setting_makes_it_a_warning(garden: Garden, home: Home, monkeypatch: p
     with open_garden(home.path) as lenient:
         envelope = ok(lenient.session("ada"), "fs.append", path=NOTES, text="x", rationale=TOKEN)
     assert "rationale holds a GitHub token." in envelope["meta"]["warnings"]
+
+
+def test_a_request_without_a_sign_of_a_secret_is_searched_once(garden: Garden) -> None:
+    change = {"replace": "- Keeps the token of a parking meter, and a café in Köln\n" * 20}
+    request = PatchSectionRequest.model_validate(
+        {"path": NOTES, "sectionAnchor": "inbox v1", "change": change}
+    )
+    profile = cProfile.Profile()
+    profile.runcall(check_for_secrets, garden.services, Caller("ada", "companion"), request)
+    assert sum(entry.callcount for entry in profile.getstats()) <= 30
