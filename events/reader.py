@@ -30,6 +30,7 @@ _SIMPLE = {(): "newest", ("path",): "newest_of_path"}
 _NOT_PREPARED = {"filtered", "filtered_as_views", "named_by_caller", "claimed_write"}
 _NAMED_MAX = 100
 # An id carries the time of its row, but the clocks of two hosts may differ; a search by id is wider by this.
+_AFTER_ALL = UUID(int=2**128 - 1)
 _CLOCK_SLACK = timedelta(minutes=5)
 
 Found = TypeVar("Found")
@@ -252,9 +253,7 @@ class ReaderSnapshot:
 def _statement_for(query: Query) -> tuple[str, dict[str, Any]]:
     given = zip(_FIELDS, _fields(query), strict=True)
     simple = _SIMPLE.get(tuple([name for name, value in given if value is not None and name not in _PAGING]))
-    if simple is None:
-        return "filtered", _values(query)
-    return f"{simple}_before" if query.cursor else simple, _values(query)
+    return simple or "filtered", _values(query)
 
 
 def _values(query: Query) -> dict[str, Any]:
@@ -320,9 +319,9 @@ def _id_at(time: datetime | None, slack: timedelta) -> UUID | None:
         return None
 
 
-def _cursor(text: str | None) -> UUID | None:
+def _cursor(text: str | None) -> UUID:
     if text is None:
-        return None
+        return _AFTER_ALL
     try:
         return UUID(text)
     except ValueError:

@@ -12,23 +12,11 @@ select {event} from garden.events where user_id = %(user_id)s and event_id = %(e
 
 -- name: newest
 select {found} from garden.events
-where user_id = %(user_id)s
-order by event_id desc
-limit %(limit)s;
-
--- name: newest_before
-select {found} from garden.events
 where user_id = %(user_id)s and event_id < %(cursor)s
 order by event_id desc
 limit %(limit)s;
 
 -- name: newest_of_path
-select {found} from garden.events
-where user_id = %(user_id)s and path = %(path)s
-order by event_id desc
-limit %(limit)s;
-
--- name: newest_of_path_before
 select {found} from garden.events
 where user_id = %(user_id)s and path = %(path)s and event_id < %(cursor)s
 order by event_id desc
@@ -36,8 +24,7 @@ limit %(limit)s;
 
 -- name: filtered
 select {found} from garden.events
-where user_id = %(user_id)s
-  and (%(cursor)s::uuid is null or event_id < %(cursor)s)
+where user_id = %(user_id)s and event_id < %(cursor)s
   and (%(path)s::text is null or path = %(path)s)
   and (%(section)s::text[] is null or exists (
         select from unnest(sections || section_anchor) as name

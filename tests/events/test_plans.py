@@ -66,9 +66,7 @@ READING: dict[str, tuple[Ask, str]] = {
 }
 FOUND = {
     "newest": (Query(), "events_pkey"),
-    "newest_before": (Query(cursor=str(CURSOR)), "events_pkey"),
     "newest_of_path": (Query(path=PATH), "events_of_path"),
-    "newest_of_path_before": (Query(path=PATH, cursor=str(CURSOR)), "events_of_path"),
 }
 
 
