@@ -9,7 +9,6 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from garden.events.pool import Pool
-from garden.events.rows import Row
 
 ATTEMPTS_MAX = 10
 # After this time another process may try as well, which does no harm and no good.
@@ -82,7 +81,7 @@ class Attempts:
             "pause_max": timedelta(seconds=pause_seconds * _PAUSE_GROWTH_MAX),
             "excluded": list(excluded),
         }
-        return [_attempt(row) for row in self._ask("claim", values)]
+        return [Attempt(**row) for row in self._ask("claim", values)]
 
     def forget(self, attempts: Sequence[Attempt]) -> None:
         """Delete the attempts at settled sagas."""
@@ -132,15 +131,3 @@ class Attempts:
     def _ask(self, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         # Planned anew each time: a plan for any limit expects a large one and reads the whole table.
         return self._pool.fetch("maintainer", "recoveries", name, values, prepare=False)
-
-
-def _attempt(row: Row) -> Attempt:
-    return Attempt(
-        row["user_id"],
-        row["path"],
-        row["open_event_id"],
-        row["updated_at"],
-        row["attempts"],
-        row["quarantined_at"] is not None,
-        row["error"],
-    )

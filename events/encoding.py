@@ -4,6 +4,7 @@ The database returns equal values in other forms (a number without its exponent,
 object with reordered keys). Equal values give the same bytes. The names in an object are strings.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -19,9 +20,8 @@ _WHOLE_FLOAT = re.compile(r"\.0(?=[],}]|$)|e\+")
 def encode(value: object) -> bytes:
     """Encode a value as JSON in a form that all equal values share."""
     text = "".join(_pieces(value, 0))
-    # Only values with such numbers need the slow way through all of them.
     if (".0" in text or "e+" in text) and _WHOLE_FLOAT.search(text):
-        text = "".join(_pieces(_with_whole_numbers(value), 0))
+        text = "".join(_pieces(json.loads(text, parse_float=_number), 0))
     return text.encode()
 
 
@@ -39,16 +39,9 @@ def _plain(value: object) -> Any:
     raise TypeError(f"a {type(value).__name__} can't be sealed")
 
 
-def _with_whole_numbers(value: object) -> Any:
-    match value:
-        case Mapping():
-            return {key: _with_whole_numbers(each) for key, each in value.items()}
-        case list() | tuple():
-            return [_with_whole_numbers(each) for each in value]
-        case float() if value.is_integer():
-            # The database gets the shortest form of a float; a whole number comes back exact.
-            return int(Decimal(repr(value)))
-    return value
+def _number(text: str) -> int | float:
+    # The database gets the shortest form of a float; a whole number comes back exact.
+    return int(Decimal(text)) if (number := float(text)).is_integer() else number
 
 
 # What `json.dumps` makes anew on each call. An object with a loop fails by its depth, not by name.

@@ -78,14 +78,11 @@ class FilledRow:
 
 def tombstone_holds(tombstone: Row, row: Row, parts: Parts, keys: Keyring) -> bool:
     """Whether a row with erased parts holds what its tombstone says."""
-    now = FilledRow(row, parts, tombstone["version_hash"])
-    values = (
-        tombstone["user_id"],
-        now.row_id,
-        tombstone["erasure_id"],
-        now.commitments,
-        tombstone["version_hash"],
+    user_id, erasure_id, version_hash = (
+        tombstone[name] for name in ("user_id", "erasure_id", "version_hash")
     )
+    now = FilledRow(row, parts, version_hash)
+    values = user_id, now.row_id, erasure_id, now.commitments, version_hash
     return keys.holds(seal_of(tombstone, TOMBSTONE_SEAL), "erased", *values)
 
 

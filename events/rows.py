@@ -4,7 +4,6 @@ The columns are the fields of the records, in their order; splices and a seal ta
 input types of the database (`garden.event_v1` and the others) have the same columns in the same order.
 """
 
-import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from itertools import repeat
 from operator import attrgetter, itemgetter
@@ -23,8 +22,7 @@ Row = Mapping[str, Any]
 
 
 def _names(record: type[Any], *composites: str) -> tuple[str, ...]:
-    fields = getattr(record, "_fields", None) or tuple(field.name for field in dataclasses.fields(record))
-    return tuple(name for name in fields if name not in composites)
+    return tuple(name for name in record.__annotations__ if name not in composites)
 
 
 _CALLER, _STATEMENT = _names(Caller), _names(Statement)

@@ -23,7 +23,7 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "new_state": rows.NEW_STATE,
     "filled_event": rows.FILLED_EVENT,
     "filled_annotation": rows.FILLED_ANNOTATION,
-    "written_state": tuple(f"written_{name}" for name in rows.NEW_STATE),
+    "written_state": rows.WRITTEN_STATE,
 }
 _PLACEHOLDER = re.compile(rf"\{{(:|[a-z]\.)?({'|'.join(_COLUMNS)})\}}")
 

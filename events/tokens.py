@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -77,15 +77,7 @@ class TokenStore:
 
     def add(self, token: Token, secret_hash: bytes) -> None:
         """Store a new token."""
-        values = {
-            "user_id": token.user_id,
-            "token_id": token.token_id,
-            "role": token.role,
-            "actor": token.actor,
-            "secret_hash": secret_hash,
-            "created_at": token.created_at,
-            "expires_at": token.expires_at,
-        }
+        values = {**asdict(token), "secret_hash": secret_hash}
         seal, revoked = seal_token(values, self._keys()), seal_revocation(values, None, self._keys())
         values |= seal_row(seal, TOKEN_SEAL) | seal_row(revoked, REVOKED_SEAL)
         # Not retried after a lost connection: the token may have been stored already.
@@ -122,8 +114,7 @@ class TokenStore:
 
 
 def _token(row: Mapping[str, Any]) -> Token:
-    names = ("token_id", "user_id", "role", "actor", "created_at", "expires_at", "revoked_at")
-    return Token(**{name: row[name] for name in names})
+    return Token(**{field.name: row[field.name] for field in fields(Token)})
 
 
 def seal_token(row: Row, keys: Keyring) -> Seal:

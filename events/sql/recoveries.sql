@@ -46,7 +46,8 @@ with fresh as materialized (
         quarantined_at = case when r.attempts >= %(attempts_max)s then excluded.last_at end
     returning r.user_id, r.event_id, r.attempts, r.quarantined_at, r.error
 )
-select due.user_id, due.path, due.open_event_id, due.updated_at, tried.attempts, tried.quarantined_at, tried.error
+select due.user_id, due.path, tried.event_id, due.updated_at as since, tried.attempts,
+       tried.quarantined_at is not null as quarantined, tried.error
 from due join tried on tried.user_id = due.user_id and tried.event_id = due.open_event_id
 order by due.open_event_id;
 
