@@ -1,6 +1,7 @@
 """A session: one actor working in one user's garden."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from garden.access.dispatcher import Dispatcher, Envelope
@@ -18,7 +19,7 @@ class Session(Toolbelt):
     """
 
     def __init__(self, dispatcher: Dispatcher, caller: Caller) -> None:
-        super().__init__(dispatcher, caller)
+        super().__init__(partial(_ask, dispatcher, caller))
         self.caller = caller
         self._dispatcher = dispatcher
 
@@ -30,4 +31,11 @@ class Session(Toolbelt):
 
     def ask(self, tool: str, fields: Mapping[str, Any]) -> Answer[Any]:
         """Call a tool by name and return what its typed method returns."""
-        return self._ask(tool, fields)
+        answer: Answer[Any] = self._ask(tool, fields)
+        return answer
+
+
+def _ask(dispatcher: Dispatcher, caller: Caller, tool: str, fields: Mapping[str, Any]) -> Answer[Any]:
+    given = {name: value for name, value in fields.items() if value is not None}
+    result, meta = dispatcher.run(caller, tool, given)
+    return Answer(result, meta)

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypedDict, TypeVar, cast
 
-from garden.access.dispatcher import Dispatcher
-from garden.events.records import Caller
-
 _Result = TypeVar("_Result")
 _Arguments = ParamSpec("_Arguments")
+_Tools = TypeVar("_Tools", bound="Family")
 
 
 @dataclass(frozen=True)
@@ -39,50 +37,43 @@ class WriteFields(RecordedFields, total=False):
     dry_run: bool
 
 
+Ask: TypeAlias = Callable[[str, Mapping[str, Any]], Any]
+"""Calls a tool by its name: gives the answer, or something to await for it."""
+
+
 class Family:
     """A family of tools for one caller."""
-
-    def __init__(self, dispatcher: Dispatcher, caller: Caller) -> None:
-        self._dispatcher = dispatcher
-        self._caller = caller
-
-    def _ask(self, tool: str, fields: Mapping[str, Any]) -> Answer[Any]:
-        given = {name: value for name, value in fields.items() if value is not None}
-        result, meta = self._dispatcher.run(self._caller, tool, given)
-        return Answer(result, meta)
-
-    def _run(self, tool: str, arguments: dict[str, Any]) -> Answer[Any]:
-        return self._ask(tool, _fields(arguments))
-
-
-Ask: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[Answer[Any]]]
-
-
-class AsyncFamily:
-    """A family of awaited tools for one caller."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
 
-    def _run(self, tool: str, arguments: dict[str, Any]) -> Awaitable[Answer[Any]]:
-        return self._ask(tool, _fields(arguments))
+    def _run(self, tool: str, arguments: dict[str, Any]) -> Answer[Any]:
+        """Call a tool with the `locals()` of its typed method."""
+        del arguments["self"]
+        shared = arguments.pop("shared", {})
+        answer: Answer[Any] = self._ask(tool, {**arguments, **shared})
+        return answer
+
+
+class Part(Generic[_Tools]):
+    """A family of tools as an attribute of the toolbelt, for the same caller."""
+
+    def __init__(self, family: type[_Tools]) -> None:
+        self._family = family
+        self.__doc__ = family.__doc__
+
+    def __get__(self, toolbelt: Family, _owner: type[Family]) -> _Tools:
+        return self._family(toolbelt._ask)
 
 
 def awaited(
     method: Callable[Concatenate[Any, _Arguments], _Result],
-) -> Callable[Concatenate[AsyncFamily, _Arguments], Coroutine[Any, Any, _Result]]:
+) -> Callable[Concatenate[Family, _Arguments], Coroutine[Any, Any, _Result]]:
     """Make the coroutine of a typed method, with its parameters and its docstring."""
 
     @wraps(method)
-    async def call(self: AsyncFamily, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-        # The method returns what `_run` of the family returns: here, something to await.
+    async def call(self: Family, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        # The method returns what the family's `ask` returns: here, something to await.
         return await cast("Awaitable[_Result]", method(self, *args, **kwargs))
 
     return call
-
-
-def _fields(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Fields of a request from the `locals()` of a typed method."""
-    del arguments["self"]
-    shared = arguments.pop("shared", {})
-    return {**arguments, **shared}

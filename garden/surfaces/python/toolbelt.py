@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, Unpack
 
-from garden.surfaces.python.answers import Answer, Family, RecordedFields, WriteFields
+from garden.surfaces.python.answers import Answer, Family, Part, RecordedFields, WriteFields
 from garden.tools.erase import Erased
 from garden.tools.event_log import LoggedEvent
 from garden.tools.events import Rows
@@ -339,35 +339,12 @@ class ToolsTools(Family):
 class Toolbelt(Family):
     """Every tool."""
 
-    @property
-    def events(self) -> EventsTools:
-        """The tools events.*."""
-        return EventsTools(self._dispatcher, self._caller)
-
-    @property
-    def fs(self) -> FsTools:
-        """The tools fs.*."""
-        return FsTools(self._dispatcher, self._caller)
-
-    @property
-    def garden(self) -> GardenTools:
-        """The tools garden.*."""
-        return GardenTools(self._dispatcher, self._caller)
-
-    @property
-    def lint(self) -> LintTools:
-        """The tools lint.*."""
-        return LintTools(self._dispatcher, self._caller)
-
-    @property
-    def md(self) -> MdTools:
-        """The tools md.*."""
-        return MdTools(self._dispatcher, self._caller)
-
-    @property
-    def tools(self) -> ToolsTools:
-        """The tools tools.*."""
-        return ToolsTools(self._dispatcher, self._caller)
+    events = Part(EventsTools)
+    fs = Part(FsTools)
+    garden = Part(GardenTools)
+    lint = Part(LintTools)
+    md = Part(MdTools)
+    tools = Part(ToolsTools)
 
     def propose_change(self, tool: str, args: Mapping[str, Any]) -> Answer[Proposal]:
         """Show what an edit would change and whether it is allowed, without changing anything.
