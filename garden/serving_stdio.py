@@ -38,9 +38,9 @@ def serve_stdio(settings: Settings, user_id: str, *, actor: str, role: str) -> N
 
 def _log_and_hide(error: GardenError) -> GardenNotOpenedError:
     """Log the reason and return an error without it: the reason names places on the host."""
-    import structlog
+    from garden.home.logs import get_logger
 
-    structlog.get_logger("garden.mcp").error(
+    get_logger("garden.mcp").error(
         "the garden can't be opened", error=f"{error.message} {error.hint}".strip()
     )
     return GardenNotOpenedError(

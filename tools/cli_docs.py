@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from garden.surfaces.cli.main import app
+from garden.surfaces.cli.main import GardenCommands, app
 from tools.markdown import prose
 
 TARGET = Path(__file__).parents[1] / "docs" / "cli.md"
@@ -42,23 +42,14 @@ def files() -> dict[Path, str]:
 
 
 def _page() -> str:
-    command = typer.main.get_command(app)
+    command: Any = typer.main.get_command(app)
     context = command.make_context("garden", [], resilient_parsing=True)
     parts = [HEAD, "## garden\n", *_parameters(command, context)]
-    for title, commands in _groups(command, context).items():
+    for title, names in GardenCommands.groups.items():
         parts.append(f"\n## {title}\n")
-        for name, each in commands:
-            parts += _described(f"garden {name}", each, context, name)
+        for name in names:
+            parts += _described(f"garden {name}", command.get_command(context, name), context, name)
     return "\n".join(parts).rstrip() + "\n"
-
-
-def _groups(command: Any, context: Any) -> dict[str, list[tuple[str, Any]]]:
-    groups: dict[str, list[tuple[str, Any]]] = {}
-    for name in command.list_commands(context):
-        each = command.get_command(context, name)
-        title = getattr(each, "rich_help_panel", None)
-        groups.setdefault(title if isinstance(title, str) else "Commands", []).append((name, each))
-    return groups
 
 
 def _described(full_name: str, command: Any, parent: Any, name: str) -> Iterator[str]:

@@ -5,11 +5,11 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import structlog
 from pydantic_core import to_jsonable_python
 
 from garden.events.records import Caller
 from garden.grammar.errors import GardenError
+from garden.home.logs import get_logger
 from garden.tools.declaration import Call, Reply, Tool
 from garden.tools.progress import CallProgress
 from garden.tools.requests import check_role, find_tool, parse_request
@@ -52,7 +52,7 @@ class Dispatcher:
             envelope = refusal(error)
         except Exception:  # noqa: BLE001 - the outermost edge of every call
             # Logged as text, because some renderers show local variables, and those hold the user's words.
-            structlog.get_logger("garden.tools").error(
+            get_logger("garden.tools").error(
                 "a call failed unexpectedly", tool=name[:100], exception=traceback.format_exc()
             )
             envelope = refusal(

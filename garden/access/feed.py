@@ -15,12 +15,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
-import structlog
-
 from garden.events.database import DatabaseUnavailableError
 from garden.events.feed import BATCH_ENTRIES_DEFAULT, Batch, Entry, FeedReader, Notices, listen
 from garden.events.pool import Pool
 from garden.grammar.errors import GardenError
+from garden.home.logs import get_logger
 
 # Every watcher is woken this often, notice or not, and the connection is tried.
 WAKE_ALL_SECONDS = 30.0
@@ -214,4 +213,4 @@ class Follower:
 
 
 def _log(event: str, **about: str) -> None:
-    structlog.get_logger("garden.feed").warning(event, **about)
+    get_logger("garden.feed").warning(event, **about)

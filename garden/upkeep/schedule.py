@@ -13,6 +13,7 @@ from dramatiq.brokers.rabbitmq import RabbitmqBroker
 from periodiq import Scheduler
 
 from garden.home.folder import Home
+from garden.home.logs import get_logger
 from garden.home.settings import SettingsError, Upkeep
 from garden.upkeep.broker import BrokerUnavailableError, translate_errors
 from garden.upkeep.jobs import JobActor, declare, job_broker, queue_name
@@ -78,5 +79,5 @@ def _refuse_to_perform(job: Job) -> None:
 
 
 def _log() -> structlog.stdlib.BoundLogger:
-    log: structlog.stdlib.BoundLogger = structlog.get_logger("garden.schedule")
+    log: structlog.stdlib.BoundLogger = get_logger("garden.schedule")
     return log

@@ -16,6 +16,7 @@ from itertools import chain
 import structlog
 
 from garden.grammar.errors import GardenError
+from garden.home.logs import get_logger
 from garden.home.settings import Upkeep as Intervals
 from garden.upkeep.reconciliation import (
     Reconciliation,
@@ -150,14 +151,12 @@ class Timer:
             # The database is away: keep the last numbers.
             pass
         except Exception:  # noqa: BLE001 - as above
-            structlog.get_logger(_LOG).error("open sagas not counted", exception=traceback.format_exc())
+            get_logger(_LOG).error("open sagas not counted", exception=traceback.format_exc())
 
 
 def _log(job: Job, started: float, counts: JobCounts) -> structlog.stdlib.BoundLogger:
     took = round(time.monotonic() - started, 3)
-    log: structlog.stdlib.BoundLogger = structlog.get_logger(_LOG).bind(
-        job=job.name, took_seconds=took, **counts
-    )
+    log: structlog.stdlib.BoundLogger = get_logger(_LOG).bind(job=job.name, took_seconds=took, **counts)
     return log
 
 
@@ -195,7 +194,7 @@ def _verify_all(services: Services) -> Iterator[JobCounts]:
     for user_id in services.maintenance.users():
         verdict = services.verifier.check_user(user_id)
         for fault in verdict.faults:
-            structlog.get_logger(_LOG).error(
+            get_logger(_LOG).error(
                 "event log does not verify", user=user_id, stream=fault.stream, fault=fault.message
             )
         yield JobCounts(events=verdict.events, faults=len(verdict.faults))
@@ -207,7 +206,7 @@ def _count(
     """Count each document's outcome, and log the documents that need a person."""
     for each in done:
         if not each.is_well and is_new(each):
-            structlog.get_logger(_LOG).warning(
+            get_logger(_LOG).warning(
                 "document needs a person", path=each.path, outcome=each.outcome, reason=each.message
             )
         yield JobCounts({each.outcome: 1})

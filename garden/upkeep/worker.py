@@ -9,6 +9,7 @@ import structlog
 from dramatiq import Worker
 
 from garden.home.folder import Home
+from garden.home.logs import get_logger
 from garden.upkeep.broker import BrokerUnavailableError, greet, translate_errors
 from garden.upkeep.jobs import declare, job_broker, queue_name
 from garden.upkeep.stop_signals import on_stop_signal
@@ -97,5 +98,5 @@ def _warn_if_away(url: str) -> None:
 
 
 def _log() -> structlog.stdlib.BoundLogger:
-    log: structlog.stdlib.BoundLogger = structlog.get_logger("garden.worker")
+    log: structlog.stdlib.BoundLogger = get_logger("garden.worker")
     return log

@@ -6,13 +6,12 @@ only before the change is answered, so only the newest change of a document can 
 
 from dataclasses import dataclass
 
-import structlog
-
 from garden.events.reader import EventReader
 from garden.events.records import LastChange
 from garden.events.stream import LockedStream
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
+from garden.home.logs import get_logger
 from garden.writing.adoption import ADOPTED_TYPE
 from garden.writing.departures import EMPTY_HASH
 from garden.writing.planner import keeps_copy
@@ -32,7 +31,7 @@ class LostCopies:
             return False
         text = self.reader.text_at(path.user_id, path.text, stream.head.version - 1)
         self.files.history.write(copy, text.encode())
-        structlog.get_logger("garden.recovery").warning("a lost copy was made again", path=copy.text)
+        get_logger("garden.recovery").warning("a lost copy was made again", path=copy.text)
         return True
 
     def find(self, stream: LockedStream, path: GardenPath) -> GardenPath | None:

@@ -9,8 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
-import structlog
-
 from garden.events.reader import EventReader, Query
 from garden.events.records import Event
 from garden.events.saga import Status
@@ -18,6 +16,7 @@ from garden.events.stream import LockedStream
 from garden.files.errors import FileMissingError
 from garden.files.garden_files import FileText, GardenFiles
 from garden.files.paths import GardenPath
+from garden.home.logs import get_logger
 
 _RECENT_EVENTS = 200
 # The clock of the file system may lag behind the one of events.
@@ -37,7 +36,7 @@ class LostWrites:
         if text is None:
             return None
         self.files.replace(path, text.encode(), expected=file.hash)
-        structlog.get_logger("garden.recovery").warning(
+        get_logger("garden.recovery").warning(
             "the disk had set a file back; it was rebuilt", path=path.text, version=stream.head.version
         )
         return self.files.read(path)

@@ -10,13 +10,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 import psutil
-import structlog
 
 from garden.grammar.errors import GardenError
 from garden.home.embedded.account import EmbeddedPostgresError, choose_account, let_pass, open_programs
 from garden.home.embedded.cluster import DATABASE, SUPERUSER, Cluster
 from garden.home.embedded.programs import Programs, find_programs
 from garden.home.folder import Home
+from garden.home.logs import get_logger
 from garden.home.state_files import exclusive_lock
 
 _SECONDS_MAX = 60
@@ -108,7 +108,7 @@ class EmbeddedPostgres:
                 if self._has_died():
                     self._start(lock)
         except GardenError as error:
-            structlog.get_logger("garden.embedded").error(
+            get_logger("garden.embedded").error(
                 "the embedded Postgres died and can't be started", reason=error.message
             )
             return False

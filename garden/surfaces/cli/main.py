@@ -2,37 +2,60 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
 import garden
 from garden.grammar.errors import GardenError
-from garden.surfaces.cli import (
-    database,
-    edit,
-    erase,
-    events,
-    home,
-    keys,
-    lint,
-    read,
-    repair,
-    serve,
-    tokens,
-    tools,
-    transfer,
-    upkeep,
-)
 from garden.surfaces.cli.desk import Invocation, invocation
-from garden.surfaces.cli.typer_classes import GroupedCommands, ReaderGoneError, TextCommand
+from garden.surfaces.cli.typer_classes import GroupedCommands, ReaderGoneError
+
+
+class GardenCommands(GroupedCommands):
+    """The commands in groups, each with the module and the name of its function or its own group."""
+
+    groups: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "Read a garden": {"ls": "read.ls", "cat": "read.cat", "search": "read.search"},
+        "Tend a garden": {
+            "plant": "edit.plant",
+            "append": "edit.append",
+            "patch": "edit.patch",
+            "lint": "lint.lint",
+            "repair": "repair.repair",
+            "restore": "repair.restore",
+        },
+        "Look up what happened": {"events": "events.events", "event": "events.event"},
+        "Use the agent's tools": {"call": "tools.call", "tools": "tools.tools"},
+        "Move gardens": {"import": "transfer.import_folder", "export": "transfer.export"},
+        "Serve gardens": {
+            "serve": "serve.serve",
+            "mcp": "serve.mcp",
+            "worker": "serve.worker",
+            "schedule": "serve.schedule",
+            "token": "tokens.app",
+        },
+        "Look after a home": {
+            "init": "home.init",
+            "config": "home.config",
+            "migrate": "home.migrate",
+            "doctor": "home.doctor",
+            "status": "upkeep.status",
+            "reconcile": "upkeep.reconcile",
+            "erase": "erase.erase",
+            "demo": "home.demo",
+            "database": "database.app",
+            "keys": "keys.app",
+        },
+    }
+
 
 app = typer.Typer(
     name="garden",
-    cls=GroupedCommands,
+    cls=GardenCommands,
     help="Memory Garden: a file-first memory service for companion agents.",
     epilog="Exit codes: 0 success; 1 a problem that the message explains; 2 wrong usage; 130 after Ctrl-C.",
     no_args_is_help=True,
@@ -40,43 +63,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-_GROUPS: dict[str, dict[str, Callable[..., None]]] = {
-    "Read a garden": {"ls": read.ls, "cat": read.cat, "search": read.search},
-    "Tend a garden": {
-        "plant": edit.plant,
-        "append": edit.append,
-        "patch": edit.patch,
-        "lint": lint.lint,
-        "repair": repair.repair,
-        "restore": repair.restore,
-    },
-    "Look up what happened": {"events": events.events, "event": events.event},
-    "Use the agent's tools": {"call": tools.call, "tools": tools.tools},
-    "Move gardens": {"import": transfer.import_folder, "export": transfer.export},
-    "Serve gardens": {
-        "serve": serve.serve,
-        "mcp": serve.mcp,
-        "worker": serve.worker,
-        "schedule": serve.schedule,
-    },
-    "Look after a home": {
-        "init": home.init,
-        "config": home.config,
-        "migrate": home.migrate,
-        "doctor": home.doctor,
-        "status": upkeep.status,
-        "reconcile": upkeep.reconcile,
-        "erase": erase.erase,
-        "demo": home.demo,
-    },
-}
-for _title, _commands in _GROUPS.items():
-    for _name, _command in _commands.items():
-        app.command(_name, cls=TextCommand, rich_help_panel=_title)(_command)
-app.add_typer(tokens.app, name="token", rich_help_panel="Serve gardens")
-app.add_typer(database.app, name="database", rich_help_panel="Look after a home")
-app.add_typer(keys.app, name="keys", rich_help_panel="Look after a home")
 
 
 def main() -> None:

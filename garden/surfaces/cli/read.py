@@ -37,8 +37,6 @@ def ls(
 
     garden ls --glob "**/profile.md"
     """
-    from rich.text import Text
-
     from garden.surfaces.cli.answers import result_or_exit
     from garden.surfaces.cli.render import say, show_json
 
@@ -50,7 +48,7 @@ def ls(
     for each in result_or_exit(envelope, as_json=as_json):
         if not as_json:
             name = each.removeprefix(f"{folder}/")
-            say(Text(name) if name.endswith(".md") else Text(f"{name}/", style="bold blue"))
+            say(name) if name.endswith(".md") else say(f"{name}/", "bold blue")
 
 
 def cat(

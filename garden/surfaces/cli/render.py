@@ -1,19 +1,17 @@
-"""Printing: tables and colours on a terminal, plain columns and JSON elsewhere."""
+"""Printing: tables and colours on a terminal, plain columns and JSON elsewhere.
+
+Rich is loaded for a terminal and for tables: a plain line does without.
+"""
 
 import json
-import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence, Sized
-from typing import Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.text import Text
 
-# Wide enough that no column is cut where no window limits it.
-_UNLIMITED_WIDTH = 10_000
 # On a narrower terminal columns would be a few letters wide; each cell gets a line of its own instead.
 _NARROW_COLUMNS = 60
 # Characters that control a terminal, or reverse the order of letters, are shown as signs.
@@ -46,29 +44,41 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, hea
     if sys.stdout.isatty() and len(headings) > 2 and shutil.get_terminal_size().columns < _NARROW_COLUMNS:
         _show_blocks(headings, cells)
         return
+    from rich.text import Text
+
     if not sys.stdout.isatty():
         _print_columns(([Text(heading) for heading in headings], *cells) if headed else cells)
         return
+    from rich.table import Table
+
     table = Table(*headings, box=None, pad_edge=False, header_style="bold", show_header=headed)
     for row in cells:
         table.add_row(*row)
+    from garden.surfaces.cli.terminal import console
+
     console(sys.stdout).print(table)
 
 
-def _cell(value: object) -> Text:
+def _cell(value: object) -> "Text":
+    from rich.text import Text
+
     if isinstance(value, Text):
         return value
     return Text(escape_controls(" ".join(str(value).split()), sys.stdout), overflow="fold")
 
 
-def _print_columns(rows: Sequence[Sequence[Text]]) -> None:
+def _print_columns(rows: "Sequence[Sequence[Text]]") -> None:
     widths = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
     for row in rows:
         padded = (cell.plain + " " * (width - cell.cell_len) for cell, width in zip(row, widths, strict=True))
         print("  ".join(padded).rstrip())
 
 
-def _show_blocks(headings: Sequence[str], rows: Sequence[Sequence[Text]]) -> None:
+def _show_blocks(headings: Sequence[str], rows: "Sequence[Sequence[Text]]") -> None:
+    from rich.text import Text
+
+    from garden.surfaces.cli.terminal import console
+
     screen = console(sys.stdout)
     for row in rows:
         for heading, cell in zip(headings, row, strict=True):
@@ -77,10 +87,17 @@ def _show_blocks(headings: Sequence[str], rows: Sequence[Sequence[Text]]) -> Non
         screen.print()
 
 
-def say(line: str | Text, *, error: bool = False) -> None:
-    """Print a line of any length on standard output, or on standard error."""
+def say(line: "str | Text", style: str = "", *, error: bool = False) -> None:
+    """Print a line of any length on standard output, or on standard error; the style is for a terminal."""
     stream = sys.stderr if error else sys.stdout
-    text = line.copy() if isinstance(line, Text) else Text(line)
+    if not stream.isatty():
+        print(line if isinstance(line, str) else line.plain, file=stream)
+        return
+    from rich.text import Text
+
+    from garden.surfaces.cli.terminal import console
+
+    text = Text(line, style) if isinstance(line, str) else line.copy()
     text.plain = escape_controls(text.plain, stream)
     console(stream).print(text, soft_wrap=True)
 
@@ -99,30 +116,39 @@ def show_text(text: str) -> None:
 def show_diff(diff: str) -> None:
     """Print a unified diff, coloured on a terminal."""
     for line in diff.splitlines():
-        say(Text(line, style=DIFF_COLOURS.get(line[:1], "")))
+        say(line, DIFF_COLOURS.get(line[:1], ""))
 
 
 def show_progress(step: str) -> None:
     """Print the current step on standard error."""
-    say(Text(step, style="dim"), error=True)
+    say(step, "dim", error=True)
 
 
 def show_warnings(warnings: Iterable[str]) -> None:
     """Print warnings on standard error."""
     for warning in warnings:
-        say(Text.assemble(("warning: ", "yellow"), warning), error=True)
+        _say_labelled("warning: ", "yellow", warning)
 
 
 def show_error(message: str, hint: str) -> None:
     """Print an error and its hint on standard error."""
-    say(Text.assemble(("error: ", "bold red"), message), error=True)
+    _say_labelled("error: ", "bold red", message)
     show_hint(hint)
 
 
 def show_hint(hint: str) -> None:
     """Print a hint, unless it is empty, on standard error."""
     if hint:
-        say(Text.assemble(("hint:  ", "bold"), hint), error=True)
+        _say_labelled("hint:  ", "bold", hint)
+
+
+def _say_labelled(label: str, style: str, text: str) -> None:
+    if not sys.stderr.isatty():
+        say(label + text, error=True)
+        return
+    from rich.text import Text
+
+    say(Text.assemble((label, style), text), error=True)
 
 
 def with_progress(items: Iterable[_Item], label: str) -> Iterator[_Item]:
@@ -130,6 +156,10 @@ def with_progress(items: Iterable[_Item], label: str) -> Iterator[_Item]:
     if not sys.stderr.isatty():
         yield from items
         return
+    from rich.progress import Progress
+
+    from garden.surfaces.cli.terminal import console
+
     # By default it would redirect standard output to standard error.
     with Progress(
         console=console(sys.stderr), transient=True, redirect_stdout=False, redirect_stderr=False
@@ -140,23 +170,3 @@ def with_progress(items: Iterable[_Item], label: str) -> Iterator[_Item]:
 def escape_controls(text: str, stream: TextIO) -> str:
     """Replace control characters by signs on a terminal; elsewhere keep the text."""
     return text.translate(_SIGNS) if stream.isatty() else text
-
-
-class _Console(Console):
-    """A console that raises on a broken pipe, where Rich would end the process."""
-
-    def on_broken_pipe(self) -> None:
-        """Raise, so that `main` ends the command."""
-        raise BrokenPipeError
-
-
-def console(stream: TextIO) -> Console:
-    """Console on a stream: coloured and as wide as the terminal, or plain and unlimited."""
-    is_terminal = stream.isatty()
-    plain = not is_terminal or bool(os.environ.get("NO_COLOR"))
-    return _Console(
-        file=stream,
-        width=None if is_terminal else _UNLIMITED_WIDTH,
-        highlight=False,
-        color_system=None if plain else "auto",
-    )

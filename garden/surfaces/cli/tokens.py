@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 DAYS_DEFAULT = 90
 
-app = typer.Typer(no_args_is_help=True, help="Create, list and revoke access tokens.")
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Create, list and revoke access tokens.")
 
 
 @app.command("create")

@@ -1,8 +1,11 @@
-"""Typer's command and group classes, adapted: grouped help without Rich, and texts that begin with a dash."""
+"""Typer's classes, adapted: commands loaded late, help without Rich, and texts that begin with a dash."""
 
-from typing import Any
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, ClassVar
 
 import typer
+import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 # No argument of a process can contain it.
@@ -14,22 +17,34 @@ class ReaderGoneError(Exception):
 
 
 class GroupedCommands(TyperGroup):
-    """A group whose help lists the commands under titles; Typer's own way would import Rich."""
+    """A group whose help lists the commands under titles, and which loads a command when it is named.
+
+    Typer's own way would load every command at each start, and Rich for the help.
+    """
+
+    groups: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._places = {name: place for group in self.groups.values() for name, place in group.items()}
+        # Typer suggests these names for a wrong one.
+        self.commands: Any = dict.fromkeys(self._places)
+
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
+        """The command of this name, loaded if it was not yet."""
+        if cmd_name in self._places and self.commands[cmd_name] is None:
+            self.commands[cmd_name] = _load_command(cmd_name, self._places[cmd_name])
+        return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
         """Write the commands, title by title."""
-        groups: dict[str, list[tuple[str, Any]]] = {}
-        for name in self.list_commands(ctx):
-            command: Any = self.get_command(ctx, name)
-            if command is not None and not command.hidden:
-                title = getattr(command, "rich_help_panel", None)
-                groups.setdefault(title if isinstance(title, str) else "Commands", []).append((name, command))
-        widest = max(len(name) for group in groups.values() for name, _ in group)
-        for title, group in groups.items():
+        widest = max(map(len, self.commands))
+        for title, group in self.groups.items():
             with formatter.section(title):
+                commands = [(name, self.get_command(ctx, name)) for name in group]
                 room = formatter.width - 6 - widest
                 formatter.write_dl(
-                    [(f"{name:<{widest}}", command.get_short_help_str(room)) for name, command in group]
+                    [(f"{name:<{widest}}", command.get_short_help_str(room)) for name, command in commands]
                 )
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
@@ -54,6 +69,19 @@ class TextCommand(TyperCommand):
 
         parser.parse_args = parse_args
         return parser
+
+
+def _load_command(name: str, place: str) -> Any:
+    """Load the function or the group at a place, such as read.ls, as a command of this name."""
+    module, _, attribute = place.partition(".")
+    found = getattr(import_module(f"{__package__}.{module}"), attribute)
+    if isinstance(found, typer.Typer):
+        group = typer.main.get_group(found)
+        group.name = name
+        return group
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    alone.command(name, cls=TextCommand)(found)
+    return typer.main.get_command(alone)
 
 
 def _mark(argument: str) -> str:

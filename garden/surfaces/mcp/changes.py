@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 
-import structlog
 from mcp.server.subscriptions import InMemorySubscriptionBus, ResourcesListChanged, ResourceUpdated
 
 from garden.access.feed import Batch, Follower
 from garden.application import Garden
 from garden.files.paths import GardenPath, PathNotAllowedError, Place
 from garden.grammar.errors import GardenError
+from garden.home.logs import get_logger
 from garden.surfaces.mcp.resources import uri_of
 
 
@@ -53,7 +53,7 @@ class Changes(InMemorySubscriptionBus):
                     known = await follower.run(lambda: _documents(garden, self._user_id))
                     self._begun.set()
                 except GardenError as error:
-                    structlog.get_logger("garden.mcp").warning("changes can't be read", reason=error.message)
+                    get_logger("garden.mcp").warning("changes can't be read", reason=error.message)
                     # Readers do better without news than waiting; the feed wakes this when the database is
                     # back.
                     self._begun.set()

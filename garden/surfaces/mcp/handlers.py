@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, TypeVar
 
 import mcp_types as types
-import structlog
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -17,6 +16,7 @@ from garden.access.threads import CallThreads
 from garden.application import Garden
 from garden.events.records import Caller
 from garden.grammar.errors import GardenError
+from garden.home.logs import get_logger
 from garden.session import Session
 from garden.surfaces.mcp.answers import ToolAnswer, tool_answer
 from garden.surfaces.mcp.completion import completions
@@ -196,7 +196,7 @@ def protocol_error(error: GardenError) -> MCPError:
 
 
 def _log_internal_error(request: str) -> InternalError:
-    structlog.get_logger("garden.mcp").error(
+    get_logger("garden.mcp").error(
         "a request failed unexpectedly", request=request[:100], exception=traceback.format_exc()
     )
     return InternalError("Something went wrong here.", hint="The service's log says more.")

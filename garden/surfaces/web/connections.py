@@ -5,13 +5,13 @@ import secrets
 from http import HTTPStatus
 from typing import Any
 
-import structlog
 from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from garden.access.processes import SharedCounts
 from garden.access.threads import OverloadedError
 from garden.grammar.errors import GardenError
+from garden.home.logs import get_logger
 from garden.home.settings import Serve
 from garden.surfaces.web.intake import ABORT
 from garden.surfaces.web.problems import HeadTooLargeError, NotAcceptedError, TooLateError, problem
@@ -145,7 +145,7 @@ class _BoundedProtocol(HttpToolsProtocol):
         answer.headers.update({"Connection": "close", "X-Request-Id": request_id})
         self.transport.write(_encode(answer))
         self.transport.close()
-        structlog.get_logger("garden.web").debug(
+        get_logger("garden.web").debug(
             "a connection was refused", request_id=request_id, status=answer.status_code
         )
 

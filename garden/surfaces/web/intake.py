@@ -25,6 +25,7 @@ from garden.access.dispatcher import InternalError
 from garden.access.processes import SharedCounts
 from garden.access.threads import OverloadedError, TooManyCallsError
 from garden.grammar.errors import GardenError
+from garden.home.logs import get_logger
 from garden.home.settings import Serve
 from garden.surfaces.web.authentication import Authenticator
 from garden.surfaces.web.metrics import Metrics
@@ -75,7 +76,7 @@ class Intake:
         self._limits = limits
         self._metrics = metrics
         self._open_to_all = open_to_all
-        self._log = structlog.get_logger(_LOGGER)
+        self._log = get_logger(_LOGGER)
         self._counts = counts
         self._buffered = 0
         # Random bytes for every request would release the interpreter lock once more.

@@ -1,6 +1,7 @@
 """Answers name commands and options, never tools and fields."""
 
 import re
+from typing import Any
 
 import pytest
 import typer.main
@@ -21,7 +22,8 @@ FIELDS = re.compile(
 
 
 def test_every_tool_command_and_field_named_exists() -> None:
-    known = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    group: Any = typer.main.get_command(app)
+    known = {name: group.get_command(None, name) for name in group.commands}
     assert set(COMMANDS) <= set(REGISTRY)
     assert {command.split()[1] for command in COMMANDS.values()} <= set(known)
     assert all(FIELDS.fullmatch(field) for field in OPTIONS)

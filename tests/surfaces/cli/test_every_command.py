@@ -27,8 +27,8 @@ def _commands(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     if not hasattr(command, "commands"):
         yield name, command
         return
-    for each, inner in command.commands.items():
-        yield from _commands(inner, f"{name} {each}".strip())
+    for each in command.commands:
+        yield from _commands(command.get_command(None, each), f"{name} {each}".strip())
 
 
 COMMANDS = dict(_commands(typer.main.get_command(app)))
