@@ -1,27 +1,15 @@
 """The composition root: opens a garden and connects its parts."""
 
+from collections.abc import Mapping
 from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
 from garden.access.dispatcher import Dispatcher, Watch
-from garden.access.feed import Feed
-from garden.access.lookups import Lookups
-from garden.access.tokens import Tokens
-from garden.events.attempts import Attempts
-from garden.events.erased_words import ErasedWords
-from garden.events.erasures import Erasures
-from garden.events.head_guard import HeadGuard
-from garden.events.heads import HeadBuilder
-from garden.events.maintenance import Maintenance
 from garden.events.pool import Pool
-from garden.events.reader import EventReader
-from garden.events.store import EventStore
-from garden.events.tokens import TokenStore
-from garden.events.verifier import Verifier
 from garden.files.garden_files import GardenFiles
-from garden.grammar.kinds.catalogue import load_kinds
 from garden.home.disk_space import DiskSpace
 from garden.home.embedded import EmbeddedPostgres
 from garden.home.keys import KeySource
@@ -29,21 +17,13 @@ from garden.home.settings import Settings, load_settings
 from garden.home.setup import PreparedHome, Progress, ignore_progress, prepare_home, read_own_kinds
 from garden.session import Session
 from garden.tools.registry import REGISTRY
-from garden.writing.adoption import DriftAdopter
 from garden.writing.callers import make_caller
-from garden.writing.documents import Documents
-from garden.writing.erased_text import ErasedText
-from garden.writing.erasing.eraser import Eraser
-from garden.writing.erasing.living_files import LivingFiles
-from garden.writing.lost_copies import LostCopies
-from garden.writing.lost_writes import LostWrites
-from garden.writing.moves import Mover
-from garden.writing.planner import Planner
-from garden.writing.replays import Replays
 from garden.writing.services import Services
-from garden.writing.settlement import SagaSettler
-from garden.writing.snapshots import Snapshots
-from garden.writing.write_path import WritePath
+
+if TYPE_CHECKING:
+    from garden.access.feed import Feed
+    from garden.access.lookups import Lookups
+    from garden.access.tokens import Tokens
 
 _RECOVERERS_MAX = 4
 _RECOVERY_LOCK_SECONDS = 0.5
@@ -56,6 +36,8 @@ class Garden:
         self.settings = settings
         self.home = prepared.home
         self.keys = KeySource(settings, prepared.home)
+        self._prepared = prepared
+        self._own_kinds = read_own_kinds(prepared.home)
         with ExitStack() as stack:
             # Readers have their own connections: a lock holder may have to read while every writer connection
             # waits for its lock.
@@ -73,15 +55,44 @@ class Garden:
                 )
             )
             self.pools = {"writers": writers, "readers": readers, "recoverers": recoverers}
-            self.services = _build_services(
-                settings, prepared, self.keys, stack, writers, readers, recoverers
-            )
-            self.tokens = Tokens(TokenStore(readers, self.keys))
-            self.feed = Feed(prepared.database_url, readers)
-            stack.callback(self.feed.close)
+            at_once = {
+                "files": stack.enter_context(GardenFiles(prepared.home.path)),
+                "disk_space": DiskSpace(prepared.home.path, settings.limits.free_disk_bytes),
+                "limits": settings.limits,
+                "secrets": settings.secrets,
+                "timezone": settings.timezone,
+                "upkeep": settings.upkeep,
+            }
+            self.services = Services(at_once, self._reading_parts, self._writing_parts)
+            if self._own_kinds:
+                # A wrong declaration is an error of every command.
+                self.services.documents  # noqa: B018 - made by being asked for
             self._open = stack.pop_all()
-        self.lookups = Lookups(self.services)
         self._dispatcher = Dispatcher(self.services, REGISTRY)
+
+    @cached_property
+    def lookups(self) -> "Lookups":
+        """Texts, versions, events and diffs."""
+        from garden.access.lookups import Lookups
+
+        return Lookups(self.services)
+
+    @cached_property
+    def tokens(self) -> "Tokens":
+        """The access tokens."""
+        from garden.access.tokens import Tokens
+        from garden.events.tokens import TokenStore
+
+        return Tokens(TokenStore(self.pools["readers"], self.keys))
+
+    @cached_property
+    def feed(self) -> "Feed":
+        """The feed of events."""
+        from garden.access.feed import Feed
+
+        feed = Feed(self._prepared.database_url, self.pools["readers"])
+        self._open.callback(feed.close)
+        return feed
 
     def session(
         self,
@@ -102,6 +113,12 @@ class Garden:
         """Report every call of every session to this function."""
         self._dispatcher.watch(watch)
 
+    def load(self) -> Self:
+        """Make every part now; returns the garden."""
+        self.services.load()
+        self.lookups, self.tokens, self.feed  # noqa: B018 - made by being asked for
+        return self
+
     def close(self) -> None:
         """Close connections and threads; an embedded database keeps running for other processes."""
         self._open.close()
@@ -114,64 +131,21 @@ class Garden:
     ) -> None:
         self.close()
 
+    def _reading_parts(self, _: Services) -> Mapping[str, Any]:
+        from garden.events.reader import EventReader
+        from garden.grammar.kinds.catalogue import load_kinds
+        from garden.writing.documents import Documents
+
+        documents = Documents(load_kinds(self._own_kinds))
+        return {"documents": documents, "reader": EventReader(self.pools["readers"])}
+
+    def _writing_parts(self, services: Services) -> Mapping[str, Any]:
+        from garden.parts import writing_parts
+
+        return writing_parts(services, self.pools, self.keys)
+
 
 def open_garden(home: str | Path | None = None, *, report: Progress = ignore_progress) -> Garden:
     """Open the garden in this folder or in the settings' folder, creating what is missing."""
     settings = load_settings(Path(home) if home is not None else None).settings
-    return Garden(settings, prepare_home(settings, report))
-
-
-def _build_services(
-    settings: Settings,
-    prepared: PreparedHome,
-    keys: KeySource,
-    stack: ExitStack,
-    writers: Pool,
-    readers: Pool,
-    recoverers: Pool,
-) -> Services:
-    store, reader = EventStore(writers, keys), EventReader(readers)
-    verifier = Verifier(reader, keys)
-    files = stack.enter_context(GardenFiles(prepared.home.path))
-    documents = Documents(load_kinds(read_own_kinds(prepared.home)))
-    erased_text = ErasedText(ErasedWords(readers, keys))
-    planner = Planner(documents, reader, settings.limits.document_bytes, settings.limits.caps)
-    settlement, guard = SagaSettler(store, reader, files), HeadGuard(reader, keys)
-    adoption = DriftAdopter(reader, documents, files, guard, erased_text)
-    lost_writes, lost_copies = LostWrites(reader, files), LostCopies(reader, files)
-    replays = Replays(reader, files, settlement, lost_writes)
-    disk_space = DiskSpace(prepared.home.path, settings.limits.free_disk_bytes)
-    parts = (
-        *(files, documents, planner, settlement, adoption),
-        *(lost_writes, lost_copies, replays, erased_text, disk_space),
-    )
-    write_path = WritePath(store, *parts)
-    return Services(
-        files=files,
-        documents=documents,
-        store=store,
-        reader=reader,
-        verifier=verifier,
-        maintenance=Maintenance(readers),
-        recoveries=Attempts(readers),
-        heads=HeadBuilder(store, reader, verifier),
-        head_guard=guard,
-        write_path=write_path,
-        recovery_path=WritePath(EventStore(recoverers, keys), *parts),
-        mover=Mover(store, files, documents, write_path, disk_space),
-        snapshots=Snapshots(store, reader, files, write_path, disk_space),
-        eraser=Eraser(
-            store,
-            reader,
-            Erasures(readers, keys),
-            TokenStore(readers, keys),
-            files,
-            LivingFiles(files, documents),
-            write_path,
-        ),
-        disk_space=disk_space,
-        limits=settings.limits,
-        secrets=settings.secrets,
-        timezone=settings.timezone,
-        upkeep=settings.upkeep,
-    )
+    return Garden(settings, prepare_home(settings, report)).load()

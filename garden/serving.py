@@ -73,7 +73,7 @@ def serve(
     before the processes are exchanged.
     """
     settings, home = prepare()
-    with Garden(settings, home) as garden:
+    with Garden(settings, home).load() as garden:
         has_tokens = garden.tokens.has_live_token()
     port = settings.serve.port if offer.port is None else offer.port
     wished = Address(offer.host or settings.serve.host, port)
@@ -104,7 +104,7 @@ def _answer(
     process: ServiceProcess,
 ) -> None:
     """Answer calls in this process until it is asked to stop."""
-    with Garden(settings, home) as garden:
+    with Garden(settings, home).load() as garden:
         authenticator = _make_authenticator(garden, caller)
         upkeep = Timer(garden.services, jobs(settings.upkeep).values())
         limits = settings.serve

@@ -29,7 +29,7 @@ def serve_stdio(settings: Settings, user_id: str, *, actor: str, role: str) -> N
         from garden.home.setup import prepare_home
 
         try:
-            return Garden(settings, prepare_home(settings))
+            return Garden(settings, prepare_home(settings)).load()
         except GardenError as error:
             raise _log_and_hide(error) from None
 

@@ -13,8 +13,7 @@ from garden.home.logs import get_logger
 from garden.tools.declaration import Call, Reply, Tool
 from garden.tools.progress import CallProgress
 from garden.tools.requests import check_role, find_tool, parse_request
-from garden.tools.secrets import check_for_secrets
-from garden.tools.wire import with_correlation
+from garden.tools.wire import Request, with_correlation
 from garden.writing.services import Services
 
 Envelope = dict[str, Any]
@@ -77,10 +76,17 @@ class Dispatcher:
         # A call that was cancelled while it waited for a thread stops here, before it has any effect.
         progress.step()
         call = Call(self._services, with_correlation(caller, request), self._tools, progress)
-        warnings = check_for_secrets(call.services, call.caller, request) if tool.traits.writes else ()
+        warnings = _check_for_secrets(call, request) if tool.traits.writes else ()
         reply = tool.handler(call, request)
         took = milliseconds_since(started)
         return reply, {**reply.meta, "warnings": [*reply.warnings, *warnings], "tookMs": took}
+
+
+def _check_for_secrets(call: Call, request: Request) -> tuple[str, ...]:
+    # Reading needs none of it, and it takes a while to load.
+    from garden.tools.secrets import check_for_secrets
+
+    return check_for_secrets(call.services, call.caller, request)
 
 
 class InternalError(GardenError):

@@ -7,7 +7,6 @@ from pathlib import Path
 from garden.events.database import connection
 from garden.events.migrations import MigrationStatus, migrate
 from garden.events.ownership import claim
-from garden.grammar.kinds.declaration import KindError
 from garden.home.embedded import EmbeddedPostgres
 from garden.home.folder import Home, ensure_home
 from garden.home.settings import Settings
@@ -61,6 +60,8 @@ def _text_of(declaration: Path) -> str:
     try:
         return declaration.read_text("utf-8")
     except (OSError, UnicodeDecodeError):
+        from garden.grammar.kinds.declaration import KindError
+
         raise KindError(
             f"{declaration.name} can't be read as text in UTF-8.", hint="Fix or remove the file."
         ) from None

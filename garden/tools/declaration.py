@@ -3,18 +3,20 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from pydantic import TypeAdapter
 from pydantic.alias_generators import to_camel
 
 from garden.events.records import Caller
-from garden.files.paths import GardenPath
 from garden.tools.progress import CallProgress
 from garden.tools.wire import Request
 from garden.writing.callers import Role
-from garden.writing.planner import Intent, Plan
 from garden.writing.services import Services
+
+if TYPE_CHECKING:
+    from garden.files.paths import GardenPath
+    from garden.writing.planner import Intent, Plan
 
 EVERYONE = frozenset(Role)
 WRITERS = frozenset({Role.AGENT, Role.MAINTAINER})
@@ -73,8 +75,8 @@ class Edits(Generic[_RequestT]):
     A tool that needs a key to be replayed does not count the same words as sent again.
     """
 
-    intent: Callable[[Call, GardenPath, _RequestT], Intent]
-    result: Callable[[Plan], Any]
+    intent: "Callable[[Call, GardenPath, _RequestT], Intent]"
+    result: "Callable[[Plan], Any]"
     needs_key: bool = False
 
 

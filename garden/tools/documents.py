@@ -1,16 +1,17 @@
 """Documents for tools that only read."""
 
 from contextlib import suppress
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from garden.events.database import DatabaseUnavailableError
 from garden.events.pool import PoolBusyError
 from garden.files.errors import FileMissingError
 from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
-from garden.grammar.lookup import anchor_names, find_section
-from garden.writing.documents import GardenDocument
 from garden.writing.services import Services
+
+if TYPE_CHECKING:
+    from garden.writing.documents import GardenDocument
 
 
 class FileGoneError(GardenError):
@@ -27,7 +28,7 @@ class FileGoneError(GardenError):
         )
 
 
-def read_document(services: Services, path: GardenPath) -> GardenDocument:
+def read_document(services: Services, path: GardenPath) -> "GardenDocument":
     """Read a document or a history copy; if its file is missing, name the version that the events hold."""
     try:
         return services.documents.parse_file(path, services.files.read(path))
@@ -40,6 +41,8 @@ def read_document(services: Services, path: GardenPath) -> GardenDocument:
 
 def section_names(services: Services, path: GardenPath | None, name: str) -> tuple[str, ...]:
     """The names under which events may record a section that a caller names."""
+    from garden.grammar.lookup import anchor_names, find_section
+
     documents = services.documents
     kinds = documents.kinds.values() if path is None else filter(None, [documents.kind_of(path)])
     names = anchor_names(kinds, name)

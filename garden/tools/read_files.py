@@ -11,7 +11,6 @@ from garden.files.errors import FileError, FileMissingError
 from garden.files.paths import GardenPath, parse_path
 from garden.grammar.errors import GardenError
 from garden.grammar.lines import split_any_lines
-from garden.grammar.lookup import find_section
 from garden.tools.declaration import Call, Reply, Tool, Traits
 from garden.tools.documents import read_document
 from garden.tools.globs import matcher
@@ -278,6 +277,8 @@ def hash_of(call: Call, request: HashRequest) -> Reply:
     document = read_document(call.services, path).document
     if request.section_anchor is None:
         return Reply(document.hash)
+    from garden.grammar.lookup import find_section
+
     return Reply(find_section(document, request.section_anchor).hash)
 
 

@@ -1,21 +1,44 @@
 """Every tool by name. Surfaces, documents and tests derive their lists from this one."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
-from pkgutil import iter_modules
-from types import MappingProxyType
 from typing import Any
 
 from garden.tools.declaration import Tool
 
+_MODULES = {
+    "erase": "garden.erase",
+    "event_log": "events.log",
+    "events": "events.query",
+    "fix": "md.fix",
+    "markdown": "lint.check md.curate_list md.lint md.list_sections md.patch_section md.plant "
+    "md.snapshot_history",
+    "proposal": "propose_change",
+    "read_files": "fs.hash fs.list fs.read fs.search",
+    "repair": "md.repair md.restore",
+    "tool_help": "tools.help tools.list",
+    "write_files": "fs.append fs.ensure_dir fs.move fs.patch fs.write",
+}
 
-def _find_tools() -> dict[str, Tool[Any]]:
-    """Collect `TOOLS` from every module of this package, in the order of the tools' names."""
-    package = __name__.rpartition(".")[0]
-    names = [module.name for module in iter_modules(import_module(package).__path__)]
-    modules = [import_module(f"{package}.{name}") for name in names if f"{package}.{name}" != __name__]
-    tools = [tool for module in modules for tool in getattr(module, "TOOLS", ())]
-    return {tool.name: tool for tool in sorted(tools, key=lambda tool: tool.name)}
+
+class _Registry(Mapping[str, Tool[Any]]):
+    """The tools in the order of their names; the module of a tool is loaded when the tool is asked for."""
+
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self._modules = {tool: module for module, tools in modules.items() for tool in tools.split()}
+        self._tools: dict[str, Tool[Any]] = {}
+
+    def __getitem__(self, name: str) -> Tool[Any]:
+        if name not in self._tools:
+            module = import_module(f"{__package__}.{self._modules[name]}")
+            self._tools.update((tool.name, tool) for tool in module.TOOLS)
+        return self._tools[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._modules))
+
+    def __len__(self) -> int:
+        return len(self._modules)
 
 
-REGISTRY: Mapping[str, Tool[Any]] = MappingProxyType(_find_tools())
+REGISTRY: Mapping[str, Tool[Any]] = _Registry(_MODULES)

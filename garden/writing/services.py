@@ -1,27 +1,36 @@
 """The parts of an open garden, for everything above the write path."""
 
-from dataclasses import dataclass
+from __future__ import annotations
 
-from garden.events.attempts import Attempts
-from garden.events.head_guard import HeadGuard
-from garden.events.heads import HeadBuilder
-from garden.events.maintenance import Maintenance
-from garden.events.reader import EventReader
-from garden.events.store import EventStore
-from garden.events.verifier import Verifier
-from garden.files.garden_files import GardenFiles
-from garden.home.disk_space import DiskSpace
-from garden.home.settings import Limits, Secrets, Upkeep
-from garden.writing.documents import Documents
-from garden.writing.erasing.eraser import Eraser
-from garden.writing.moves import Mover
-from garden.writing.snapshots import Snapshots
-from garden.writing.write_path import WritePath
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from garden.events.attempts import Attempts
+    from garden.events.head_guard import HeadGuard
+    from garden.events.heads import HeadBuilder
+    from garden.events.maintenance import Maintenance
+    from garden.events.reader import EventReader
+    from garden.events.store import EventStore
+    from garden.events.verifier import Verifier
+    from garden.files.garden_files import GardenFiles
+    from garden.home.disk_space import DiskSpace
+    from garden.home.settings import Limits, Secrets, Upkeep
+    from garden.writing.documents import Documents
+    from garden.writing.erasing.eraser import Eraser
+    from garden.writing.moves import Mover
+    from garden.writing.snapshots import Snapshots
+    from garden.writing.write_path import WritePath
 
 
-@dataclass(frozen=True)
 class Services:
-    """The parts of an open garden."""
+    """The parts of an open garden.
+
+    Some are there `at_once`; the first use of another makes it, in the order of the functions for `later`.
+    So a command that lists files loads neither the grammar nor the write path.
+    """
 
     files: GardenFiles
     documents: Documents
@@ -42,3 +51,28 @@ class Services:
     secrets: Secrets
     timezone: str | None
     upkeep: Upkeep
+
+    def __init__(self, at_once: Mapping[str, Any], *later: Callable[[Services], Mapping[str, Any]]) -> None:
+        self.__dict__.update(at_once)
+        self._later = list(later)
+        self._guard = threading.RLock()
+
+    def load(self) -> None:
+        """Make every part now, in a process that will need them."""
+        with self._guard:
+            while self._later:
+                self.__dict__.update(self._later[0](self))
+                self._later.pop(0)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Make the parts up to this one, which is not there yet."""
+            with self._guard:
+                while name not in self.__dict__ and self._later:
+                    self.__dict__.update(self._later[0](self))
+                    self._later.pop(0)
+            try:
+                return self.__dict__[name]
+            except KeyError:
+                raise AttributeError(name) from None

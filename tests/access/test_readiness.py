@@ -1,7 +1,6 @@
 """Whether a garden can answer calls: its database, its schema and its disk."""
 
 import asyncio
-from dataclasses import replace
 
 from garden.access.readiness import Readiness
 from garden.application import Garden
@@ -23,7 +22,7 @@ def test_a_garden_that_can_answer_names_no_obstacle(garden: Garden) -> None:
 
 
 def test_a_disk_that_is_nearly_full_is_an_obstacle(garden: Garden) -> None:
-    garden.services = replace(garden.services, disk_space=DiskSpace(garden.home.path, 2**60))
+    garden.services.disk_space = DiskSpace(garden.home.path, 2**60)
     assert obstacles(garden) == ["the disk is nearly full"]
 
 

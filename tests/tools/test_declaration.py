@@ -1,11 +1,14 @@
 """Every tool's declaration is complete, and its example works."""
 
 import re
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
 from pydantic.alias_generators import to_camel
 
+from garden import tools
 from garden.session import Session
 from garden.tools.declaration import Tool
 from garden.tools.registry import REGISTRY
@@ -14,6 +17,14 @@ from tests.support.examples import FOR_MAINTAINERS, IN_ORDER
 from tests.support.gardens import result
 
 every_tool = pytest.mark.parametrize("tool", REGISTRY.values(), ids=lambda tool: tool.name)
+
+
+def test_the_registry_knows_every_tool_that_a_module_declares() -> None:
+    modules = [import_module(f"{tools.__name__}.{each.name}") for each in iter_modules(tools.__path__)]
+    declared = [tool for module in modules for tool in getattr(module, "TOOLS", ())]
+    assert list(REGISTRY.items()) == [
+        (tool.name, tool) for tool in sorted(declared, key=lambda tool: tool.name)
+    ]
 
 
 @every_tool

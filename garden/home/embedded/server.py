@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-import psutil
-
 from garden.grammar.errors import GardenError
 from garden.home.embedded.account import EmbeddedPostgresError, choose_account, let_pass, open_programs
 from garden.home.embedded.cluster import DATABASE, SUPERUSER, Cluster
@@ -177,6 +175,8 @@ class EmbeddedPostgres:
         refuse to start, forever or until that process ends. A file that names no living process stays, since
         it tells Postgres what the dead server left in shared memory.
         """
+        import psutil
+
         pid_file = self.cluster.data / "postmaster.pid"
         try:
             pid = int(pid_file.read_text("utf-8").split("\n", 1)[0])
@@ -217,6 +217,9 @@ class EmbeddedPostgres:
 
 
 def _is_server_of(pid: int, data: Path) -> bool:
+    # A server that answers is found without it, and it takes a while to load.
+    import psutil
+
     try:
         return Path(psutil.Process(pid).cwd()) == data.resolve()
     except (psutil.Error, OSError):

@@ -131,7 +131,7 @@ def worker(
     from garden.upkeep.worker import work
 
     url = broker_url(read_settings(context).settings)
-    with open_garden(context) as garden:
+    with open_garden(context).load() as garden:
         shown = f"Working with {threads} {'thread' if threads == 1 else 'threads'} for {redact_url(url)}"
         work(garden.services, garden.home, url, threads, lambda: print(shown, flush=True))
 

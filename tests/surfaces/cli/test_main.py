@@ -12,10 +12,9 @@ from tests.support.processes import command, environment, garden
 from tests.surfaces.cli.conftest import Command
 from tests.surfaces.cli.test_every_command import COMMANDS
 
-_SHOW_HELP_AND_MODULES = """
+_RUN_AND_SHOW_MODULES = """
 import sys
 from garden.surfaces.cli.main import main
-sys.argv[1:] = ["--help"]
 try:
     main()
 finally:
@@ -40,12 +39,37 @@ def test_help_lists_every_command_with_a_whole_sentence(fresh: Command) -> None:
 
 
 def test_help_loads_nothing_heavy() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _SHOW_HELP_AND_MODULES], capture_output=True, text=True, check=False
-    )
-    loaded = set(done.stdout.splitlines()[-1].split())
+    loaded = modules_loaded("-c", _RUN_AND_SHOW_MODULES, "--help")
     assert "typer" in loaded
     assert not loaded & {"pydantic", "psycopg", "structlog", "rich", "asyncio", "markdown_it", "dramatiq"}
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_listing_loads_neither_the_grammar_nor_the_write_path(run: Command) -> None:
+    loaded = modules_loaded("-c", _RUN_AND_SHOW_MODULES, "ls", home=run.home)
+    assert "garden.tools.read_files" in loaded
+    heavy = {"markdown_it", "yaml", "rich", "structlog", "psutil", "dramatiq", "fastapi", "mcp", "uvloop"}
+    ours = {"garden.lint", "garden.grammar.parser", "garden.writing.write_path", "garden.tools.markdown"}
+    assert not loaded & (heavy | ours)
+    assert {each for each in loaded if each.startswith("garden.surfaces.cli.")} == {
+        f"garden.surfaces.cli.{name}"
+        for name in ("answers", "desk", "main", "options", "read", "render", "typer_classes")
+    }
+
+
+def test_importing_the_package_loads_no_other_module_of_it() -> None:
+    loaded = modules_loaded("-c", "import sys, garden; print(*sys.modules)")
+    assert {each for each in loaded if each.startswith("garden")} == {"garden"}
+    assert not loaded & {"pathlib", "pydantic", "psycopg", "asyncio"}
+
+
+def modules_loaded(*words: str, home: Path | None = None) -> set[str]:
+    """The modules that a program has loaded at its end; it prints them last."""
+    variables = environment(home) if home is not None else None
+    done = subprocess.run(
+        [sys.executable, "-I", *words], capture_output=True, text=True, check=False, env=variables
+    )
+    return set(done.stdout.splitlines()[-1].split())
 
 
 def test_the_version_is_the_packages(fresh: Command) -> None:

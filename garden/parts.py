@@ -1,0 +1,65 @@
+"""The parts of an open garden that read events, record, write and recover, connected to one another."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from garden.events.attempts import Attempts
+from garden.events.erased_words import ErasedWords
+from garden.events.erasures import Erasures
+from garden.events.head_guard import HeadGuard
+from garden.events.heads import HeadBuilder
+from garden.events.keyring import Keyring
+from garden.events.maintenance import Maintenance
+from garden.events.pool import Pool
+from garden.events.store import EventStore
+from garden.events.tokens import TokenStore
+from garden.events.verifier import Verifier
+from garden.writing.adoption import DriftAdopter
+from garden.writing.erased_text import ErasedText
+from garden.writing.erasing.eraser import Eraser
+from garden.writing.erasing.living_files import LivingFiles
+from garden.writing.lost_copies import LostCopies
+from garden.writing.lost_writes import LostWrites
+from garden.writing.moves import Mover
+from garden.writing.planner import Planner
+from garden.writing.replays import Replays
+from garden.writing.services import Services
+from garden.writing.settlement import SagaSettler
+from garden.writing.snapshots import Snapshots
+from garden.writing.write_path import WritePath
+
+
+def writing_parts(
+    services: Services, pools: Mapping[str, Pool], keys: Callable[[], Keyring]
+) -> dict[str, Any]:
+    """Make the parts of a garden whose files, documents and reader are there."""
+    files, documents, reader = services.files, services.documents, services.reader
+    readers, limits, disk_space = pools["readers"], services.limits, services.disk_space
+    store = EventStore(pools["writers"], keys)
+    verifier = Verifier(reader, keys)
+    erased_text = ErasedText(ErasedWords(readers, keys))
+    planner = Planner(documents, reader, limits.document_bytes, limits.caps)
+    settlement, guard = SagaSettler(store, reader, files), HeadGuard(reader, keys)
+    adoption = DriftAdopter(reader, documents, files, guard, erased_text)
+    lost_writes, lost_copies = LostWrites(reader, files), LostCopies(reader, files)
+    replays = Replays(reader, files, settlement, lost_writes)
+    parts = (
+        *(files, documents, planner, settlement, adoption),
+        *(lost_writes, lost_copies, replays, erased_text, disk_space),
+    )
+    write_path = WritePath(store, *parts)
+    erasures, tokens = Erasures(readers, keys), TokenStore(readers, keys)
+    living = LivingFiles(files, documents)
+    return {
+        "store": store,
+        "verifier": verifier,
+        "maintenance": Maintenance(readers),
+        "recoveries": Attempts(readers),
+        "heads": HeadBuilder(store, reader, verifier),
+        "head_guard": guard,
+        "write_path": write_path,
+        "recovery_path": WritePath(EventStore(pools["recoverers"], keys), *parts),
+        "mover": Mover(store, files, documents, write_path, disk_space),
+        "snapshots": Snapshots(store, reader, files, write_path, disk_space),
+        "eraser": Eraser(store, reader, erasures, tokens, files, living, write_path),
+    }
