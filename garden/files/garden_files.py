@@ -72,11 +72,15 @@ class GardenFiles(GardenFolders):
 
     def read(self, path: GardenPath) -> FileText:
         """Read a document or a copy, in one state that did not change while it was read."""
-        with translate_os_errors(), self.open(path.text, READ_FILE) as handle:
-            self.check_file(handle, path)
-            content, status = read_stable(handle)
+        content, status = self._read(path)
         text = check_content(content)
         return FileText(text, raw_hash(content), len(content), status.st_mode & 0o777, stamp_of(status))
+
+    def content(self, path: GardenPath) -> bytes:
+        """Read the bytes of a document or a copy as `read` does, without what identifies it."""
+        content, _ = self._read(path)
+        check_content(content)
+        return content
 
     def stamp(self, path: GardenPath) -> FileStamp:
         """Give a file's identity, size and times, without reading it."""
@@ -141,6 +145,10 @@ class GardenFiles(GardenFolders):
         except BaseException:
             with handles:
                 raise
+
+    def _read(self, path: GardenPath) -> tuple[bytes, os.stat_result]:
+        with translate_os_errors(), self.open(path.text, READ_FILE) as handle:
+            return read_stable(handle, self.check_file(handle, path))
 
     def _prepare_next(
         self, handles: Handles, path: GardenPath, content: bytes, expected: str, copy: GardenPath | None

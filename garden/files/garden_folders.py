@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -105,12 +106,20 @@ class GardenFolders:
 
         A folder that can't be listed is an error, unless the caller passes `on_unlisted`.
         """
-        with skip_unlisted(folder, on_unlisted):
-            for path in self.list_folder(folder):
-                if path.is_folder:
-                    yield from self.documents(path, on_unlisted)
-                else:
-                    yield path
+        try:
+            listed = self.list_folder(folder)
+        except FileMissingError:
+            return
+        except FileError as error:
+            if on_unlisted is None:
+                raise
+            on_unlisted(folder, error)
+            return
+        for path in listed:
+            if path.is_folder:
+                yield from self.documents(path, on_unlisted)
+            else:
+                yield path
 
     def count_others(self, folder: GardenPath) -> int:
         """Count the files in a folder and below that are no part of the garden, hidden files aside.
@@ -204,7 +213,7 @@ class GardenFolders:
 
     def _list(self, way: str) -> tuple[GardenPath, ...]:
         with translate_os_errors(), self.open(way, READ_FOLDER) as folder, os.scandir(folder) as entries:
-            return tuple(sorted(_known_paths(way, entries), key=str))
+            return tuple(sorted(_known_paths(way, entries), key=attrgetter("text")))
 
     def _make_folders(self, way: str) -> None:
         for each in _ways_to(way):
@@ -266,8 +275,10 @@ def skip_unlisted(folder: GardenPath, on_unlisted: OnUnlisted | None) -> Iterato
 
 def _known_paths(folder: str, entries: Iterable[os.DirEntry[str]]) -> Iterator[GardenPath]:
     for entry in entries:
-        with suppress(PathNotAllowedError):
+        try:
             path = GardenPath(f"{folder}/{entry.name}")
-            has_right_type = entry.is_dir if path.is_folder else entry.is_file
-            if has_right_type(follow_symlinks=False):
-                yield path
+        except PathNotAllowedError:
+            continue
+        has_right_type = entry.is_dir if path.is_folder else entry.is_file
+        if has_right_type(follow_symlinks=False):
+            yield path

@@ -27,7 +27,7 @@ from uuid import UUID
 from garden.grammar.errors import GardenError
 
 LENGTH_MAX_CHARACTERS = 255
-_PATHS_KEPT_MAX = 4096
+_PATHS_KEPT_MAX = 8192
 
 # No `\d`, `\w` or `$`: they know digits and letters of every script, and a newline before the end.
 _ID = "[a-z0-9][a-z0-9_-]{0,63}"

@@ -126,10 +126,14 @@ def open_to_replace(folder: int, name: str) -> Handle:
     return handle
 
 
-def read_stable(handle: int) -> tuple[bytes, os.stat_result]:
-    """Read a file in one unchanging state; returns the content and the status then."""
+def read_stable(handle: int, status: os.stat_result | None = None) -> tuple[bytes, os.stat_result]:
+    """Read a file in one unchanging state; returns the content and the status then.
+
+    A caller that has just read the file's `status` passes it on.
+    """
+    after = status or os.fstat(handle)
     for _ in range(READ_ATTEMPTS_MAX):
-        before = os.fstat(handle)
+        before = after
         if before.st_size > SIZE_MAX_BYTES:
             raise FileTooLargeError(SIZE_MAX_BYTES)
         # One byte more than expected shows that the file has grown.

@@ -224,11 +224,11 @@ def search(call: Call, request: SearchRequest) -> Reply:
     found: list[Match] = []
     unread: list[str] = []
     characters = 0
-    searched = _documents_to_search(call, root, request.glob)
+    files, searched = call.services.files, _documents_to_search(call, root, request.glob)
     for number, path in enumerate(searched):
         call.progress.step(number, len(searched), path.text)
         try:
-            text = call.services.files.read(path).text
+            content = files.content(path)
         except FileError as error:
             # A document named by the caller must be readable; among many, one is skipped.
             if path == root:
@@ -237,7 +237,7 @@ def search(call: Call, request: SearchRequest) -> Reply:
                 continue
             unread.append(f"{path} was skipped: {error.message}")
             continue
-        for hit in searcher.lines(text, request.context, wanted + 1 - len(found)):
+        for hit in searcher.lines(content, request.context, wanted + 1 - len(found)):
             found.append(_match(path, hit))
             characters += len(hit.text)
             if characters > SEARCH_CHARACTERS_MAX:

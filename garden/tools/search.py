@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import re2
 
-from garden.grammar.lines import with_newlines
 from garden.tools.globs import InvalidPatternError
 
 LINE_CHARACTERS_MAX = 2000
@@ -31,6 +30,9 @@ class Searcher:
             # Compiled alone first: behind the flag, an invalid expression could become valid.
             compiled = re2.compile(pattern.encode(), options)
             self._compiled = compiled if literal else re2.compile(f"(?m){pattern}".encode(), options)
+            # Finding a plain text takes less time than matching it, and most files do not hold it.
+            is_plain = pattern.isprintable() and (literal or re2.escape(pattern) == pattern)
+            self._needle = pattern.encode() if is_plain and not ignore_case else b""
         except re2.error as error:
             raise InvalidPatternError(
                 f"The pattern is not a valid RE2 expression: {_error_text(error)}.",
@@ -39,16 +41,19 @@ class Searcher:
         except UnicodeEncodeError:
             raise InvalidPatternError("The pattern is not valid text.", hint="Use UTF-8.") from None
 
-    def lines(self, text: str, context: int, matches_max: int) -> Iterator[LineMatch]:
-        """Matching lines, from the top."""
-        data = with_newlines(text, "\n").encode()
-        lines = data.split(b"\n")
+    def lines(self, content: bytes, context: int, matches_max: int) -> Iterator[LineMatch]:
+        """Matching lines of UTF-8 text, from the top."""
+        if self._needle not in content:
+            return
+        data = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in content else content
+        lines: list[bytes] = []
         number, start = 1, 0
         # An empty rest after the last newline is not a line.
         while matches_max > 0 and (start < len(data) or not data):
             found = self._compiled.search(data, start)
             if found is None or (found.start() == len(data) and data.endswith(b"\n")):
                 return
+            lines = lines or data.split(b"\n")
             number += data.count(b"\n", start, found.start())
             around = lines[max(number - 1 - context, 0) : number + context]
             yield LineMatch(number, "\n".join(_short_line(line) for line in around))

@@ -6,6 +6,7 @@ from garden.application import Garden, open_garden
 from garden.grammar.canonical import content_hash
 from garden.home.folder import Home
 from garden.session import Session
+from garden.tools.search import Searcher
 from tests.support.examples import DOCUMENT_READERS
 from tests.support.gardens import (
     CRITIC,
@@ -355,3 +356,13 @@ def test_a_search_ends_before_its_answer_grows_too_long(garden: Garden, ada: Ses
     envelope = ok(ada, "fs.search", root=NOTES, pattern="word", context=20)
     assert 0 < len(envelope["result"]) < 100
     assert envelope["meta"]["truncated"] == {"shown": len(envelope["result"])}
+
+
+@pytest.mark.parametrize("pattern", ["late", "LATE", "ä", "e\nl", "e\rl", "late\n", "\n", "it is late"])
+@pytest.mark.parametrize("options", [{}, {"ignore_case": True}, {"literal": True}])
+def test_a_plain_text_is_found_as_its_expression_is(pattern: str, options: dict[str, bool]) -> None:
+    for text in ("", "it is late\n", "It is LATE, näher\r\nlate\rthe\nlate", "e\nl", "e\r\nl"):
+        plain = Searcher(pattern, **options)
+        matched = Searcher(pattern, **options)
+        matched._needle = b""
+        assert list(plain.lines(text.encode(), 1, 100)) == list(matched.lines(text.encode(), 1, 100))
