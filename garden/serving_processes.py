@@ -16,11 +16,11 @@ from functools import partial
 from multiprocessing.connection import wait
 from pathlib import Path
 
-import structlog
 from prometheus_client.multiprocess import mark_process_dead
 
 from garden.access.processes import READY, RETIRE, STOP, ServiceProcess, SharedCounts
 from garden.grammar.errors import GardenError
+from garden.home.logs import get_logger
 
 # A process that dies before it can answer is replaced at this pace.
 _PAUSE_SECONDS = 1.0
@@ -187,4 +187,4 @@ def _tell(child: _Child, word: bytes) -> None:
 
 
 def _log(event: str, **about: object) -> None:
-    structlog.get_logger("garden.serve").warning(event, **about)
+    get_logger("garden.serve").warning(event, **about)
