@@ -186,7 +186,7 @@ class WritePath:
         """Record a planned change, write it and seal it; the files are synced while the database syncs."""
         path, replaces_file = plan.intent.path, plan.before is not None and not plan.missing
         copy = path.copy_of(name.at, name.event_id) if plan.keeps_copy else None
-        was_locked = not stream.is_tried
+        is_tried = stream.is_tried
         prepare = partial(
             self.files.prepare,
             path,
@@ -194,7 +194,7 @@ class WritePath:
             expected=plan.before.raw_hash if plan.before and replaces_file else None,
             keep_previous=copy if replaces_file else None,
         )
-        with prepare(clears_strays=was_locked) as prepared:
+        with prepare(clears_strays=not is_tried) as prepared:
             reach(Failpoint.PREPARED)
             content, names = SideWork(prepared.sync_content), SideWork(prepared.sync_names)
             statement, change = plan.statement(response), plan.change()
@@ -202,16 +202,10 @@ class WritePath:
             with record_failure(stream, event):
                 reach(Failpoint.BEGUN)
                 content.check()
-                try:
+                if is_tried:
+                    _put_tried(stream, prepared, prepare)
+                else:
                     prepared.put()
-                except ContentRemovedError:
-                    if was_locked:
-                        raise
-                    _put_again(stream, prepare)
-            if not was_locked:
-                # They could not go without the lock. The head has moved on from any other tried plan.
-                with suppress(GardenError):
-                    prepared.clear_strays()
             # If this fails, the next process to open the document does it and seals the change.
             if plan.before and plan.missing and copy:
                 self._write_missing_version(copy, plan.before)
@@ -326,19 +320,25 @@ class WritePath:
             raise SyncFailedError(replaced=True) from None
 
 
-def _put_again(stream: LockedStream, prepare: Callable[..., PreparedFile]) -> None:
-    """Write new content once more that another process removed, as a stray, before its writer had the lock.
+def _put_tried(stream: LockedStream, prepared: PreparedFile, prepare: Callable[..., PreparedFile]) -> None:
+    """Put content in its place that was prepared without the lock, and remove strays, which needs the lock.
 
-    A process that settled the edit has removed it too. The lock was never lost if it is still there after
-    the content is; and who settles the edit from then on removes that.
+    Another process may have taken the content for a stray. Then it is written once more, and the lock was
+    never lost if it is still there after that: a process that settles the edit later removes it again.
     """
-    with prepare(clears_strays=False) as prepared:
-        prepared.sync_content()
-        try:
-            stream.confirm_lock()
-        except DatabaseUnavailableError:
-            raise ContentRemovedError from None
+    try:
         prepared.put()
+    except ContentRemovedError:
+        with prepare(clears_strays=False) as anew:
+            anew.sync_content()
+            try:
+                stream.confirm_lock()
+            except DatabaseUnavailableError:
+                raise ContentRemovedError from None
+            anew.put()
+    # Those of other tried plans as well: the head has moved on from them.
+    with suppress(GardenError):
+        prepared.clear_strays()
 
 
 @contextmanager
