@@ -5,7 +5,6 @@ input types of the database (`garden.event_v1` and the others) have the same col
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import repeat
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -208,7 +207,12 @@ def transition_values(event: Event, expected: Status) -> dict[str, Any]:
     }
 
 
-def written_values(event: Event | None) -> dict[str, Any]:
-    """The state of an event that is marked as written on its way to the end; empty without one."""
-    values = parameters(state_row(event)).values() if event else repeat(None)
-    return dict(zip(WRITTEN_STATE, values, strict=False))
+def written_values(ended: Event | None) -> dict[str, Any]:
+    """The written state that an event passes on its way to the end; empty without one.
+
+    One transaction does both and no other sees this state, so it has the seal of the end.
+    """
+    if ended is None:
+        return dict.fromkeys(WRITTEN_STATE)
+    state = state_row(ended) | {"status": Status.WRITTEN, "committed_at": None}
+    return dict(zip(WRITTEN_STATE, parameters(state).values(), strict=True))

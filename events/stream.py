@@ -128,7 +128,7 @@ class LockedStream:
 
     def commit(self, event: Event, response: Mapping[str, Any], *, keep: bool = False) -> Event:
         """Commit a written change and answer its request; release the lock unless `keep`."""
-        return self._end(event, None, self._next_state(event, Status.COMMITTED), response, keep=keep)
+        return self._end(event, self._next_state(event, Status.COMMITTED), response, keep=keep)
 
     def confirm_lock(self) -> None:
         """Make sure that the lock was never lost: it ends with the database session, which must answer."""
@@ -143,13 +143,15 @@ class LockedStream:
         meanwhile: Work | None = None,
     ) -> Event:
         """Mark a change as written and commit it, durably and in one round trip."""
-        written = self._next_state(event, Status.WRITTEN)
-        committed = self._next_state(written, Status.COMMITTED)
-        return self._end(event, written, committed, response, keep=keep, meanwhile=meanwhile)
+        check_transition(event.status, Status.WRITTEN)
+        times = {"written_at": self._moment(), "committed_at": self._moment()}
+        status, after_hash = Status.COMMITTED, event.intended_hash
+        committed = seal_state(event, self._keys, status=status, after_hash=after_hash, **times)
+        return self._end(event, committed, response, keep=keep, is_unwritten=True, meanwhile=meanwhile)
 
     def fail(self, event: Event, error: Mapping[str, Any], *, keep: bool = False) -> Event:
         """Record that a change did not happen, and why; its request may be sent again."""
-        return self._end(event, None, self._next_state(event, Status.FAILED, error), None, keep=keep)
+        return self._end(event, self._next_state(event, Status.FAILED, error), None, keep=keep)
 
     def record(
         self,
@@ -299,11 +301,11 @@ class LockedStream:
     def _end(
         self,
         event: Event,
-        written: Event | None,
         ended: Event,
         response: Mapping[str, Any] | None,
         *,
         keep: bool,
+        is_unwritten: bool = False,
         meanwhile: Work | None = None,
     ) -> Event:
         closed = self.head._replace(open_event_id=None, updated_at=ended.committed_at or ended.failed_at)
@@ -311,7 +313,7 @@ class LockedStream:
         values = {
             "stream": self.path,
             **transition_values(ended, event.status),
-            **written_values(written),
+            **written_values(ended if is_unwritten else None),
             **answer_values(self.caller.user_id, event.idempotency_key, event.event_id, response, self._keys),
             "head_seal": head.seal.mac,
             "lock": None if keep else self._lock,
