@@ -21,8 +21,9 @@ def write(results: dict[str, Any], ratios: list[Ratio]) -> None:
     for name, lines in {
         "machine": [
             f"One run of {rounds} rounds on {machine['cores']} cores, Linux {machine['kernel']}, "
-            f"Python {machine['python']}, Postgres {machine['postgres']}. "
-            f"The load average before it was {machine['load']:.1f}."
+            f"Python {machine['python']}, Postgres {machine['postgres']}, {machine['git']}. "
+            f"The load average before it was {machine['load']:.1f}. Packages:",
+            ", ".join(f"`{row['versions']}`" for row in contestants.values() if row["versions"]) + ".",
         ],
         "times": _times(contestants),
         "crowd": _crowd(contestants),

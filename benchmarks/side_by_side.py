@@ -8,6 +8,7 @@ import os
 import platform
 import random
 import secrets
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -227,5 +228,6 @@ def _machine(postgres: int) -> dict[str, Any]:
         "kernel": platform.release(),
         "python": platform.python_version(),
         "postgres": f"{postgres // 10000}.{postgres % 10000}",
+        "git": subprocess.run(["git", "version"], capture_output=True, text=True, check=True).stdout.strip(),
         "load": psutil.getloadavg()[0],
     }

@@ -192,6 +192,7 @@ class GardenHttp(Client):
         assert self.process.stdout is not None
         self._address = urlsplit(self.process.stdout.readline().split()[-1])
         self._connection = self._connected()
+        self._used = time.monotonic()
 
     def edit(self, edit: Edit) -> Took:
         return self._timed("md.patch_section", _garden_edit(self._user, edit))[0]
@@ -209,9 +210,13 @@ class GardenHttp(Client):
             return list(threads.map(acknowledged, edits))
 
     def _timed(self, tool: str, args: dict[str, Any]) -> tuple[Took, dict[str, Any]]:
+        if time.monotonic() - self._used > 1:
+            # The server closes a connection that no client uses.
+            self._connection.close()
+            self._connection.connect()
         started = time.perf_counter()
         answer = self._post(self._connection, tool, args)
-        took = time.perf_counter() - started
+        took, self._used = time.perf_counter() - started, time.monotonic()
         if not answer["ok"]:
             raise RuntimeError(answer["error"]["message"])
         return Took(took), answer
