@@ -37,13 +37,10 @@ def stop(context: typer.Context, as_json: AsJson = False) -> None:
     """
     from garden.home.embedded import EmbeddedPostgres
     from garden.home.folder import open_home
-    from garden.surfaces.cli.render import show_json
+    from garden.surfaces.cli.render import show
 
     stopped = EmbeddedPostgres(open_home(read_settings(context).settings.home)).stop()
-    if as_json:
-        show_json({"stopped": stopped})
-    else:
-        print("Stopped." if stopped else "It was not running.")
+    show({"stopped": stopped}, "Stopped." if stopped else "It was not running.", as_json=as_json)
 
 
 @app.command()
@@ -56,11 +53,8 @@ def url(context: typer.Context, as_json: AsJson = False) -> None:
     """
     from garden.home.folder import open_home
     from garden.home.setup import ensure_database
-    from garden.surfaces.cli.render import show_json, show_progress
+    from garden.surfaces.cli.render import show, show_progress
 
     settings = read_settings(context).settings
     address = ensure_database(settings, open_home(settings.home), show_progress)
-    if as_json:
-        show_json({"url": address})
-    else:
-        print(address)
+    show({"url": address}, address, as_json=as_json)

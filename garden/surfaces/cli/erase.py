@@ -162,7 +162,7 @@ def _show_places(desk: Desk, preview: "Envelope") -> None:
 
 
 def _export(context: typer.Context, user: str | None, file: Path, *, as_json: bool) -> None:
-    from garden.surfaces.cli.render import show_json
+    from garden.surfaces.cli.render import show
 
     with open_garden(context) as garden:
         users = select_users(garden, user)
@@ -171,11 +171,9 @@ def _export(context: typer.Context, user: str | None, file: Path, *, as_json: bo
     with file.open("x", encoding="utf-8") as opened:
         file.chmod(0o600)
         opened.write(lines)
-    if as_json:
-        show_json({"erasures": len(records)})
-    else:
-        counted = "1 erasure" if len(records) == 1 else f"{len(records)} erasures"
-        print(f"{counted} written. Keep the file beside your backups.")
+    counted = "1 erasure" if len(records) == 1 else f"{len(records)} erasures"
+    line = f"{counted} written. Keep the file beside your backups."
+    show({"erasures": len(records)}, line, as_json=as_json)
 
 
 def _replay(context: typer.Context, file: Path, *, as_json: bool) -> None:

@@ -21,16 +21,14 @@ def init(context: typer.Context, as_json: AsJson = False) -> None:
     """
     from garden.home.keys import KeySource
     from garden.home.setup import prepare_home
-    from garden.surfaces.cli.render import show_json, show_progress
+    from garden.surfaces.cli.render import show, show_progress
 
     settings = read_settings(context).settings
     ground = prepare_home(settings, show_progress)
     # Keys are made once, with the home: fresh keys could not verify what lost ones sealed.
     KeySource(settings, ground.home)()
-    if as_json:
-        show_json({"home": ground.home.path, "id": ground.home.id, "layout": ground.home.layout})
-    else:
-        print(f"Ready: {ground.home.path}")
+    home = ground.home
+    show({"home": home.path, "id": home.id, "layout": home.layout}, f"Ready: {home.path}", as_json=as_json)
 
 
 def config(context: typer.Context, as_json: AsJson = False) -> None:
@@ -45,14 +43,12 @@ def config(context: typer.Context, as_json: AsJson = False) -> None:
 
     garden config --json
     """
-    from dataclasses import asdict
-
     from garden.home.settings_view import setting_rows, unknown_variables
     from garden.surfaces.cli.render import show_json, show_table, show_warnings
 
     rows = setting_rows(read_settings(context))
     if as_json:
-        show_json([asdict(row) for row in rows])
+        show_json(rows)
         return
     shown = ((row.name, "-" if row.value is None else row.value, row.origin, row.variable) for row in rows)
     show_table(("setting", "value", "from", "variable"), shown)
@@ -86,14 +82,14 @@ def migrate(
 
     garden migrate --distribute
     """
-    from garden.surfaces.cli.render import show_json, show_progress
+    from garden.surfaces.cli.render import show, show_progress
 
     settings = read_settings(context).settings
     if print_roles:
         from garden.events.roles import preparation
 
         sql = preparation(_login(settings))
-        show_json({"sql": sql}) if as_json else print(sql)
+        show({"sql": sql}, sql, as_json=as_json)
         return
     if not status:
         from garden.home.setup import prepare_home
@@ -117,14 +113,12 @@ def migrate(
 def _distribute(database_url: str, *, as_json: bool) -> None:
     from garden.events.database import connection
     from garden.events.distribution import distribute
-    from garden.surfaces.cli.render import show_json
+    from garden.surfaces.cli.render import show
 
     with connection(database_url) as opened:
         tables = distribute(opened)
-    if as_json:
-        show_json({"distributed": tables})
-    else:
-        print(f"Distributed: {', '.join(tables)}." if tables else "All tables are distributed already.")
+    line = f"Distributed: {', '.join(tables)}." if tables else "All tables are distributed already."
+    show({"distributed": tables}, line, as_json=as_json)
 
 
 def doctor(context: typer.Context, as_json: AsJson = False) -> None:
@@ -137,8 +131,6 @@ def doctor(context: typer.Context, as_json: AsJson = False) -> None:
 
     garden doctor --json
     """
-    from dataclasses import asdict
-
     from garden.surfaces.cli.render import show_json
     from garden.surfaces.cli.views import show_check
     from garden.upkeep.doctor import examine
@@ -149,7 +141,7 @@ def doctor(context: typer.Context, as_json: AsJson = False) -> None:
         if not as_json:
             show_check(result)
     if as_json:
-        show_json([asdict(result) for result in results])
+        show_json(results)
     if any(result.status == "failed" for result in results):
         raise typer.Exit(1)
 
@@ -183,12 +175,10 @@ def _login(settings: "Settings") -> str:
 
 
 def _show_migrations(migrations: "list[MigrationStatus]", *, as_json: bool) -> None:
-    from dataclasses import asdict
-
     from garden.surfaces.cli.render import show_json, show_table
 
     if as_json:
-        show_json([asdict(each) for each in migrations])
+        show_json(migrations)
         return
     rows = ((f"{each.version:04d}", each.name, each.applied_at or "pending") for each in migrations)
     show_table(("number", "name", "applied"), rows)

@@ -55,14 +55,11 @@ def rotate(context: typer.Context, as_json: AsJson = False) -> None:
     """
     from garden.home.folder import open_home
     from garden.home.keys import rotate_keys
-    from garden.surfaces.cli.render import show_json
+    from garden.surfaces.cli.render import show
 
     settings = read_settings(context).settings
     version = rotate_keys(settings, open_home(settings.home)).versions[-1]
-    if as_json:
-        show_json({"signs": version})
-    else:
-        print(f"Version {version} signs from now on.")
+    show({"signs": version}, f"Version {version} signs from now on.", as_json=as_json)
 
 
 @app.command()

@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence, Sized
+from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 if TYPE_CHECKING:
@@ -29,13 +30,25 @@ DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def show_json(value: Any, *, indent: int | None = 2) -> None:
-    """Print one JSON value."""
-    text = json.dumps(value, indent=indent, ensure_ascii=False, default=str)
+    """Print one JSON value; a dataclass becomes an object."""
+    text = json.dumps(value, indent=indent, ensure_ascii=False, default=_as_json)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
-        text = json.dumps(value, indent=indent, default=str)
+        text = json.dumps(value, indent=indent, default=_as_json)
     print(escape_controls(text, sys.stdout))
+
+
+def _as_json(value: Any) -> Any:
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
+
+
+def show(value: Any, line: str, *, as_json: bool) -> None:
+    """Print a value as JSON, or the line that says it to people."""
+    if as_json:
+        show_json(value)
+    else:
+        print(line)
 
 
 def show_table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, headed: bool = True) -> None:

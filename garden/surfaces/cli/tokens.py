@@ -1,5 +1,6 @@
 """The commands `garden token ...`: create, list and revoke access tokens."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -100,29 +101,19 @@ def revoke(
 
     Example: garden token revoke 5f0c1a9be2d4
     """
-    from garden.surfaces.cli.render import show_json
+    from garden.surfaces.cli.render import show
 
     with open_garden(context) as garden:
         shown = _token_fields(garden.tokens, garden.tokens.revoke(token_id, user))
-    if as_json:
-        show_json(shown)
-    else:
-        print(f"Revoked: {token_id}, for {shown['user_id']} as {shown['role']}.")
+    show(shown, f"Revoked: {token_id}, for {shown['user_id']} as {shown['role']}.", as_json=as_json)
 
 
 def _token_fields(tokens: "Tokens", token: "Token") -> dict[str, Any]:
-    times = (token.created_at, token.expires_at, token.revoked_at)
-    created, expires, revoked = (at and at.isoformat(timespec="seconds") for at in times)
-    return {
-        "token_id": token.token_id,
-        "user_id": token.user_id,
-        "role": token.role,
-        "actor": token.actor,
-        "created_at": created,
-        "expires_at": expires,
-        "revoked_at": revoked,
-        "status": tokens.status(token),
+    fields = {
+        name: value.isoformat(timespec="seconds") if isinstance(value, datetime) else value
+        for name, value in asdict(token).items()
     }
+    return {**fields, "status": tokens.status(token)}
 
 
 def _parse_expiry(text: str) -> datetime | None:

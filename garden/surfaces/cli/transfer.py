@@ -23,8 +23,6 @@ def import_folder(
 
     Example: garden import ./sample_users
     """
-    from dataclasses import asdict
-
     from garden.surfaces.cli.interrupts import delay_interrupt
     from garden.surfaces.cli.render import show_json, with_progress
     from garden.surfaces.cli.views import show_transfer
@@ -37,7 +35,7 @@ def import_folder(
             with delay_interrupt():
                 done.append(import_file(garden.services, folder, file, actor))
     if as_json:
-        show_json([asdict(each) for each in done])
+        show_json(done)
     else:
         show_transfer(done, (("imported", "imported"), ("unchanged", "here already"), ("refused", "refused")))
     if any(each.outcome == "refused" for each in done):
@@ -67,8 +65,6 @@ def export(
 
     garden export ./of-ada --user ada --history --events
     """
-    from dataclasses import asdict
-
     from garden.surfaces.cli.render import show_json, with_progress
     from garden.surfaces.cli.views import show_transfer
     from garden.transfer.exports import (
@@ -89,7 +85,7 @@ def export(
         done += [export_events(services.reader, folder, each) for each in users if events]
         make_durable(folder, done)
     if as_json:
-        show_json([asdict(each) for each in done])
+        show_json(done)
     else:
         show_transfer(
             done, (("exported", "exported"), ("unchanged", "there already"), ("refused", "refused"))

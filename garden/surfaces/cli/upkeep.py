@@ -32,8 +32,6 @@ def status(context: typer.Context, user: OneUser = None, as_json: AsJson = False
 
     garden status --user ada --json
     """
-    from dataclasses import asdict
-
     from garden.surfaces.cli.render import show_json, with_progress
     from garden.upkeep.status import count_other_files, status_of_user
 
@@ -42,7 +40,7 @@ def status(context: typer.Context, user: OneUser = None, as_json: AsJson = False
         found = [each for name in with_progress(users, "Looking") for each in status_of_user(services, name)]
         others = sum(count_other_files(services, name) for name in users)
     if as_json:
-        show_json({"documents": [asdict(each) for each in found], "counts": _counts(found), "others": others})
+        show_json({"documents": found, "counts": _counts(found), "others": others})
     else:
         _show_status(found, others)
     if not all(each.in_step for each in found):
@@ -114,8 +112,6 @@ def reconcile(
 
     garden reconcile --quarantined
     """
-    from dataclasses import asdict
-
     from garden.surfaces.cli.interrupts import interrupt_between
     from garden.surfaces.cli.render import show_json, with_progress
     from garden.upkeep.reconciliation import rebuild_heads, reconcile
@@ -130,7 +126,7 @@ def reconcile(
                 done += interrupt_between(rebuild_heads(garden.services, name, dry_run=dry_run))
             done += interrupt_between(reconcile(garden.services, [name], dry_run=dry_run))
     if as_json:
-        show_json([asdict(each) for each in done])
+        show_json(done)
     else:
         _show_reconciliations(done)
     if not all(each.is_well for each in done):
