@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from garden.surfaces.cli.render import say, show_diff, show_error, show_hint, show_warnings
+from garden.surfaces.cli.render import say, show_diff, show_error, show_hint, show_json, show_warnings
 
 if TYPE_CHECKING:
     from garden.access.dispatcher import Envelope
@@ -50,21 +50,22 @@ def in_shell_words(text: str) -> str:
 
 
 def result_or_exit(envelope: "Envelope", *, as_json: bool) -> Any:
-    """Result of an answer; a refusal ends the command."""
+    """Result of an answer, which is printed as JSON if wanted; a refusal ends the command."""
     exit_if_refused(envelope, as_json=as_json)
     return envelope["result"]
 
 
 def exit_if_refused(envelope: "Envelope", name: str = "", *, as_json: bool = False) -> None:
-    """Show an answer's warnings, or its refusal and exit with 1; with `as_json` show nothing."""
-    if envelope["ok"]:
-        if not as_json:
-            show_warnings(map(in_shell_words, envelope["meta"]["warnings"]))
-            show_hint(in_shell_words(envelope["meta"].get("hint", "")))
-        return
-    if not as_json:
+    """Show an answer's warnings, or its refusal and exit with 1; with `as_json` print the whole answer."""
+    if as_json:
+        show_json(envelope)
+    elif envelope["ok"]:
+        show_warnings(map(in_shell_words, envelope["meta"]["warnings"]))
+        show_hint(in_shell_words(envelope["meta"].get("hint", "")))
+    else:
         show_refusal(envelope, name)
-    raise typer.Exit(1)
+    if not envelope["ok"]:
+        raise typer.Exit(1)
 
 
 def show_refusal(envelope: "Envelope", name: str = "") -> None:

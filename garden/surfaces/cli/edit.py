@@ -177,7 +177,6 @@ def send_edit(desk: Desk, tool: str, args: dict[str, Any], *, dry_run: bool, as_
     """Send an edit, or with `dry_run` propose it, and show the answer."""
     from garden.surfaces.cli.answers import exit_if_refused, show_edit, show_proposal
     from garden.surfaces.cli.interrupts import delay_interrupt
-    from garden.surfaces.cli.render import show_json
 
     with delay_interrupt():
         envelope = (
@@ -185,9 +184,7 @@ def send_edit(desk: Desk, tool: str, args: dict[str, Any], *, dry_run: bool, as_
             if dry_run
             else desk.session.call(tool, args)
         )
-        if as_json:
-            show_json(envelope)
-        elif envelope["ok"]:
+        if envelope["ok"] and not as_json:
             (show_proposal if dry_run else show_edit)(envelope, desk.short(args["path"]))
         exit_if_refused(envelope, as_json=as_json)
 
@@ -247,14 +244,17 @@ def _show_planted(answers: "list[tuple[str, Envelope]]", *, as_json: bool) -> No
 
     if as_json:
         show_json([{"path": path, **envelope} for path, envelope in answers])
+        if not all(envelope["ok"] or _exists_already(envelope) for _, envelope in answers):
+            raise typer.Exit(1)
+        return
     for path, envelope in answers:
-        if not as_json and _exists_already(envelope):
+        if _exists_already(envelope):
             print(f"Exists already: {path}")
-        elif not as_json and envelope["ok"]:
+        elif envelope["ok"]:
             print(f"Planted: {path}")
     for path, envelope in answers:
         if not _exists_already(envelope):
-            exit_if_refused(envelope, path, as_json=as_json)
+            exit_if_refused(envelope, path)
 
 
 def _exists_already(envelope: "Envelope") -> bool:

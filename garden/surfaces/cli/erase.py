@@ -124,7 +124,7 @@ def _read(context: typer.Context, text: str | None) -> str | None:
 def _erase(desk: Desk, wish: dict[str, Any], *, yes: bool, as_json: bool) -> None:
     from garden.surfaces.cli.answers import exit_if_refused
     from garden.surfaces.cli.interrupts import delay_interrupt
-    from garden.surfaces.cli.render import show_json, with_progress
+    from garden.surfaces.cli.render import with_progress
 
     preview = desk.call("garden.erase", **wish, preview=True)
     if not as_json:
@@ -132,17 +132,14 @@ def _erase(desk: Desk, wish: dict[str, Any], *, yes: bool, as_json: bool) -> Non
         _show_places(desk, preview)
     if not preview["ok"] or not preview["result"]["places"]:
         if as_json:
-            show_json(preview)
-        exit_if_refused(preview, as_json=True)
-        if not as_json:
+            exit_if_refused(preview, as_json=True)
+        else:
             print("Nothing was erased.")
         return
     if not yes and not typer.confirm("This can't be undone. Erase?"):
         raise typer.Exit(1)
     with delay_interrupt():
         [envelope] = [desk.call("garden.erase", **each) for each in with_progress([wish], "Erasing")]
-    if as_json:
-        show_json(envelope)
     exit_if_refused(envelope, as_json=as_json)
     if not as_json:
         done = envelope["result"]

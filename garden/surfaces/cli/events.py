@@ -68,7 +68,7 @@ def events(
     garden events --all --json
     """
     from garden.surfaces.cli.answers import exit_if_refused
-    from garden.surfaces.cli.render import say, show_json
+    from garden.surfaces.cli.render import say
     from garden.surfaces.cli.views import show_events
 
     filters = {
@@ -87,9 +87,7 @@ def events(
         query = {"path": desk.path(path) if path else None, **filters}
         pages = _query_pages(desk, query, None if every else limit)
         if as_json:
-            envelope = _join(list(pages))
-            show_json(envelope)
-            exit_if_refused(envelope, as_json=True)
+            exit_if_refused(_join(list(pages)), as_json=True)
             return
         shown = 0
         for page in pages:

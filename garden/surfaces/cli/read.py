@@ -38,13 +38,11 @@ def ls(
     garden ls --glob "**/profile.md"
     """
     from garden.surfaces.cli.answers import result_or_exit
-    from garden.surfaces.cli.render import say, show_json
+    from garden.surfaces.cli.render import say
 
     with open_desk(context, user, path) as desk:
         folder = desk.path(path)
         envelope = desk.call("fs.list", path=folder, glob=glob or ("**" if recursive else None))
-    if as_json:
-        show_json(envelope)
     for each in result_or_exit(envelope, as_json=as_json):
         if not as_json:
             name = each.removeprefix(f"{folder}/")
@@ -179,7 +177,7 @@ def search(
     garden search --literal "(ev:s12-m40)" --context 1
     """
     from garden.surfaces.cli.answers import result_or_exit
-    from garden.surfaces.cli.render import say, show_json
+    from garden.surfaces.cli.render import say
 
     with open_desk(context, user, root) as desk:
         envelope = desk.call(
@@ -191,8 +189,6 @@ def search(
             glob=glob,
             context=around,
         )
-    if as_json:
-        show_json(envelope)
     found: list[dict[str, Any]] = result_or_exit(envelope, as_json=as_json)
     if not as_json:
         from garden.surfaces.cli.views import show_matches
