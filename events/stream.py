@@ -78,7 +78,8 @@ class LockedStream:
         self.caller = caller
         self.path = path
         self.found_head = self.head = found.head
-        self.last_change, self.damage, self.has_erased = found.last_change, found.damage, found.has_erased
+        self.last_change, self.has_erased = found.last_change, found.has_erased
+        self.damage = self._found_damage = found.damage
         self.request = request
         self._row = row
         self.earlier: EarlierRequest | None = None
@@ -260,7 +261,9 @@ class LockedStream:
     def known(self) -> FoundHead:
         """What the steps up to now leave to know."""
         key = self.request.key if self.request else None
-        return FoundHead(self.head, self.last_change, self.damage, self.has_erased, key)
+        # A preview may find that a person has mended the file, which the event log does not know.
+        damage = self._found_damage or self.damage
+        return FoundHead(self.head, self.last_change, damage, self.has_erased, key)
 
     def release(self) -> None:
         """Release the lock, unless the last step has done so."""

@@ -115,6 +115,20 @@ def test_words_erased_since_the_plan_do_not_come_back(garden: Garden, other: Gar
     assert [event.status for event in told(garden, PROFILE).events] == ["committed"]
 
 
+def test_a_damaged_document_stays_closed_after_a_preview_of_a_mended_file(garden: Garden) -> None:
+    plant(ada(garden), PROFILE)
+    file = garden.home.path / PROFILE
+    whole = file.read_text()
+    damaged = whole.replace("\n## Section 3\n<!-- @anchor: s3 v1 -->\n", "")
+    preview = patching(PROFILE, "strengths v1", "said", dryRun=True)
+    file.write_text(damaged)
+    assert code_of(ada(garden).call(*said("said here;"))) == "document_damaged"
+    file.write_text(whole)
+    ok(ada(garden).call(*preview))
+    file.write_text(damaged)
+    assert code_of(ada(garden).call(*said("said here again;"))) == "document_damaged"
+
+
 def test_a_thread_makes_no_plan_without_the_lock_where_another_one_is(other: Garden) -> None:
     store, caller = other.services.store, Caller("ada", "companion")
     # Both connections are idle then.
