@@ -25,7 +25,8 @@ class _Registry(Mapping[str, Tool[Any]]):
     """The tools in the order of their names; the module of a tool is loaded when the tool is asked for."""
 
     def __init__(self, modules: Mapping[str, str]) -> None:
-        self._modules = {tool: module for module, tools in modules.items() for tool in tools.split()}
+        found = {tool: module for module, tools in modules.items() for tool in tools.split()}
+        self._modules = dict(sorted(found.items()))
         self._tools: dict[str, Tool[Any]] = {}
 
     def __getitem__(self, name: str) -> Tool[Any]:
@@ -35,7 +36,7 @@ class _Registry(Mapping[str, Tool[Any]]):
         return self._tools[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._modules))
+        return iter(self._modules)
 
     def __len__(self) -> int:
         return len(self._modules)

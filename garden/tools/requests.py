@@ -49,7 +49,7 @@ def find_tool(tools: Mapping[str, Tool[Any]], name: str) -> Tool[Any]:
     """Find a tool by its name; an underscore may replace the dot."""
     if not isinstance(name, str):
         raise UnknownToolError("A tool's name must be text.", hint="tools.list names every tool.")
-    found = tools.get(name)
+    found = tools.get(name) or tools.get(name.replace("_", ".", 1))
     if found is not None:
         return found
     plain = {each.replace(".", "_"): each for each in tools}

@@ -12,6 +12,8 @@ import fcntl
 import os
 import select
 import stat
+import struct
+import termios
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -65,6 +67,18 @@ def _is_always_ready(handle: int) -> bool:
     """Whether this is a file or /dev/null, which no event loop can watch."""
     mode = os.fstat(handle).st_mode
     return stat.S_ISREG(mode) or (stat.S_ISCHR(mode) and not os.isatty(handle))
+
+
+def _pipe_size(handle: int) -> int:
+    """The bytes that a pipe holds; 0 for anything else, and where the system does not tell."""
+    with suppress(OSError, AttributeError):
+        return fcntl.fcntl(handle, fcntl.F_GETPIPE_SZ)
+    return 0
+
+
+def _unread_bytes(pipe: int) -> int:
+    count: int = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
+    return count
 
 
 class Conversation:
@@ -133,6 +147,7 @@ class Outgoing(_Stream):
     def __init__(self, handle: int, conversation: Conversation) -> None:
         self._handle = handle
         self._conversation = conversation
+        self._pipe_bytes = _pipe_size(handle)
         self._room = select.poll()
         self._room.register(handle, select.POLLOUT)
         # Blocks where the client does not read, so that the event loop does not.
@@ -176,14 +191,23 @@ class Outgoing(_Stream):
     def _write(self, left: bytes, *, seconds: float) -> bytes:
         """Write while there is room, or will be within so many seconds; returns the rest."""
         try:
-            while left and self._room.poll(seconds * 1000):
-                left = left[os.write(self._handle, left[:_ATOMIC_BYTES]) :]
+            while left and (fitting := self._bytes_that_fit(seconds)):
+                left = left[os.write(self._handle, left[:fitting]) :]
         except BlockingIOError:
             return left
         except OSError:
             self.broken.set()
             raise anyio.BrokenResourceError from None
         return left
+
+    def _bytes_that_fit(self, seconds: float) -> int:
+        """How much can be written without blocking now, or will be within so many seconds.
+
+        An empty pipe takes all that it holds: the client wakes once for an answer, not for each part of it.
+        """
+        if self._pipe_bytes and not _unread_bytes(self._handle):
+            return self._pipe_bytes
+        return _ATOMIC_BYTES if self._room.poll(seconds * 1000) else 0
 
 
 class Incoming(_Stream):

@@ -1,7 +1,9 @@
 """The protocol over stdio: only protocol on stdout, any input, and no answer lost at the end."""
 
+import asyncio
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -10,7 +12,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import mcp_types as types
 import pytest
+from mcp.shared.message import SessionMessage
 
 from garden.application import Garden
 from garden.home.folder import Home
@@ -18,6 +22,7 @@ from garden.home.settings import Settings
 from garden.serving_stdio import serve_stdio
 from garden.session import Session
 from garden.surfaces.mcp.messages import LINE_BYTES_MAX
+from garden.surfaces.mcp.stdio_streams import Conversation, Outgoing
 from garden.writing.callers import InvalidCallerError
 from tests.support.databases import TestServer
 from tests.support.folders import run_folder
@@ -254,3 +259,38 @@ def test_a_client_that_leaves_ends_the_server(ready_home: Home) -> None:
         server.send("ping")
         server.end_input()
         assert server.process.wait(timeout=60) == 0
+
+
+def test_an_answer_is_written_at_once_if_the_pipe_is_empty_and_never_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reading, writing = os.pipe()
+    written: list[int] = []
+    write = os.write
+
+    def noted(handle: int, data: bytes) -> int:
+        written.append(len(data))
+        return write(handle, data)
+
+    async def send_two() -> None:
+        outgoing = Outgoing(writing, Conversation())
+        line = types.JSONRPCResponse(jsonrpc="2.0", id=1, result={"text": "x" * 40_000})
+        await outgoing.send(SessionMessage(line))
+        assert len(written) == 1
+        second = asyncio.ensure_future(outgoing.send(SessionMessage(line)))
+        await asyncio.sleep(0.2)
+        # There is room for a part of it; a thread waits for the rest.
+        assert not second.done()
+        assert max(written[1:]) <= select.PIPE_BUF
+        while not second.done():
+            await asyncio.to_thread(os.read, reading, 1 << 16)
+            await asyncio.sleep(0.01)
+        outgoing.close()
+
+    monkeypatch.setattr(os, "write", noted)
+    try:
+        asyncio.run(asyncio.wait_for(send_two(), 20))
+        assert sum(written) == 2 * written[0]
+    finally:
+        os.close(reading)
+        os.close(writing)
