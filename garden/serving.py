@@ -79,7 +79,8 @@ def serve(
     wished = Address(offer.host or settings.serve.host, port)
     if not wished.is_private:
         _check_not_open(wished, offer.caller, has_tokens=has_tokens)
-    count = offer.processes or settings.serve.processes or len(os.sched_getaffinity(0))
+    # On many cores, more would use up the connections of the embedded database.
+    count = offer.processes or settings.serve.processes or min(os.cpu_count() or 1, 8)
     with listen(wished.host, wished.port) as listener:
         here = Address(wished.host, listener.getsockname()[1])
 

@@ -96,7 +96,9 @@ class Serve(BaseModel):
     port: int = Field(
         8620, ge=0, le=65535, description="Port that `garden serve` listens on; 0 picks a free one."
     )
-    processes: int = Field(0, ge=0, le=64, description="Processes that answer calls; 0 is one for each core.")
+    processes: int = Field(
+        0, ge=0, le=64, description="Processes that answer calls; 0 is one for each core, up to 8."
+    )
     threads: PositiveInt = Field(
         6,
         le=64,

@@ -32,7 +32,7 @@ def serve(
             min=1,
             max=64,
             metavar="NUMBER",
-            help="Processes that answer calls. Default: GARDEN_SERVE_PROCESSES or one for each core.",
+            help="Processes that answer calls. Default: GARDEN_SERVE_PROCESSES or the cores, up to 8.",
         ),
     ] = None,
     user: Annotated[

@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,12 +87,10 @@ def run(
         timeout_graceful_shutdown=limits.grace_seconds, backlog=_BACKLOG,
         callback_notify=service.count, timeout_notify=0,
     )  # fmt: skip
-    server, sockets = _Server(config, service, process), [listener]
-    if process.folder is not None:
-        server = _SharingServer(config, service, process, listener)
-        sockets = [_listen_to_others(process.folder, process.number)]
+    shared = process.folder
+    sockets = [listener] if shared is None else [_listen_to_others(shared, process.number)]
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(server.serve(sockets))
+        runner.run(_Server(config, service, process, listener).serve(sockets))
 
 
 def _listen_to_others(folder: Path, number: int) -> socket.socket:
@@ -105,15 +104,13 @@ def _listen_to_others(folder: Path, number: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
+    """A server that may share its listener with other processes, and then the connections evenly."""
+
     def __init__(
-        self,
-        config: uvicorn.Config,
-        service: WebService,
-        process: ServiceProcess,
+        self, config: uvicorn.Config, service: WebService, process: ServiceProcess, listener: socket.socket
     ) -> None:
         super().__init__(config)
-        self._service = service
-        self._process = process
+        self._service, self._process, self._listener = service, process, listener
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -121,10 +118,17 @@ class _Server(uvicorn.Server):
         # Objects made so far stay; garbage collection need not look through them again.
         gc.freeze()
         gc.set_threshold(*_COLLECT_AFTER_OBJECTS)
-        parent = self._process.parent
+        loop, parent = asyncio.get_running_loop(), self._process.parent
         if parent is not None:
-            asyncio.get_running_loop().add_reader(parent, self._obey, parent)
+            loop.add_reader(parent, self._obey, parent)
+            self._listener.setblocking(False)
+            loop.add_reader(self._listener, self._offer)
         self._process.announce()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().remove_reader(self._listener)
+        self._listener.close()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -148,36 +152,15 @@ class _Server(uvicorn.Server):
         self.should_exit = True
         self._service.stop()
 
-
-class _SharingServer(_Server):
-    """A server that shares its listener with other processes, and the connections evenly."""
-
-    def __init__(
-        self, config: uvicorn.Config, service: WebService, process: ServiceProcess, listener: socket.socket
-    ) -> None:
-        super().__init__(config, service, process)
-        self._listener = listener
-        self._accepted: set[asyncio.Task[Any]] = set()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._listener.setblocking(False)
-        asyncio.get_running_loop().add_reader(self._listener, self._offer)
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        asyncio.get_running_loop().remove_reader(self._listener)
-        self._listener.close()
-        await super().shutdown(sockets)
-
     def _offer(self) -> None:
         """Accept a connection, or leave it to the others for a moment if this process has more than they."""
-        own, all_connections = self._process.counts.own(CONNECTIONS), self._process.counts.total(CONNECTIONS)
-        if own * self._process.count > all_connections or not self._accept():
-            loop = asyncio.get_running_loop()
+        counts, loop = self._process.counts, asyncio.get_running_loop()
+        has_more = counts.own(CONNECTIONS) * self._process.count > counts.total(CONNECTIONS)
+        if has_more or not self._accept():
             loop.remove_reader(self._listener)
-            loop.call_later(_OFFER_SECONDS, self._resume)
+            loop.call_later(_OFFER_SECONDS, self._offer_again)
 
-    def _resume(self) -> None:
+    def _offer_again(self) -> None:
         if not self.should_exit:
             self._accept()
             asyncio.get_running_loop().add_reader(self._listener, self._offer)
@@ -188,13 +171,10 @@ class _SharingServer(_Server):
         except OSError:
             # Another process was faster, or there are too many connections.
             return False
-        loop = asyncio.get_running_loop()
-        accepting = loop.create_task(loop.connect_accepted_socket(self._make_protocol, connection))
-        self._accepted.add(accepting)
-        accepting.add_done_callback(self._accepted.discard)
+        loop, tasks = asyncio.get_running_loop(), self.server_state.tasks
+        protocol: Any = self.config.http_protocol_class
+        make = partial(protocol, self.config, self.server_state, self.lifespan.state)
+        accepting = loop.create_task(loop.connect_accepted_socket(make, connection))
+        tasks.add(accepting)  # type: ignore[arg-type]
+        accepting.add_done_callback(tasks.discard)
         return True
-
-    def _make_protocol(self) -> asyncio.Protocol:
-        protocol: type[Any] = self.config.http_protocol_class
-        made: asyncio.Protocol = protocol(self.config, self.server_state, self.lifespan.state)
-        return made
