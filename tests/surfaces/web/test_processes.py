@@ -6,7 +6,8 @@ import re
 import select
 import signal
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -119,14 +120,23 @@ def test_a_hang_up_brings_new_settings_and_no_request_fails(two: Service) -> Non
             answer = client.post("/v1/tools/fs.list", json={"path": f"users/{person.user_id}"})
             return len(answer.json()["result"])
 
+    def asked_last() -> bool:
+        """Ask on an open connection; whether its process retires and closes it after this answer."""
+        silent.request("GET", "/healthz")
+        with silent.getresponse() as answer:
+            assert answer.read() == b'{"status":"alive"}'
+            return answer.getheader("connection") == "close"
+
     settings = two.garden.home.path / "garden.toml"
-    with two.person() as person:
+    with two.person() as person, closing(HTTPConnection(*two.address, timeout=60)) as silent:
         person.ok("md.plant", path=person.notes)
         person.ok("md.plant", path=person.profile)
         assert listed() == 2
         with Writers(two, person) as writers:
             settings.write_text(settings.read_text() + "\n[limits]\nlist_names = 1\n")
+            assert not asked_last()
             two.process.send_signal(signal.SIGHUP)
+            until(asked_last)
             until(lambda: listed() == 1)
             writers.wait_for(WRITERS)
         assert (writers.cut_off, writers.refusals) == (0, set())
