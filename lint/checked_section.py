@@ -21,14 +21,14 @@ class CheckedSection:
     """What the section rules found in a section, in order, and its facts for the document rules.
 
     `name` is None for text that is in no section. `left_out` counts the findings beyond the limit per rule.
-    `is_notable` says that there is any of these; `underlined` is its heading, if it is of that form.
+    `below` is what was below it; `underlined` is its heading, if it is of that form.
     """
 
     name: str | None
     found: tuple[Found, ...]
     left_out: int
     facts: SectionFacts | None
-    is_notable: bool
+    below: str | None
     underlined: str | None
 
 
@@ -51,10 +51,12 @@ def check_sections(
 
 def _kept(content: SectionContent, declarations: Declarations, below: str | None) -> CheckedSection:
     """Check a section once for all that its findings depend on: its content, its kind and what is below."""
-    key = declarations if below == "" else (declarations, below)
-    if key not in content.kept:
-        content.kept[key] = _check(_context(content, declarations, below), SECTION_RULES)
-    return cast("CheckedSection", content.kept[key])
+    # Three results at most for a kind: a section above an underlined heading keeps the last.
+    key = declarations if below == "" else (declarations, below is None)
+    checked = cast("CheckedSection | None", content.kept.get(key))
+    if checked is None or checked.below != below:
+        checked = content.kept[key] = _check(_context(content, declarations, below), SECTION_RULES)
+    return checked
 
 
 def section_contexts(document: Document, declarations: Declarations) -> list[SectionContext]:
@@ -75,15 +77,14 @@ def _context(content: SectionContent, declarations: Declarations, below: str | N
 
 
 def _check(section: SectionContext, rules: Iterable[SectionRule]) -> CheckedSection:
-    content, signs = section.content, section.signs
+    signs = section.signs
     hits, left_out = first_hits([rule for rule in rules if not rule.signs or rule.signs & signs], section)
     ordered = sorted([(hit.offset, rule.id, number, rule, hit) for number, (rule, hit) in enumerate(hits)])
-    facts = facts_of(section)
     return CheckedSection(
         section.name,
         tuple([(offset, rule, hit) for offset, _, _, rule, hit in ordered]),
         left_out,
-        facts,
-        bool(hits or facts),
-        _underlined(content),
+        facts_of(section),
+        section.below,
+        _underlined(section.content),
     )

@@ -1,7 +1,7 @@
 """The context of a document rule: the document, and those of its sections that such rules look at."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from garden.grammar.document import Document
@@ -15,8 +15,8 @@ NOTHING: Mapping[str, object] = MappingProxyType({})
 class DocumentContext:
     """A document, its kind, the identity given by its path, and its previous version.
 
-    `sections` are those with facts, each with its place among the contents of the document. `present_anchors`
-    are the declared anchors that it has.
+    `sections` are those with facts, each with its place among the contents and `starts` of the document.
+    `present_anchors` are the declared anchors that it has.
     """
 
     def __init__(
@@ -25,7 +25,7 @@ class DocumentContext:
         declarations: Declarations,
         identity: Mapping[str, object],
         previous: Document | None,
-        sections: Sequence[tuple[int, SectionFacts]],
+        facts: Iterable[SectionFacts | None],
     ) -> None:
         self.document = document
         self.declarations = declarations
@@ -33,15 +33,16 @@ class DocumentContext:
         self.identity = identity
         self.previous = previous
         self.values = document.values
-        self.sections = sections
+        self.starts = document.starts
+        self.sections = [
+            (place, content, each)
+            for place, (content, each) in enumerate(zip(document.contents, facts, strict=True))
+            if each
+        ]
         self.declared_sections = [
-            (place, section, section.declaration) for place, section in sections if section.declaration
+            (place, content, each.declaration) for place, content, each in self.sections if each.declaration
         ]
         self.present_anchors = {declaration.anchor for _, _, declaration in self.declared_sections}
-
-    def start(self, place: int) -> int:
-        """Return the offset of the section at a place."""
-        return self.document.starts[place]
 
     def key_offset(self, key: str) -> int:
         """Return the offset of a frontmatter key, or where the frontmatter begins if the key is not found."""

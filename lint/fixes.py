@@ -53,8 +53,7 @@ def _apply_rule(document: Document, declarations: Declarations, rule: Rule) -> D
 
 def _fixes(document: Document, declarations: Declarations, rule: Rule) -> Iterator[TextReplacement]:
     if isinstance(rule, DocumentRule):
-        checked = check_sections(document, declarations)
-        facts = [(place, each.facts) for place, each in enumerate(checked) if each.facts]
+        facts = [each.facts for each in check_sections(document, declarations)]
         hits = rule.check(DocumentContext(document, declarations, NOTHING, None, facts))
         yield from (fix for hit in hits for fix in hit.fixes)
         return

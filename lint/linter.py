@@ -42,11 +42,9 @@ def lint(
         document_rules = tuple(rule for rule in rules if isinstance(rule, DocumentRule))
     declarations = declarations_of(kind)
     checked = check_sections(document, declarations, section_rules)
-    notable = [(place, each) for place, each in enumerate(checked) if each.is_notable]
-    facts = [(place, each.facts) for place, each in notable if each.facts]
-    context = DocumentContext(document, declarations, identity, previous, facts)
+    context = DocumentContext(document, declarations, identity, previous, [each.facts for each in checked])
     hits, left_out = first_hits(document_rules, context)
-    in_sections = {place: each.found for place, each in notable if each.found}
+    in_sections = {place: each.found for place, each in enumerate(checked) if each.found}
     for rule, hit in hits:
         place = bisect_right(document.starts, hit.offset, 0, len(checked)) - 1
         here = [*in_sections.get(place, ()), (hit.offset - document.starts[place], rule, hit)]
@@ -54,7 +52,7 @@ def lint(
     found, surplus = _limited(
         [(place, checked[place].name, *each) for place, own in sorted(in_sections.items()) for each in own]
     )
-    return Report(document, found, left_out + surplus + sum([each.left_out for _, each in notable]))
+    return Report(document, found, left_out + surplus + sum([each.left_out for each in checked]))
 
 
 def _offset_and_rule(found: Found) -> tuple[int, str]:

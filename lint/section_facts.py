@@ -1,20 +1,10 @@
 """What document rules need to know of a section, worked out once and kept with its content."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from garden.grammar.kinds.declaration import SectionKind
-from garden.grammar.values import Anchor
 from garden.lint.section_context import EVIDENCE_TOKEN, SectionContext
 from garden.lint.stray_anchors import AnchorFault, StrayAnchor
-
-
-class EvidenceToken(NamedTuple):
-    """A token in an item of evidence, and where the item is in its section."""
-
-    token: str
-    offset: int
-    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +12,14 @@ class SectionFacts:
     """A section that document rules look at.
 
     `declaration` has its anchor, `declared_heading` its heading; in a section as declared both are the same.
-    `heading_end` is where its anchor would be. Text that is in no section has no name.
+    `tokens` are the tokens of evidence, each with the offset and the line of its item.
     """
 
-    name: str | None
-    heading: str
-    heading_end: int
-    anchor: Anchor | None
     declaration: SectionKind | None
     declared_heading: SectionKind | None
     is_empty: bool
     strays: tuple[StrayAnchor, ...]
-    tokens: tuple[EvidenceToken, ...]
+    tokens: tuple[tuple[str, int, int], ...]
 
     @property
     def has_stray_anchor(self) -> bool:
@@ -48,29 +34,16 @@ def facts_of(section: SectionContext) -> SectionFacts | None:
     without words, or one with a stray anchor.
     """
     content, declaration, kind = section.content, section.declaration, section.declarations.kind
-    if section.name is None:
-        return (
-            SectionFacts(None, "", 0, None, None, None, False, section.strays, ()) if section.strays else None
-        )
-    heading = content.heading
-    declared_heading = section.declarations.by_heading.get(heading.text.casefold())
-    is_empty = not content.body.strip()
-    is_foreign = content.anchor is None and kind is not None and not kind.further_sections
-    if not (declaration or declared_heading or is_empty or is_foreign or section.strays):
+    heading, is_empty, is_foreign = None, False, False
+    if section.name is not None:
+        heading = section.declarations.by_heading.get(content.heading.text.casefold())
+        is_empty = not content.body.strip()
+        is_foreign = content.anchor is None and kind is not None and not kind.further_sections
+    if not (declaration or heading or is_empty or is_foreign or section.strays):
         return None
     tokens = [
-        EvidenceToken(token, item.span.start, item.line)
+        (token, item.span.start, item.line)
         for item in section.evidence
         for token in EVIDENCE_TOKEN.findall(item.text)
     ]
-    return SectionFacts(
-        section.name,
-        heading.text,
-        heading.span.end,
-        content.anchor,
-        declaration,
-        declared_heading,
-        is_empty,
-        section.strays,
-        tuple(tokens),
-    )
+    return SectionFacts(declaration, heading, is_empty, section.strays, tuple(tokens))

@@ -39,16 +39,16 @@ from garden.lint.rule import DocumentRule
 
 def check(context: DocumentContext) -> Iterator[Hit]:
     """Find declared headings with another section's anchor."""
-    for place, section in context.sections:
-        anchor, declaration = section.anchor, section.declared_heading
+    for place, content, facts in context.sections:
+        anchor, declaration = content.anchor, facts.declared_heading
         if anchor is None or declaration is None:
             continue
         own_is_elsewhere = declaration.anchor in context.present_anchors
         # Another version of the right anchor means an older or newer document, not a damaged one.
-        if (section.declaration or not own_is_elsewhere) and anchor.id != declaration.anchor.id:
+        if (facts.declaration or not own_is_elsewhere) and anchor.id != declaration.anchor.id:
             yield Hit(
-                context.start(place) + section.heading_end,
-                f'"{section.heading}" has the anchor {anchor}; its own is {declaration.anchor}.',
+                context.starts[place] + content.heading.span.end,
+                f'"{content.heading.text}" has the anchor {anchor}; its own is {declaration.anchor}.',
                 str(declaration.anchor),
             )
 

@@ -40,16 +40,16 @@ from garden.lint.rule import DocumentRule
 
 def check(context: DocumentContext) -> Iterator[Hit]:
     """Find tokens that an earlier item already has."""
-    tokens = [(each, place) for place, section in context.sections for each in section.tokens]
-    if len({each.token for each, _ in tokens}) == len(tokens):
+    tokens = [(place, *each) for place, _, facts in context.sections for each in facts.tokens]
+    if len({token for _, token, _, _ in tokens}) == len(tokens):
         return
     first: dict[str, int] = {}
-    for each, place in tokens:
-        line = context.document.lines[place] + each.line - 1
-        earlier = first.setdefault(each.token, line)
+    for place, token, offset, item_line in tokens:
+        line = context.document.lines[place] + item_line - 1
+        earlier = first.setdefault(token, line)
         if earlier != line:
-            message = f"The item on line {earlier} already has the token ({each.token})."
-            yield Hit(context.start(place) + each.offset, message, each.token)
+            message = f"The item on line {earlier} already has the token ({token})."
+            yield Hit(context.starts[place] + offset, message, token)
 
 
 RULE = DocumentRule("MG503", "duplicate-token", Severity.STYLE, __doc__, check)

@@ -41,20 +41,20 @@ from garden.lint.rule import DocumentRule
 
 def check(context: DocumentContext) -> Iterator[Hit]:
     """Find sections that lost all their words."""
-    empty = [(place, section) for place, section in context.sections if section.is_empty]
+    empty = [(place, content) for place, content, facts in context.sections if facts.is_empty]
     if context.previous is None or not empty:
         return
-    names, anchors = {section.name for _, section in empty}, {section.anchor for _, section in empty}
+    names = {content.anchor or content.headings[0].text for _, content in empty}
     had_words = {
-        content.name
+        name
         for content in context.previous.contents
         if content.level == SECTION_LEVEL
-        and (content.anchor in anchors if content.anchor else content.headings[0].text in names)
+        and (name := content.anchor or content.headings[0].text) in names
         and content.body.strip()
     }
-    for place, section in empty:
-        if section.name in had_words:
-            yield Hit(context.start(place), f"{section.heading} had content and is now empty.")
+    for place, content in empty:
+        if (content.anchor or content.headings[0].text) in had_words:
+            yield Hit(context.starts[place], f"{content.headings[0].text} had content and is now empty.")
 
 
 RULE = DocumentRule("MG405", "emptied-section", Severity.STYLE, __doc__, check)

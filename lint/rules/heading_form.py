@@ -42,14 +42,14 @@ from garden.lint.rule import DocumentRule
 
 def check(context: DocumentContext) -> Iterator[Hit]:
     """Find declared sections with another heading."""
-    for place, section, declaration in context.declared_sections:
-        other = section.declared_heading
-        if section.heading != declaration.heading and (other is None or other is declaration):
+    for place, content, facts in context.sections:
+        own, other = facts.declaration, facts.declared_heading
+        if own and content.headings[0].text != own.heading and (other is None or other is own):
             yield Hit(
-                context.start(place),
-                f'The heading of {section.anchor} should be "{declaration.heading}".',
-                str(section.anchor),
-                fixes=tuple(_fixes(context, place, section.heading, declaration.heading)),
+                context.starts[place],
+                f'The heading of {content.anchor} should be "{own.heading}".',
+                str(content.anchor),
+                fixes=tuple(_fixes(context, place, content.heading.text, own.heading)),
             )
 
 
@@ -58,7 +58,7 @@ def _fixes(context: DocumentContext, place: int, old: str, new: str) -> Iterator
     headings = [section.heading.text for section in context.document.sections]
     if new not in headings and headings.count(old) == 1:
         # The heading's lines without the last line end.
-        start, content = context.start(place), context.document.contents[place]
+        start, content = context.starts[place], context.document.contents[place]
         lines = flat(content.text[: content.heading.span.end])
         yield TextReplacement(Span(start, start + len(lines.rstrip(" \t\n"))), f"## {new}")
 

@@ -39,14 +39,14 @@ from garden.lint.rule import DocumentRule
 
 def check(context: DocumentContext) -> Iterator[Hit]:
     """Find declared headings without an anchor."""
-    for place, section in context.sections:
-        declaration = section.declared_heading
+    for place, content, facts in context.sections:
+        declaration = facts.declared_heading
         # A rule of its own reports a misplaced anchor more precisely.
-        if section.anchor or section.has_stray_anchor:
+        if content.anchor or facts.has_stray_anchor:
             continue
         if declaration and declaration.anchor not in context.present_anchors:
             yield Hit(
-                context.start(place),
+                context.starts[place],
                 f'"{declaration.heading}" has no anchor; its next line should be '
                 f"<!-- @anchor: {declaration.anchor} -->.",
                 str(declaration.anchor),

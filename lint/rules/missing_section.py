@@ -46,7 +46,7 @@ def check(context: DocumentContext) -> Iterator[Hit]:
     if declared.keys() <= context.present_anchors:
         return
     ids = {content.anchor.id for content in context.document.contents if content.anchor} | _stray_ids(context)
-    ids |= {each.declared_heading.anchor.id for _, each in context.sections if each.declared_heading}
+    ids |= {each.declared_heading.anchor.id for _, _, each in context.sections if each.declared_heading}
     for place, declaration in enumerate(declared.values()):
         if declaration.anchor.id not in ids:
             name = str(declaration.anchor)
@@ -56,17 +56,16 @@ def check(context: DocumentContext) -> Iterator[Hit]:
 
 def _stray_ids(context: DocumentContext) -> set[str]:
     faults = (AnchorFault.DETACHED, AnchorFault.MISPLACED)
-    strays = [stray for _, section in context.sections for stray in section.strays]
+    strays = [stray for _, _, facts in context.sections for stray in facts.strays]
     return {stray.name.split(" ")[0] for stray in strays if stray.fault in faults}
 
 
 def _offset_of_next(context: DocumentContext, place: int) -> int:
     """Return the offset of the section that should follow, or the end of the last words."""
     following = list(context.declarations.by_anchor)[place + 1 :]
-    starts = {declaration.anchor: context.start(place) for place, _, declaration in context.declared_sections}
-    return next(
-        (starts[anchor] for anchor in following if anchor in starts), len(context.document.text.rstrip())
-    )
+    starts = {content.anchor: context.starts[place] for place, content, _ in context.declared_sections}
+    found = (starts[anchor] for anchor in following if anchor in starts)
+    return next(found, len(context.document.text.rstrip()))
 
 
 RULE = DocumentRule("MG402", "missing-section", Severity.STYLE, __doc__, check)

@@ -49,13 +49,13 @@ from garden.lint.rule import DocumentRule
 def check(context: DocumentContext) -> Iterator[Hit]:
     """Find sections below one that should follow them."""
     furthest, heading = -1, ""
-    for place, section, declaration in context.declared_sections:
+    for place, content, declaration in context.declared_sections:
         order = context.declarations.places[declaration.anchor]
         if order < furthest:
-            message = f'"{section.heading}" belongs above "{heading}".'
-            yield Hit(context.start(place), message, str(declaration.anchor))
+            message = f'"{content.headings[0].text}" belongs above "{heading}".'
+            yield Hit(context.starts[place], message, str(declaration.anchor))
         elif order > furthest:
-            furthest, heading = order, section.heading
+            furthest, heading = order, content.headings[0].text
 
 
 RULE = DocumentRule("MG403", "section-order", Severity.STYLE, __doc__, check)

@@ -30,6 +30,7 @@ Move the words into a section of the kind or into the notes, or make the heading
 
 from collections.abc import Iterator
 
+from garden.grammar.document import SECTION_LEVEL
 from garden.lint.document_context import DocumentContext
 from garden.lint.finding import Hit, Severity
 from garden.lint.rule import DocumentRule
@@ -41,10 +42,12 @@ def check(context: DocumentContext) -> Iterator[Hit]:
     kind = context.kind
     if kind is None or kind.further_sections:
         return
-    for place, section in context.sections:
-        if section.name is not None and not section.anchor and not _is_reported_otherwise(context, section):
-            message = f'The kind {kind.kind} doesn\'t declare the section "{section.heading}".'
-            yield Hit(context.start(place), message, section.heading)
+    for place, content, facts in context.sections:
+        is_section = content.level == SECTION_LEVEL
+        if is_section and content.anchor is None and not _is_reported_otherwise(context, facts):
+            words = content.heading.text
+            message = f'The kind {kind.kind} doesn\'t declare the section "{words}".'
+            yield Hit(context.starts[place], message, words)
 
 
 def _is_reported_otherwise(context: DocumentContext, facts: SectionFacts) -> bool:
