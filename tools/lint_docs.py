@@ -4,7 +4,7 @@ from pathlib import Path
 
 from garden.lint.catalogue import CATALOGUE
 from garden.lint.finding import Severity
-from garden.lint.rule import Rule
+from garden.lint.rule import Rule, SectionRule
 
 FOLDER = Path(__file__).parents[1] / "docs" / "lint"
 
@@ -12,7 +12,8 @@ _INDEX_HEAD = """# The rules
 
 Generated from the rules by `make docs`; change a rule's docstring, not these pages.
 
-Every rule examines one document and reports findings. The severity of the rule says what a finding means:
+A rule looks at each section on its own, or at the document as a whole, and reports findings. The severity of
+the rule says what a finding means:
 
 - `block`: no tool edits the document until it is repaired.
 - `cap`: a write that newly or further exceeds it needs an override rationale.
@@ -21,8 +22,8 @@ Every rule examines one document and reports findings. The severity of the rule 
 In the examples `{U+200B}` means that character, `{words:401}` that many words, `{EOF}` the end of the text,
 and `{secret}` a text that looks like a secret.
 
-| rule | name | severity | `fix` corrects it | finds |
-|---|---|---|---|---|
+| rule | name | severity | looks at | `fix` corrects it | finds |
+|---|---|---|---|---|---|
 """
 
 _MEANING = {
@@ -45,7 +46,8 @@ def _index() -> str:
 def _row(rule: Rule) -> str:
     link = f"[{rule.id}]({rule.id}-{rule.name}.md)"
     fixed = "yes" if rule.fixable else ""
-    return f"| {link} | {rule.name} | {rule.severity.value} | {fixed} | {rule.summary} |\n"
+    scope = "section" if isinstance(rule, SectionRule) else "document"
+    return f"| {link} | {rule.name} | {rule.severity.value} | {scope} | {fixed} | {rule.summary} |\n"
 
 
 def _page(rule: Rule) -> str:

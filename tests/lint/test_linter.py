@@ -119,6 +119,11 @@ def test_a_single_invisible_character_is_found(text: str) -> None:
     assert names(lint(parse(text))) == ["invisible-character"]
 
 
+@pytest.mark.parametrize("character", ["\0", "\x1b", "\x7f", "\x85", "\ud800"])
+def test_every_kind_of_control_character_is_found(character: str) -> None:
+    assert names(lint(parse(f"tea{character}\n"))) == ["control-character"]
+
+
 def test_an_anchor_on_the_first_or_the_last_line_is_found() -> None:
     assert names(lint(parse("<!-- @anchor: needs v1 -->\n"))) == ["misplaced-anchor"]
     assert names(lint(parse("words\n\n<!-- @anchor: needs v1 -->"))) == ["misplaced-anchor", "final-newline"]
