@@ -1,4 +1,4 @@
-"""Events, heads and annotations. A field declared here is a column: `rows`, `seals` and the SQL follow it."""
+"""Events and heads. A field declared here is a column: `rows`, `seals` and the SQL follow it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -134,26 +134,6 @@ class Event(NamedTuple):
     def file_hash(self) -> str | None:
         """The hash of the file's bytes after this change; None if it leaves no file."""
         return self.intended_raw_hash if self.leaves_file else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Annotation:
-    """A later note about an event."""
-
-    annotation_id: UUID
-    event_id: UUID
-    sequence: int
-    type: str
-    op: str
-    rationale: str | None
-    override_rationale: str | None = None
-    evidence_refs: tuple[str, ...]
-    details: Mapping[str, Any] | None
-    caller: Caller
-    created_at: datetime
-    salts: bytes = b""
-    commitments: bytes = b""
-    chain: Seal = UNSEALED
 
 
 def head_after(head: Head, event: Event) -> Head:

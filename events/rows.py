@@ -4,15 +4,18 @@ The columns are the fields of the records, in their order; splices and a seal ta
 input types of the database (`garden.event_v1` and the others) have the same columns in the same order.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
 from operator import attrgetter, itemgetter
 from typing import Any
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from garden.events.keyring import Seal
 from garden.events.payloads import payload_json, payload_of
-from garden.events.records import Annotation, Caller, Event, Head, LastChange, Statement
+from garden.events.records import Caller, Event, Head, LastChange, Statement
 from garden.events.saga import Status
 from garden.grammar.canonical import decoded, encoded
 from garden.grammar.splice import Splice, Splices
@@ -26,7 +29,6 @@ def _names(record: type[Any], *composites: str) -> tuple[str, ...]:
 
 _CALLER, _STATEMENT = _names(Caller), _names(Statement)
 _EVENT = _names(Event, "statement", "caller", "splices", "chain", "state")
-_ANNOTATION = _names(Annotation, "caller", "chain")
 _HEAD = _names(Head, "seal")
 _SPLICES = ("splice_offsets", "splices_removed", "splices_inserted")
 _LISTS = ("sections", "evidence_refs")
@@ -41,7 +43,10 @@ ANSWER_SEAL = ("answer_seal", "answer_salt_version")
 STATE = ("status", "after_hash", "error", "written_at", "committed_at", "failed_at")
 
 EVENT_COLUMNS = tuple(dict.fromkeys((*_EVENT, *_STATEMENT, *_CALLER, *_SPLICES, *CHAIN_SEAL, *STATE_SEAL)))
-ANNOTATION_COLUMNS = (*_ANNOTATION, *_CALLER, *CHAIN_SEAL)
+ANNOTATION_COLUMNS = (
+    "annotation_id", "event_id", "sequence", "type", "op", "rationale", "override_rationale", "evidence_refs",
+    "details", "created_at", "salts", "commitments", *_CALLER, *CHAIN_SEAL,
+)  # fmt: skip
 HEAD_COLUMNS = ("user_id", "path", *_HEAD, *HEAD_SEAL)
 
 # The columns sent with a new event: none that is still empty, none that another one tells. With more than 50
@@ -62,31 +67,22 @@ FILLED_ANNOTATION = (
     "transaction_id", "agent_action_id", "salts",
 )  # fmt: skip
 
-# Where each column's value is in a record; that of any other column is under its own name.
-_IN_CALLER = {name: f"caller.{name}" for name in _CALLER}
-_IN_CHAIN = {"chain_hash": "chain.mac", "integrity_salt_version": "chain.version"}
-_IN_EVENT = {
-    **_IN_CALLER,
-    **_IN_CHAIN,
+# Where each column's value is in an event; that of any other column is under its own name.
+_PLACES = {
+    **{name: f"caller.{name}" for name in _CALLER if name != "user_id"},
     **{name: f"statement.{name}" for name in _STATEMENT},
-    "user_id": "user_id",
+    "chain_hash": "chain.mac",
+    "integrity_salt_version": "chain.version",
     "state_seal": "state.mac",
     "state_salt_version": "state.version",
 }
 _UNSPLICED = tuple(name for name in EVENT_COLUMNS if name not in _SPLICES)
-
-
-def _getter(columns: Iterable[str], places: Mapping[str, str]) -> Callable[[object], tuple[Any, ...]]:
-    return attrgetter(*(places.get(name, name) for name in columns))
-
-
-_event_values = _getter(_UNSPLICED, _IN_EVENT)
-_state_values = _getter(NEW_STATE, _IN_EVENT)
+_event_values = attrgetter(*(_PLACES.get(name, name) for name in _UNSPLICED))
+_state_values = attrgetter(*(_PLACES.get(name, name) for name in NEW_STATE))
 _head_values, _head_columns = attrgetter(*_HEAD), itemgetter(*_HEAD)
 _last_change_values = itemgetter(
     "head_event_id", *(f"change_{name}" for name in LastChange._fields if name != "event_id")
 )
-_annotation_values = _getter(ANNOTATION_COLUMNS, {**_IN_CALLER, **_IN_CHAIN})
 
 
 def event_row(event: Event) -> dict[str, Any]:
@@ -141,10 +137,14 @@ def head_of(row: Row) -> Head:
     return Head._make((*_head_columns(row), seal_of(row, HEAD_SEAL)))
 
 
-def annotation_row(annotation: Annotation) -> dict[str, Any]:
-    """Every column of an annotation, with plain values."""
-    row = dict(zip(ANNOTATION_COLUMNS, _annotation_values(annotation), strict=True))
-    return row | {"evidence_refs": list(annotation.evidence_refs)}
+def annotation_row(
+    annotation_id: UUID, event_id: UUID, sequence: int, statement: Statement, caller: Caller, at: datetime
+) -> dict[str, Any]:
+    """Every column of an annotation but its salts, commitments and seal."""
+    said = {name: getattr(statement, name) for name in ("type", "op", "rationale", "override_rationale")}
+    row = {"annotation_id": annotation_id, "event_id": event_id, "sequence": sequence, "created_at": at}
+    lists = {"evidence_refs": list(statement.evidence_refs), "details": payload_json(statement.edit)}
+    return {**row, **said, **lists, **asdict(caller)}
 
 
 def seal_of(row: Row, names: tuple[str, str]) -> Seal:

@@ -18,7 +18,7 @@ from uuid import UUID
 from garden.events.idempotency import RequestIdentity
 from garden.events.keyring import Keyring, Seal
 from garden.events.parts import ANNOTATION_PARTS, EVENT_PARTS, commit, new_salts
-from garden.events.records import Annotation, Event, Head
+from garden.events.records import Event, Head
 from garden.events.rows import (
     ANNOTATION_COLUMNS,
     ANSWER_SEAL,
@@ -30,7 +30,6 @@ from garden.events.rows import (
     STATE,
     STATE_SEAL,
     Row,
-    annotation_row,
     event_row,
     head_row,
     seal_of,
@@ -89,13 +88,13 @@ def state_holds(row: Row, keys: Keyring) -> bool:
     return keys.holds(seal_of(row, STATE_SEAL), "state", row["chain_hash"], _filled(row, _SEALED_STATE))
 
 
-def seal_annotation(annotation: Annotation, previous: bytes, keys: Keyring) -> dict[str, Any]:
-    """Commit to the parts of a new annotation, and chain it to the end of the journal; returns its row."""
-    row = annotation_row(annotation)
-    row["salts"] = annotation.salts or new_salts(ANNOTATION_PARTS)
-    row["commitments"] = commit(row, row["salts"], ANNOTATION_PARTS)
-    sealed = keys.seal("annotation", previous, _filled(row, _CHAINED_ANNOTATION))
-    return row | seal_row(sealed, CHAIN_SEAL)
+def seal_annotation(row: Row, previous: bytes, keys: Keyring) -> dict[str, Any]:
+    """Commit to the parts of a new annotation, and chain it to the end of the journal."""
+    salts = row.get("salts") or new_salts(ANNOTATION_PARTS)
+    whole = {**row, "salts": salts, "commitments": commit(row, salts, ANNOTATION_PARTS)}
+    return whole | seal_row(
+        keys.seal("annotation", previous, _filled(whole, _CHAINED_ANNOTATION)), CHAIN_SEAL
+    )
 
 
 def annotation_holds(row: Row, previous: bytes, keys: Keyring) -> bool:

@@ -16,10 +16,8 @@ from garden.events.idempotency import EarlierRequest, InProgressError, RequestId
 from garden.events.identifiers import uuid7
 from garden.events.keyring import Keyring
 from garden.events.known_heads import FoundHead
-from garden.events.payloads import payload_json
 from garden.events.pool import PooledConnection, Work, translate_errors
 from garden.events.records import (
-    Annotation,
     Caller,
     DocumentChange,
     Event,
@@ -33,6 +31,7 @@ from garden.events.rows import (
     HEAD_SEAL,
     NEW_EVENT,
     Row,
+    annotation_row,
     head_row,
     parameters,
     seal_row,
@@ -181,23 +180,10 @@ class LockedStream:
     def annotate(self, event_id: UUID, statement: Statement) -> None:
         """Add an annotation of an event to the user's journal, and release the lock."""
         at = self._moment()
-        plain = Annotation(
-            annotation_id=uuid7(at),
-            event_id=event_id,
-            sequence=self.head.tail_sequence + 1,
-            type=statement.type,
-            op=statement.op,
-            rationale=statement.rationale,
-            override_rationale=statement.override_rationale,
-            evidence_refs=statement.evidence_refs,
-            details=payload_json(statement.edit),
-            caller=self.caller,
-            created_at=at,
-        )
+        sequence = self.head.tail_sequence + 1
+        plain = annotation_row(uuid7(at), event_id, sequence, statement, self.caller, at)
         row = seal_annotation(plain, self.head.tail_chain_hash, self._keys)
-        tail = self.head._replace(
-            tail_sequence=plain.sequence, tail_chain_hash=row["chain_hash"], updated_at=at
-        )
+        tail = self.head._replace(tail_sequence=sequence, tail_chain_hash=row["chain_hash"], updated_at=at)
         values = {
             **parameters(row),
             **self._of_request(event_id, at, {"eventId": str(event_id), "annotated": True}),

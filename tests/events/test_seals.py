@@ -12,8 +12,8 @@ from garden.events.encoding import encode
 from garden.events.idempotency import RequestIdentity, identify_request
 from garden.events.keyring import Keyring
 from garden.events.payloads import EditPayload
-from garden.events.records import Annotation, Caller, Event, Head, Statement
-from garden.events.rows import HEAD_SEAL, event_row, head_row, seal_row
+from garden.events.records import Caller, Event, Head, Statement
+from garden.events.rows import HEAD_SEAL, annotation_row, event_row, head_row, seal_row
 from garden.events.saga import Status
 from garden.events.seals import (
     annotation_holds,
@@ -62,19 +62,9 @@ EVENT = Event(
     error={"code": "x"},
     failed_at=AT,
 )
-ANNOTATION = Annotation(
-    annotation_id=UUID(int=6),
-    event_id=UUID(int=5),
-    sequence=3,
-    type="t",
-    op="o",
-    rationale=None,
-    evidence_refs=(),
-    details={"a": 1},
-    caller=CALLER,
-    created_at=AT,
-    salts=bytes(range(48)),
-)
+NOTE = Statement(type="t", op="o", tool="x")
+ANNOTATION = annotation_row(UUID(int=6), UUID(int=5), 3, NOTE, CALLER, AT)
+ANNOTATION |= {"details": {"a": 1}, "salts": bytes(range(48))}
 HEAD = Head(
     version=2,
     content_hash="c",
