@@ -57,22 +57,15 @@ class Services:
         self._later = list(later)
         self._guard = threading.RLock()
 
-    def load(self) -> None:
-        """Make every part now, in a process that will need them."""
+    def load(self, until: str | None = None) -> None:
+        """Make the parts up to this one, or all of them in a process that will need them."""
         with self._guard:
-            while self._later:
+            while self._later and (until is None or until not in self.__dict__):
                 self.__dict__.update(self._later[0](self))
                 self._later.pop(0)
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Make the parts up to this one, which is not there yet."""
-            with self._guard:
-                while name not in self.__dict__ and self._later:
-                    self.__dict__.update(self._later[0](self))
-                    self._later.pop(0)
-            try:
-                return self.__dict__[name]
-            except KeyError:
-                raise AttributeError(name) from None
+            self.load(name)
+            return object.__getattribute__(self, name)

@@ -4,6 +4,7 @@ Rich is loaded for a terminal and for tables: a plain line does without.
 """
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence, Sized
@@ -11,8 +12,11 @@ from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.text import Text
 
+# Wide enough that no column is cut where no window limits it.
+_UNLIMITED_WIDTH = 10_000
 # On a narrower terminal columns would be a few letters wide; each cell gets a line of its own instead.
 _NARROW_COLUMNS = 60
 # Characters that control a terminal, or reverse the order of letters, are shown as signs.
@@ -67,8 +71,6 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, hea
     table = Table(*headings, box=None, pad_edge=False, header_style="bold", show_header=headed)
     for row in cells:
         table.add_row(*row)
-    from garden.surfaces.cli.terminal import console
-
     console(sys.stdout).print(table)
 
 
@@ -90,8 +92,6 @@ def _print_columns(rows: "Sequence[Sequence[Text]]") -> None:
 def _show_blocks(headings: Sequence[str], rows: "Sequence[Sequence[Text]]") -> None:
     from rich.text import Text
 
-    from garden.surfaces.cli.terminal import console
-
     screen = console(sys.stdout)
     for row in rows:
         for heading, cell in zip(headings, row, strict=True):
@@ -107,8 +107,6 @@ def say(line: "str | Text", style: str = "", *, error: bool = False) -> None:
         print(line if isinstance(line, str) else line.plain, file=stream)
         return
     from rich.text import Text
-
-    from garden.surfaces.cli.terminal import console
 
     text = Text(line, style) if isinstance(line, str) else line.copy()
     text.plain = escape_controls(text.plain, stream)
@@ -171,8 +169,6 @@ def with_progress(items: Iterable[_Item], label: str) -> Iterator[_Item]:
         return
     from rich.progress import Progress
 
-    from garden.surfaces.cli.terminal import console
-
     # By default it would redirect standard output to standard error.
     with Progress(
         console=console(sys.stderr), transient=True, redirect_stdout=False, redirect_stderr=False
@@ -183,3 +179,23 @@ def with_progress(items: Iterable[_Item], label: str) -> Iterator[_Item]:
 def escape_controls(text: str, stream: TextIO) -> str:
     """Replace control characters by signs on a terminal; elsewhere keep the text."""
     return text.translate(_SIGNS) if stream.isatty() else text
+
+
+def console(stream: TextIO) -> "Console":
+    """Console on a stream: coloured and as wide as the terminal, or plain and unlimited."""
+    from rich.console import Console
+
+    class Unbroken(Console):
+        """A console that raises on a broken pipe, so that `main` ends the command; Rich would end it."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    is_terminal = stream.isatty()
+    plain = not is_terminal or bool(os.environ.get("NO_COLOR"))
+    return Unbroken(
+        file=stream,
+        width=None if is_terminal else _UNLIMITED_WIDTH,
+        highlight=False,
+        color_system=None if plain else "auto",
+    )
