@@ -1,7 +1,7 @@
 """Applies an edit to a document: the one function that handles every kind of edit."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from operator import attrgetter
 
 from garden.grammar.change_log import (
     body_with_entry,
@@ -10,6 +10,7 @@ from garden.grammar.change_log import (
     find_change_log,
     text_with_entry,
 )
+from garden.grammar.computed import computed
 from garden.grammar.diffs import Diff, unified_diff
 from garden.grammar.document import Document, Section
 from garden.grammar.edits import (
@@ -41,6 +42,8 @@ from garden.grammar.refusals import AlreadyExistsError, NoDocumentError
 from garden.grammar.section_edits import append_entry, append_to_section, replace_section, text_with_words
 from garden.grammar.splice import SPLICES_MAX, Splice, Splices, splices_between
 
+_DATA = attrgetter("data")
+
 
 @dataclass(frozen=True)
 class AppliedEdit:
@@ -58,7 +61,7 @@ class AppliedEdit:
     repairs: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    @cached_property
+    @computed
     def section_after(self) -> Section | None:
         """The edited section as it is now; a section edit keeps the order of the sections."""
         if self.before is None or self.section_before is None:
@@ -75,19 +78,18 @@ class AppliedEdit:
         """Whether the text stays the same."""
         return self.before is not None and self.before.text == self.after.text
 
-    @cached_property
+    @computed
     def splices(self) -> Splices:
         """The change as reversible splices."""
-        changed = self.after.changes_since(self.before) if self.before else None
-        if self.before is None or changed is None:
-            return splices_between(self.before.text if self.before else "", self.after.text)
+        before, after = self.before, self.after
+        changed = after.changes_since(before) if before else None
+        if before is None or changed is None:
+            return splices_between(before.text if before else "", after.text)
         splices: list[Splice] = []
         for number in changed:
-            old, new = self.before.contents[number], self.after.contents[number]
-            splices += splices_between(old.text, new.text, self.before.bytes_above(number))
-        if len(splices) > SPLICES_MAX:
-            return splices_between(self.before.text, self.after.text)
-        return tuple(splices)
+            offset = sum(map(len, map(_DATA, before.contents[:number])))
+            splices += splices_between(before.contents[number].text, after.contents[number].text, offset)
+        return tuple(splices) if len(splices) <= SPLICES_MAX else splices_between(before.text, after.text)
 
     def diff(self, path: str = "document.md") -> Diff:
         """Return the change as a unified diff."""
@@ -138,10 +140,10 @@ def _edit_section(
     entry: str | None,
 ) -> AppliedEdit:
     logs = change_logs(document, kind)
-    if section in logs and not _only_appends(edit):
+    if section.start in [log.start for log in logs] and not _only_appends(edit):
         raise change_log_refusal()
     text = _edited_section(document, section, edit)
-    if entry is not None and text != document.text and len(logs) == 1 and logs[0] != section:
+    if entry is not None and text != document.text and len(logs) == 1 and logs[0].start != section.start:
         return _edit_and_log(document, section, edit, text, logs[0], entry, kind)
     return _finish(document, section, edit, parse(text, document), kind, entry)
 
@@ -166,7 +168,7 @@ def _edit_and_log(
 ) -> AppliedEdit:
     """Add the Change Log line to the edited text before parsing, so that it is parsed only once."""
     body = body_with_entry(document, log, entry)
-    moved = len(text) - len(document.text) if log.span.start > section.span.start else 0
+    moved = len(text) - len(document.text) if log.start > section.start else 0
     start, end = log.body_span.start + moved, log.body_span.end + moved
     after = parse(text[:start] + body + text[end:], document)
     check_edit(document, after, edit, kind, section=section, log=log, log_body=body)

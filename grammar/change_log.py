@@ -39,13 +39,14 @@ def _plain(words: str) -> str:
 
 def change_logs(document: Document, kind: Kind | None) -> list[Section]:
     """List the sections that the kind declares as Change Log; without a kind, those with the usual anchor."""
-    declared = kind.log_anchors if kind else None
-    return [
-        document.section(number)
-        for number, content in enumerate(document.contents)
-        if (anchor := content.anchor)
-        and (anchor.id == USUAL_ANCHOR_ID if declared is None else anchor in declared)
-    ]
+    if kind is None:
+        return [
+            section
+            for section in document.sections
+            if section.anchor and section.anchor.id == USUAL_ANCHOR_ID
+        ]
+    numbers = [number for anchor in kind.log_anchors for number in document.numbers_with(anchor)]
+    return [document.section(number) for number in sorted(numbers)]
 
 
 def find_change_log(document: Document, kind: Kind | None) -> Section | None:

@@ -1,7 +1,7 @@
 """Cuts a text into contents at its H1 and H2 headings, and reads the anchor of each."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from garden.grammar.blocks import code_starts
 from garden.grammar.document import SECTION_LEVEL, SectionContent
@@ -67,13 +67,10 @@ def _strays(flat_text: str, start: int, owned: int | None = None) -> tuple[Probl
     """Find the anchor comments from `start` on that name no section; the one at `owned` names its own."""
     if flat_text.count("@anchor", start) == (owned is not None):
         return ()
-    return tuple(_find_strays(flat_text, start, owned))
-
-
-def _find_strays(flat_text: str, start: int, owned: int | None) -> Iterator[Problem]:
     code = code_starts(flat_text, start)
-    for match in _ANCHOR_LIKE.finditer(flat_text, start):
-        if match.start() != owned and match.start() not in code:
-            message = "This anchor is not well-formed, or not on the line right after an H2 heading."
-            line = flat_text.count("\n", 0, match.start()) + 1
-            yield Problem("anchor_stray", message, Span(*match.span()), line)
+    message = "This anchor is not well-formed, or not on the line right after an H2 heading."
+    return tuple(
+        Problem("anchor_stray", message, Span(*match.span()), flat_text.count("\n", 0, match.start()) + 1)
+        for match in _ANCHOR_LIKE.finditer(flat_text, start)
+        if match.start() != owned and match.start() not in code
+    )

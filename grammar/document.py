@@ -5,15 +5,14 @@ contents are the same text in pieces: versions of a document share those that di
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from operator import attrgetter
 
 from garden.grammar.blocks import replace_surrogates
 from garden.grammar.body import Layout, layout_of
 from garden.grammar.canonical import TRAILING_SPACE, content_hash, encoded, plain_lines, raw_hash
+from garden.grammar.computed import computed
 from garden.grammar.items import find_items
 from garden.grammar.lines import flat
 from garden.grammar.values import Anchor, Frontmatter, Heading, ListItem, Problem, Span
@@ -21,8 +20,8 @@ from garden.grammar.values import Anchor, Frontmatter, Heading, ListItem, Proble
 MALFORMED_CODES = frozenset({"frontmatter_malformed", "frontmatter_unclosed", "frontmatter_second"})
 SECTION_LEVEL = 2
 
-_TEXT, _LINE_ENDS = attrgetter("text"), attrgetter("line_ends")
-_DATA, _PLAIN_DATA, _IS_SOUND = attrgetter("data"), attrgetter("plain_data"), attrgetter("is_sound")
+_TEXT, _LINE_ENDS, _ANCHOR = attrgetter("text"), attrgetter("line_ends"), attrgetter("anchor")
+_DATA, _IS_PLAIN = attrgetter("data"), attrgetter("is_plain")
 
 
 @dataclass(frozen=True)
@@ -53,48 +52,42 @@ class SectionContent:
         """The section's name for callers: the anchor, as in `concerns v1`, else the words of the heading."""
         return str(self.anchor) if self.anchor else self.heading.text
 
-    @cached_property
+    @computed
     def line_ends(self) -> int:
         """The number of its line ends."""
         return flat(self.text).count("\n")
 
-    @cached_property
+    @computed
     def body(self) -> str:
         """The body with the blank lines around it."""
         return self.text[self.head_end :]
 
-    @cached_property
+    @computed
     def head(self) -> str:
         """The lines of the heading and the anchor, without the last line end."""
         return self.text[: self.head_end].rstrip("\r\n")
 
-    @cached_property
+    @computed
     def layout(self) -> Layout:
         """The words of the body, and the blank lines around them."""
         return layout_of(self.body)
 
-    @cached_property
+    @computed
     def data(self) -> bytes:
         """The encoded text."""
         return encoded(self.text)
 
-    @cached_property
-    def plain_data(self) -> bytes:
-        """The encoded text with plain lines: its part of the document's canonical form."""
-        plain = plain_lines(self.text)
-        return self.data if plain == self.text else encoded(plain)
+    @computed
+    def is_plain(self) -> bool:
+        """Whether its lines are as in the canonical form, without lone surrogates."""
+        return plain_lines(self.text) == self.text == replace_surrogates(self.text)
 
-    @cached_property
-    def is_sound(self) -> bool:
-        """Whether it holds no lone surrogate, which no file may hold."""
-        return replace_surrogates(self.text) == self.text
-
-    @cached_property
+    @computed
     def items(self) -> tuple[ListItem, ...]:
         """The items of the body's top-level lists, each with everything nested in it."""
         return find_items(self.body, self.head_end, self.head_lines + 1)
 
-    @cached_property
+    @computed
     def hash(self) -> str:
         """The content hash of heading, anchor and body in canonical form."""
         return content_hash(self.text)
@@ -143,7 +136,7 @@ class Section:
         """The section's anchor."""
         return self.content.anchor
 
-    @cached_property
+    @computed
     def heading(self) -> Heading:
         """The section's heading."""
         return self.content.heading.moved(self.start, self.line - 1)
@@ -168,10 +161,13 @@ class Section:
         """The first line of the body."""
         return self.line + self.content.head_lines
 
-    @cached_property
+    @computed
     def items(self) -> tuple[ListItem, ...]:
         """The items of the body's top-level lists, each with everything nested in it."""
-        return tuple(item.moved(self.start, self.line - 1) for item in self.content.items)
+        return tuple(
+            replace(item, span=item.span.moved(self.start), line=item.line + self.line - 1)
+            for item in self.content.items
+        )
 
 
 @dataclass(frozen=True)
@@ -187,37 +183,48 @@ class Document:
     contents: tuple[SectionContent, ...]
     problems: tuple[Problem, ...]
 
-    @cached_property
+    @computed
     def starts(self) -> tuple[int, ...]:
         """The offset of each content, then the end of the text."""
         return tuple(accumulate(map(len, map(_TEXT, self.contents)), initial=0))
 
-    @cached_property
+    @computed
     def lines(self) -> tuple[int, ...]:
         """The first line of each content."""
         return tuple(accumulate(map(_LINE_ENDS, self.contents[:-1]), initial=1))
 
-    @cached_property
+    @computed
     def headings(self) -> tuple[Heading, ...]:
         """All top-level headings, of every level."""
         return tuple(
             heading.moved(start, line - 1)
-            for content, start, line in self.places()
+            for content, start, line in zip(self.contents, self.starts, self.lines, strict=False)
             for heading in content.headings
         )
 
-    @cached_property
+    @computed
     def sections(self) -> tuple[Section, ...]:
         """The sections, in order; the text under an H1 is none."""
         return tuple(
-            Section(content, start, line)
-            for content, start, line in self.places()
+            self.section(number)
+            for number, content in enumerate(self.contents)
             if content.level == SECTION_LEVEL
         )
 
     def section(self, number: int) -> Section:
         """Return the section with the content of this number."""
         return Section(self.contents[number], self.starts[number], self.lines[number])
+
+    @computed
+    def numbers(self) -> dict[Anchor | None, int]:
+        """The number of the last content with each anchor."""
+        return dict(zip(map(_ANCHOR, self.contents), range(len(self.contents)), strict=True))
+
+    def numbers_with(self, anchor: Anchor) -> list[int]:
+        """List the numbers of the contents with an anchor."""
+        if self.problems:
+            return [number for number, content in enumerate(self.contents) if content.anchor == anchor]
+        return [self.numbers[anchor]] if anchor in self.numbers else []
 
     def number_of(self, section: Section) -> int:
         """Return the number of a section's content."""
@@ -230,11 +237,7 @@ class Document:
             return None
         return [number for number, (old, new) in enumerate(pairs) if old is not new and old.text != new.text]
 
-    def places(self) -> Iterator[tuple[SectionContent, int, int]]:
-        """Yield each content with its offset and its first line."""
-        return zip(self.contents, self.starts, self.lines, strict=False)
-
-    @cached_property
+    @computed
     def title(self) -> str | None:
         """The words of the first H1."""
         return next((content.heading.text for content in self.contents if content.level == 1), None)
@@ -254,22 +257,19 @@ class Document:
         """The encoded text."""
         return b"".join(map(_DATA, self.contents))
 
-    def bytes_above(self, number: int) -> int:
-        """Count the bytes above the content of this number."""
-        return sum(map(len, map(_DATA, self.contents[:number])))
+    @computed
+    def is_plain(self) -> bool:
+        """Whether its lines are as in the canonical form, without lone surrogates."""
+        return all(map(_IS_PLAIN, self.contents))
 
-    @property
-    def is_sound(self) -> bool:
-        """Whether it holds no lone surrogate, which no file may hold."""
-        return all(map(_IS_SOUND, self.contents))
-
-    @cached_property
+    @computed
     def raw_hash(self) -> str:
         """The hash of the encoded text."""
         return raw_hash(self.data)
 
-    @cached_property
+    @computed
     def hash(self) -> str:
         """The content hash of the whole text in canonical form."""
-        plain = b"".join(map(_PLAIN_DATA, self.contents)).rstrip(f"{TRAILING_SPACE}\n".encode()) + b"\n"
-        return self.raw_hash if plain == self.data else raw_hash(plain)
+        ends_once = self.text[-1:] == "\n" and self.text[-2:-1] not in f"{TRAILING_SPACE}\n"
+        # Most texts are in canonical form, and hashing a large one takes long.
+        return self.raw_hash if ends_once and self.is_plain else content_hash(self.text)

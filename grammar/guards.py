@@ -5,7 +5,7 @@ headings, the identity, the Change Log, and for a section edit every byte outsid
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 
 from garden.grammar.change_log import (
@@ -68,13 +68,14 @@ def check_edit(
         _check_new_anchors(Counter(), after)
         return
     _check_identity(before, after)
-    _check_anchors(before, after)
+    changed = after.changes_since(before)
+    _check_anchors(before, after, changed)
     _check_change_log(before, after, kind)
     section = section or _edited_section(before, edit, kind)
     if section is not None:
         head = log.text[: log.content.head_end] if log else ""
         wanted = {before.number_of(log): head + log_body} if log else {}
-        _check_untouched(before, after, section, wanted)
+        _check_untouched(before, after, section, wanted, changed)
     if isinstance(edit, AppendLogLine) and not _is_log_line(before, after, edit, section):
         raise change_log_refusal()
     if isinstance(edit, AppendToFile) and not _is_appended(before, after, section):
@@ -184,8 +185,8 @@ def _same(before: object, after: object) -> bool:
     return before == after
 
 
-def _check_anchors(before: Document, after: Document) -> None:
-    if _has_same_heads(before, after):
+def _check_anchors(before: Document, after: Document, changed: list[int] | None) -> None:
+    if changed is not None and _has_same_heads(before, after, changed):
         return
     _check_kept_anchors(before, after)
     _check_new_anchors(_counts(before), after)
@@ -193,14 +194,13 @@ def _check_anchors(before: Document, after: Document) -> None:
     _check_strays(before, after)
 
 
-def _has_same_heads(before: Document, after: Document) -> bool:
-    """Whether each section has its heading and anchor as before, and no anchor is anywhere else."""
-    changed = after.changes_since(before)
-    pairs = [(before.contents[number], after.contents[number]) for number in changed or ()]
-    return changed is not None and all(
-        old.level == new.level and old.head == new.head and not (old.strays or new.strays)
-        for old, new in pairs
-    )
+def _has_same_heads(before: Document, after: Document, changed: Iterable[int]) -> bool:
+    """Whether the contents that changed have their headings and anchors as before, and nowhere else one."""
+    for number in changed:
+        old, new = before.contents[number], after.contents[number]
+        if old.level != new.level or old.head != new.head or old.strays or new.strays:
+            return False
+    return True
 
 
 def _counts(document: Document) -> Counter[Anchor]:
@@ -315,7 +315,10 @@ def _strays(document: Document) -> set[str]:
 
 def _check_change_log(before: Document, after: Document, kind: Kind | None) -> None:
     for log in [section.content for section in change_logs(before, kind)]:
-        for later in [each for each in after.contents if each.anchor == log.anchor and each is not log]:
+        for number in after.numbers_with(log.anchor) if log.anchor else ():
+            later = after.contents[number]
+            if later is log:
+                continue
             if not is_extended(log, later):
                 raise change_log_refusal()
             if count_roll_lines(later.body) > count_roll_lines(log.body):
@@ -334,7 +337,7 @@ def check_roll(before: Document | None, edited: Document, rolled: Document, kind
     after = find_change_log(rolled, kind)
     if earlier is None or log is None or after is None:
         raise change_log_refusal()
-    _check_untouched(edited, rolled, log, {})
+    _check_untouched(edited, rolled, log, {}, rolled.changes_since(edited))
     words = log.layout.words
     old, new = read_log(words), read_log(after.layout.words)
     is_exact = new.lead == old.lead and new.lines == old.lines[new.rolled - old.rolled :]
@@ -343,9 +346,10 @@ def check_roll(before: Document | None, edited: Document, rolled: Document, kind
         raise change_log_refusal()
 
 
-def _check_untouched(before: Document, after: Document, section: Section, wanted: Mapping[int, str]) -> None:
+def _check_untouched(
+    before: Document, after: Document, section: Section, wanted: Mapping[int, str], changed: list[int] | None
+) -> None:
     """Refuse any change outside the body of this section; `wanted` holds other expected texts by number."""
-    changed = after.changes_since(before)
     if changed is None:
         raise PatchConflictError(
             "The edit would make a section appear or disappear.",

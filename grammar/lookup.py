@@ -53,12 +53,10 @@ def _by_anchor(document: Document, name: str) -> list[Section]:
     match = _ANCHOR_NAME.fullmatch(name.strip())
     if match is None:
         return []
-    anchor_id, version = match[1], match[2] and int(match[2])
-    return [
-        document.section(number)
-        for number, content in enumerate(document.contents)
-        if (anchor := content.anchor) and anchor.id == anchor_id and version in (None, anchor.version)
-    ]
+    if match[2]:
+        numbers = document.numbers_with(Anchor(match[1], int(match[2])))
+        return [document.section(number) for number in numbers]
+    return [section for section in document.sections if section.anchor and section.anchor.id == match[1]]
 
 
 def _by_similar_name(document: Document, name: str) -> list[Section]:

@@ -15,7 +15,7 @@ from garden.grammar.frontmatter_block import (
 )
 from garden.grammar.headings import find_headings
 from garden.grammar.lines import flat, newline_of
-from garden.grammar.values import Anchor, Frontmatter, Problem, Span
+from garden.grammar.values import Frontmatter, Problem, Span
 
 BOM = "\ufeff"
 
@@ -81,16 +81,18 @@ def _frontmatter_problems(
 
 
 def _anchor_problems(document: Document) -> Iterator[Problem]:
-    if [content for content in document.contents if content.strays]:
-        for content, start, line in document.places():
-            for stray in content.strays:
-                yield stray.moved(start, line - 1)
-    anchors = [content.anchor for content in document.contents if content.anchor]
-    if len(set(anchors)) < len(anchors):
-        yield from _repeated_anchors(document, Counter(anchors))
+    for number, content in [each for each in enumerate(document.contents) if each[1].strays]:
+        start, line = document.starts[number], document.lines[number]
+        for stray in content.strays:
+            yield replace(stray, span=stray.span.moved(start), line=stray.line + line - 1)
+    anchored = [content for content in document.contents if content.anchor]
+    # The text above the first heading has no anchor.
+    if len(document.numbers) - 1 < len(anchored):
+        yield from _repeated_anchors(document)
 
 
-def _repeated_anchors(document: Document, counts: Counter[Anchor]) -> Iterator[Problem]:
+def _repeated_anchors(document: Document) -> Iterator[Problem]:
+    counts = Counter(content.anchor for content in document.contents)
     for section in document.sections:
         if section.anchor and section.anchor_span and counts[section.anchor] > 1:
             message = f"The anchor {section.anchor} is under {counts[section.anchor]} headings."

@@ -88,6 +88,6 @@ def text_with_words(document: Document, section: Section, words: str) -> str:
 
 def new_body(document: Document, section: Section, words: str) -> str:
     """Return a section's body with other words in the same layout."""
-    followed = section.span.end < len(document.text)
-    ended = document.text.endswith(("\n", "\r"))
+    followed = section.start + len(section.text) < len(document.text)
+    ended = document.text[-1:] in ("\n", "\r")
     return fill_body(section.layout, words, document.newline, followed=followed, ended=ended)

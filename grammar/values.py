@@ -69,10 +69,6 @@ class ListItem:
     text: str
     line: int
 
-    def moved(self, characters: int, lines: int) -> "ListItem":
-        """Return the item so many characters and lines further down."""
-        return ListItem(self.span.moved(characters), self.marker, self.text, self.line + lines)
-
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -82,10 +78,6 @@ class Problem:
     message: str
     span: Span
     line: int
-
-    def moved(self, characters: int, lines: int) -> "Problem":
-        """Return the problem so many characters and lines further down."""
-        return Problem(self.code, self.message, self.span.moved(characters), self.line + lines)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,16 +64,20 @@ class Documents:
 
     def parse_file(self, path: GardenPath, file: FileText) -> GardenDocument:
         """Parse a file, or return the document remembered for its bytes."""
-        kept = self._last(path)
-        if kept and kept.raw_hash == file.hash:
-            return kept
-        document = self._parse(path, file.hash, file.text, kept)
+        with self._guard:
+            last = self._kept.get(path.text)
+            if last is not None:
+                self._kept.move_to_end(path.text)
+        if last is not None and last.raw_hash == file.hash:
+            return last
+        parsed = parse(file.text, last.document if last else None)
+        document = GardenDocument(path, file.hash, parsed, self.kind_of(path))
         self.remember(document)
         return document
 
     def parse_text(self, path: GardenPath, text: str) -> GardenDocument:
         """Parse a text as the document at this path, without remembering it."""
-        return self._parse(path, raw_hash(text.encode()), text, self._last(path))
+        return GardenDocument(path, raw_hash(text.encode()), parse(text), self.kind_of(path))
 
     def remember(self, document: GardenDocument) -> None:
         """Remember a document for the next caller."""
@@ -85,19 +89,6 @@ class Documents:
             while self._characters > CACHE_CHARACTERS_MAX:
                 _, oldest = self._kept.popitem(last=False)
                 self._characters -= len(oldest.text)
-
-    def _last(self, path: GardenPath) -> GardenDocument | None:
-        with self._guard:
-            if path.text in self._kept:
-                self._kept.move_to_end(path.text)
-            return self._kept.get(path.text)
-
-    def _parse(
-        self, path: GardenPath, file_hash: str, text: str, last: GardenDocument | None
-    ) -> GardenDocument:
-        return GardenDocument(
-            path, file_hash, parse(text, last.document if last else None), self.kind_of(path)
-        )
 
 
 def identity_by_path(path: GardenPath) -> dict[str, object]:

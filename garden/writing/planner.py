@@ -253,12 +253,13 @@ def _encode(document: Document) -> bytes:
         raise NotTextToWriteError(
             "The text holds a zero byte.", hint="Leave it out, and send the rest again."
         )
-    if not document.is_sound:
+    try:
+        return document.data if document.is_plain else document.text.encode("utf-8")
+    except UnicodeEncodeError:
         raise NotTextToWriteError(
             "The text holds half a surrogate pair, which is no character.",
             hint="Leave it out, or send the whole character.",
-        )
-    return document.data
+        ) from None
 
 
 def _characters(edit: Edit) -> int:

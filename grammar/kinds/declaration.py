@@ -95,9 +95,9 @@ class Kind(_Declared):
         return next((section.anchor for section in self.sections if section.entries), None)
 
     @cached_property
-    def log_anchors(self) -> frozenset[Anchor]:
+    def log_anchors(self) -> tuple[Anchor, ...]:
         """The anchors of the sections that are a Change Log."""
-        return frozenset(section.anchor for section in self.sections if section.is_change_log)
+        return tuple(section.anchor for section in self.sections if section.is_change_log)
 
     def section(self, anchor: Anchor | None) -> SectionKind | None:
         """Return the declared section with this anchor."""
