@@ -41,8 +41,8 @@ def changed_contents(previous: Document, text: str) -> list[SectionContent] | No
 
 def _first_to_read(previous: Document, change: int) -> int:
     """Return the number of the last content with its `#` heading above a change; 0 if there is none."""
-    for number in range(min(bisect_right(previous.starts, change), len(previous.contents)) - 1, 0, -1):
-        heading = previous.contents[number].heading
+    for number in range(bisect_right(previous.starts, change, hi=len(previous.contents)) - 1, 0, -1):
+        heading = previous.contents[number].headings[0]
         end = previous.starts[number] + heading.span.end
         # A line feed that comes after a carriage return would belong to the heading.
         is_above = end < change or (end == change and previous.text[end - 1] == "\n")

@@ -1,6 +1,5 @@
-"""A value that is computed on first use and kept with its object."""
+"""A property that is computed on first use and kept with its object."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["computed"]
@@ -8,20 +7,13 @@ __all__ = ["computed"]
 if TYPE_CHECKING:
     from functools import cached_property as computed
 else:
+    from functools import cached_property
 
-    class computed:  # noqa: N801 - used like a keyword
-        """A property that is computed once; two threads at a time may both compute it, to the same value.
+    class computed(cached_property):  # noqa: N801 - used like a keyword
+        """A cached property without the lock of Python 3.11, which makes all objects of a class wait."""
 
-        `functools.cached_property` of Python 3.11 has one lock for all objects of a class.
-        """
-
-        def __init__(self, compute: Callable[[Any], Any]) -> None:
-            self.compute = compute
-            self.name = compute.__name__
-            self.__doc__ = compute.__doc__
-
-        def __get__(self, owner: Any, kind: type) -> Any:
-            if owner is None:
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            if instance is None:
                 return self
-            value = owner.__dict__[self.name] = self.compute(owner)
+            value = instance.__dict__[self.attrname] = self.func(instance)
             return value

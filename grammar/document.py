@@ -247,7 +247,7 @@ class Document:
         """The frontmatter's values; empty without frontmatter or if it is malformed."""
         return dict(self.frontmatter.values) if self.frontmatter else {}
 
-    @property
+    @computed
     def malformed(self) -> bool:
         """Whether the frontmatter leaves in doubt whose document this is."""
         return bool(self.problems) and any(problem.code in MALFORMED_CODES for problem in self.problems)

@@ -41,7 +41,7 @@ def log_claims(
 
 def _log_words(document: Document | None, kind: Kind | None) -> str:
     logs = change_logs(document, kind) if document else []
-    return "\n".join(log.layout.words for log in logs)
+    return "\n".join([log.content.layout.words for log in logs])
 
 
 def _lines(words: str) -> Counter[str]:
