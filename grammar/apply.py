@@ -8,7 +8,6 @@ from garden.grammar.change_log import (
     change_log_refusal,
     change_logs,
     find_change_log,
-    text_with_entry,
 )
 from garden.grammar.computed import computed
 from garden.grammar.diffs import Diff, unified_diff
@@ -35,11 +34,11 @@ from garden.grammar.lines import split_any_lines
 from garden.grammar.list_edits import curate_list
 from garden.grammar.log_roll import may_roll, rolled_words
 from garden.grammar.lookup import find_section
-from garden.grammar.parser import parse
+from garden.grammar.parser import parse, with_bodies
 from garden.grammar.patch import apply_diff
 from garden.grammar.recovery import recover
 from garden.grammar.refusals import AlreadyExistsError, NoDocumentError
-from garden.grammar.section_edits import append_entry, append_to_section, replace_section, text_with_words
+from garden.grammar.section_edits import append_entry, append_to_section, new_body, replace_section
 from garden.grammar.splice import SPLICES_MAX, Splice, Splices, splices_between
 
 _DATA = attrgetter("data")
@@ -76,7 +75,7 @@ class AppliedEdit:
     @property
     def unchanged(self) -> bool:
         """Whether the text stays the same."""
-        return self.before is not None and self.before.text == self.after.text
+        return self.before is not None and self.after.changes_since(self.before) == []
 
     @computed
     def splices(self) -> Splices:
@@ -139,40 +138,27 @@ def _edit_section(
     kind: Kind | None,
     entry: str | None,
 ) -> AppliedEdit:
-    logs = change_logs(document, kind)
-    if section.start in [log.start for log in logs] and not _only_appends(edit):
+    logs, own = change_logs(document, kind), document.number_of(section)
+    is_log = own in [document.number_of(log) for log in logs]
+    if is_log and not _only_appends(edit):
         raise change_log_refusal()
-    text = _edited_section(document, section, edit)
-    if entry is not None and text != document.text and len(logs) == 1 and logs[0].start != section.start:
-        return _edit_and_log(document, section, edit, text, logs[0], entry, kind)
-    return _finish(document, section, edit, parse(text, document), kind, entry)
+    body = _edited_body(document, section, edit)
+    if entry is None or body == section.body or len(logs) != 1 or is_log:
+        return _finish(document, section, edit, with_bodies(document, {own: body}), kind, entry)
+    # Both are parsed and checked at once.
+    log_body = body_with_entry(document, logs[0], entry)
+    after = with_bodies(document, {own: body, document.number_of(logs[0]): log_body})
+    check_edit(document, after, edit, kind, section=section, log=logs[0], log_body=log_body)
+    return AppliedEdit(document, after, section, logged=True)
 
 
 def _append_log_line(document: Document, edit: AppendLogLine, kind: Kind | None) -> AppliedEdit:
     log = find_change_log(document, kind)
     if log is None or edit.line in map(str.strip, split_any_lines(log.body)):
         return AppliedEdit(document, document, log, logged=False)
-    after = parse(text_with_entry(document, log, edit.line), document)
+    after = with_bodies(document, {document.number_of(log): body_with_entry(document, log, edit.line)})
     check_edit(document, after, edit, kind, section=log)
     return AppliedEdit(document, after, log, logged=False)
-
-
-def _edit_and_log(
-    document: Document,
-    section: Section,
-    edit: SectionEdit | AppendToFile,
-    text: str,
-    log: Section,
-    entry: str,
-    kind: Kind | None,
-) -> AppliedEdit:
-    """Add the Change Log line to the edited text before parsing, so that it is parsed only once."""
-    body = body_with_entry(document, log, entry)
-    moved = len(text) - len(document.text) if log.start > section.start else 0
-    start, end = log.body_span.start + moved, log.body_span.end + moved
-    after = parse(text[:start] + body + text[end:], document)
-    check_edit(document, after, edit, kind, section=section, log=log, log_body=body)
-    return AppliedEdit(document, after, section, logged=True)
 
 
 def _finish(
@@ -199,7 +185,8 @@ def _roll_change_log(applied: AppliedEdit, kind: Kind | None) -> AppliedEdit:
     kept = rolled_words(old.layout.words, words, applied.after.newline)
     if kept == words:
         return applied
-    after = parse(text_with_words(applied.after, log, kept), applied.after)
+    rolled = new_body(applied.after, log, kept)
+    after = with_bodies(applied.after, {applied.after.number_of(log): rolled})
     check_roll(applied.before, applied.after, after, kind)
     return replace(applied, after=after)
 
@@ -223,7 +210,7 @@ def _edited_text(document: Document | None, edit: Edit, kind: Kind | None) -> st
     )
 
 
-def _edited_section(document: Document, section: Section, edit: SectionEdit | AppendToFile) -> str:
+def _edited_body(document: Document, section: Section, edit: SectionEdit | AppendToFile) -> str:
     match edit:
         case ReplaceSection():
             return replace_section(document, section, edit.text)
@@ -250,6 +237,6 @@ def _with_entry(
     old, new = find_change_log(before, kind), find_change_log(after, kind)
     if old is None or new is None or old.layout.words != new.layout.words:
         return None
-    with_entry = parse(text_with_entry(after, new, entry), after)
+    with_entry = with_bodies(after, {after.number_of(new): body_with_entry(after, new, entry)})
     check_edit(after, with_entry, AppendToSection(new.name, entry), kind, section=new)
     return with_entry

@@ -63,12 +63,6 @@ def is_extended(log: SectionContent, later: SectionContent) -> bool:
     return not words or is_plain or canonical(new).startswith(canonical(words))
 
 
-def text_with_entry(document: Document, log: Section, entry: str) -> str:
-    """Return the document's text with one more line in its Change Log."""
-    start, end = log.body_span
-    return document.text[:start] + body_with_entry(document, log, entry) + document.text[end:]
-
-
 def body_with_entry(document: Document, log: Section, entry: str) -> str:
     """Return the Change Log's body with one more line."""
     refuse_anchor(entry)

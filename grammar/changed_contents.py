@@ -25,7 +25,7 @@ def changed_contents(previous: Document, text: str) -> list[SectionContent] | No
     number, place = 0, 0
     for _ in range(_CHANGES_MAX):
         start = previous.starts[number]
-        change = start + common_prefix(previous.text[start:], text[place:])
+        change = start + common_prefix(previous.text, text, start, place)
         if change == len(previous.text) and change - start == len(text) - place:
             return found + list(previous.contents[number:])
         first = _first_to_read(previous, change)
@@ -42,11 +42,11 @@ def changed_contents(previous: Document, text: str) -> list[SectionContent] | No
 def _first_to_read(previous: Document, change: int) -> int:
     """Return the number of the last content with its `#` heading above a change; 0 if there is none."""
     for number in range(bisect_right(previous.starts, change, hi=len(previous.contents)) - 1, 0, -1):
-        heading = previous.contents[number].headings[0]
-        end = previous.starts[number] + heading.span.end
+        content = previous.contents[number]
+        end = previous.starts[number] + content.heading.span.end
         # A line feed that comes after a carriage return would belong to the heading.
         is_above = end < change or (end == change and previous.text[end - 1] == "\n")
-        if is_above and not heading.setext:
+        if is_above and content.closes_above:
             return number
     return 0
 
@@ -59,9 +59,9 @@ def _read(
     for number in range(first + 1, min(first + _HEADINGS_TRIED_MAX, len(previous.contents) - 1) + 1):
         below = previous.contents[number]
         end = text.find(below.text, place + 1)
-        if end < 0 or below.heading.setext or below.text[0] != "#":
+        if end < 0 or not below.closes_above:
             continue
-        content = with_other_body(old, text[place:end]) if text[end - 1] == "\n" else None
+        content = with_other_body(old, text[place:end], below)
         if content is not None:
             found.append(content)
             return number, end

@@ -54,11 +54,14 @@ def _content(text: str, flat_text: str, headings: Sequence[Heading]) -> SectionC
     )
 
 
-def with_other_body(old: SectionContent, text: str) -> SectionContent | None:
-    """Return the content of a text that has the head of an earlier one; None if that is not plain to see."""
-    body = flat(text[old.head_end :])
-    has_head = text.startswith(old.text[: old.head_end]) and text[old.head_end - 1] == "\n"
-    if not has_head or "@anchor" in body or may_hold_headings(body):
+def with_other_body(
+    old: SectionContent, text: str, below: SectionContent | None = None
+) -> SectionContent | None:
+    """Return the content of a text with the head of an earlier one; None where that is not sure at once."""
+    head, body = old.text[: old.head_end], flat(text[old.head_end :])
+    has_head = head[-1:] == "\n" and text.startswith(head)
+    has_end = below is None or (text[-1] == "\n" and below.closes_above)
+    if not (has_head and has_end and old.closes_above) or "@anchor" in body or may_hold_headings(body):
         return None
     return SectionContent(text, old.level, old.headings[:1], old.anchor, old.head_end, old.head_lines, ())
 

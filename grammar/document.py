@@ -1,10 +1,11 @@
 """A document: one parsed Markdown text with its frontmatter, headings, sections and problems.
 
-A document keeps its text, so `parse(text).text == text`. Offsets in spans count characters of that text. Its
-contents are the same text in pieces: versions of a document share those that did not change.
+A document keeps its text in pieces, its contents, so `parse(text).text == text`: versions of a document share
+those that did not change. Offsets in spans count characters of the text.
 """
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from operator import attrgetter
@@ -14,7 +15,7 @@ from garden.grammar.body import Layout, layout_of
 from garden.grammar.canonical import TRAILING_SPACE, content_hash, encoded, plain_lines, raw_hash
 from garden.grammar.computed import computed
 from garden.grammar.items import find_items
-from garden.grammar.lines import flat
+from garden.grammar.lines import flat, newline_of
 from garden.grammar.values import Anchor, Frontmatter, Heading, ListItem, Problem, Span
 
 MALFORMED_CODES = frozenset({"frontmatter_malformed", "frontmatter_unclosed", "frontmatter_second"})
@@ -52,6 +53,11 @@ class SectionContent:
         """The section's name for callers: the anchor, as in `concerns v1`, else the words of the heading."""
         return str(self.anchor) if self.anchor else self.heading.text
 
+    @property
+    def closes_above(self) -> bool:
+        """Whether it begins with a heading in `#` form in the first column, which closes all that is open."""
+        return self.text[:1] == "#" and bool(self.level) and not self.heading.setext
+
     @computed
     def line_ends(self) -> int:
         """The number of its line ends."""
@@ -79,8 +85,8 @@ class SectionContent:
 
     @computed
     def is_plain(self) -> bool:
-        """Whether its lines are as in the canonical form, without lone surrogates."""
-        return plain_lines(self.text) == self.text == replace_surrogates(self.text)
+        """Whether its lines are as in the canonical form, without NUL and lone surrogates."""
+        return plain_lines(self.text) == self.text == replace_surrogates(self.text) and "\0" not in self.text
 
     @computed
     def items(self) -> tuple[ListItem, ...]:
@@ -177,11 +183,24 @@ class Document:
     `contents` is the text in pieces: the first is the text above the first H1 or H2, often with frontmatter.
     """
 
-    text: str
-    newline: str
     frontmatter: Frontmatter | None
     contents: tuple[SectionContent, ...]
     problems: tuple[Problem, ...]
+
+    @computed
+    def text(self) -> str:
+        """The text, as it was parsed."""
+        return "".join(map(_TEXT, self.contents))
+
+    @property
+    def length(self) -> int:
+        """The number of its characters."""
+        return self.starts[-1]
+
+    @computed
+    def newline(self) -> str:
+        """The line end that the text uses most."""
+        return "\n" if self.is_plain else newline_of(self.text)
 
     @computed
     def starts(self) -> tuple[int, ...]:
@@ -198,7 +217,7 @@ class Document:
         """All top-level headings, of every level."""
         return tuple(
             heading.moved(start, line - 1)
-            for content, start, line in zip(self.contents, self.starts, self.lines, strict=False)
+            for content, start, line in self.places()
             for heading in content.headings
         )
 
@@ -225,6 +244,10 @@ class Document:
         if self.problems:
             return [number for number, content in enumerate(self.contents) if content.anchor == anchor]
         return [self.numbers[anchor]] if anchor in self.numbers else []
+
+    def places(self) -> Iterator[tuple[SectionContent, int, int]]:
+        """Yield each content with its offset and its first line."""
+        return zip(self.contents, self.starts, self.lines, strict=False)
 
     def number_of(self, section: Section) -> int:
         """Return the number of a section's content."""
@@ -259,7 +282,7 @@ class Document:
 
     @computed
     def is_plain(self) -> bool:
-        """Whether its lines are as in the canonical form, without lone surrogates."""
+        """Whether its lines are as in the canonical form, without NUL and lone surrogates."""
         return all(map(_IS_PLAIN, self.contents))
 
     @computed

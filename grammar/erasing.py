@@ -1,11 +1,11 @@
 """The edit of an erasure: passages leave a document, and a line comes into its Change Log."""
 
-from garden.grammar.change_log import find_change_log, text_with_entry
+from garden.grammar.change_log import body_with_entry, find_change_log
 from garden.grammar.document import Document
 from garden.grammar.edits import AppendToSection
 from garden.grammar.guards import check_edit, check_erasure
 from garden.grammar.kinds.declaration import Kind
-from garden.grammar.parser import parse
+from garden.grammar.parser import parse, with_bodies
 from garden.grammar.passages import Finder, without
 
 
@@ -21,6 +21,6 @@ def erase_passages(
     log = find_change_log(cut, kind)
     if entry is None or log is None or cut.malformed:
         return cut
-    after = parse(text_with_entry(cut, log, entry))
+    after = with_bodies(cut, {cut.number_of(log): body_with_entry(cut, log, entry)})
     check_edit(cut, after, AppendToSection(log.name, entry), kind, section=log)
     return after

@@ -13,7 +13,7 @@ from garden.grammar.item_match import find_item, listing
 from garden.grammar.items import find_items
 from garden.grammar.lines import flat, with_newlines
 from garden.grammar.refusals import InvalidInputError, PatchConflictError
-from garden.grammar.section_edits import join_below, text_with_words
+from garden.grammar.section_edits import join_below, new_body
 from garden.grammar.text_checks import refuse_anchor, refuse_empty, refuse_structure
 from garden.grammar.values import ListItem
 
@@ -24,7 +24,7 @@ _BULLET = re.compile(r"\A[-+*][ \t]+(?=\S)")
 
 
 def curate_list(document: Document, section: Section, ops: Sequence[ListOp]) -> str:
-    """Return the document's text after these operations on a section's list, in order."""
+    """Return a section's body after these operations on its list, in order."""
     if not ops:
         raise InvalidInputError("There is nothing to do.", hint="Give at least one operation.")
     if len(ops) > OPS_MAX:
@@ -36,7 +36,7 @@ def curate_list(document: Document, section: Section, ops: Sequence[ListOp]) -> 
     for op in ops:
         words = _apply_op(words, op, document.newline)
     refuse_structure(words)
-    return text_with_words(document, section, words)
+    return new_body(document, section, words)
 
 
 def _apply_op(words: str, op: ListOp, newline: str) -> str:

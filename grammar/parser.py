@@ -1,11 +1,12 @@
 """Parses a text into a `Document`: frontmatter, then headings, then sections."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from garden.grammar.changed_contents import changed_contents
-from garden.grammar.contents import content_above, contents_of
+from garden.grammar.contents import content_above, contents_of, with_other_body
 from garden.grammar.document import Document, SectionContent
 from garden.grammar.frontmatter_block import (
     find_frontmatter,
@@ -14,10 +15,11 @@ from garden.grammar.frontmatter_block import (
     opens_without_closing,
 )
 from garden.grammar.headings import find_headings
-from garden.grammar.lines import flat, newline_of
+from garden.grammar.lines import flat
 from garden.grammar.values import Frontmatter, Problem, Span
 
 BOM = "\ufeff"
+_TEXT = attrgetter("text")
 
 
 def parse(text: str, previous: Document | None = None) -> Document:
@@ -30,7 +32,7 @@ def parse(text: str, previous: Document | None = None) -> Document:
     if previous is not None and not _has_open_top(previous):
         contents = changed_contents(previous, text)
         if contents is not None:
-            return _document(text, previous.frontmatter, contents, ())
+            return _document(previous.frontmatter, contents, ())
     flat_text = flat(text)
     start = len(BOM) if text.startswith(BOM) else 0
     frontmatter = find_frontmatter(text, flat_text, start)
@@ -39,7 +41,23 @@ def parse(text: str, previous: Document | None = None) -> Document:
     above = content_above(text, flat_text, body_start, headings)
     below = contents_of(text, flat_text, headings[len(above.headings) :])
     problems = tuple(_frontmatter_problems(flat_text, start, body_start, frontmatter))
-    return _document(text, frontmatter, [above, *below], problems)
+    return _document(frontmatter, [above, *below], problems)
+
+
+def with_bodies(document: Document, bodies: Mapping[int, str]) -> Document:
+    """Return the document with other bodies for the sections of these numbers, parsed."""
+    contents: list[SectionContent | None] = [*document.contents]
+    texts = list(map(_TEXT, document.contents))
+    for number, body in bodies.items():
+        if body == document.contents[number].body:
+            continue
+        old, below = document.contents[number], document.contents[number + 1 : number + 2]
+        texts[number] = old.text[: old.head_end] + body
+        contents[number] = with_other_body(old, texts[number], *below)
+    known = [content for content in contents if content]
+    if len(known) < len(texts) or _has_open_top(document):
+        return parse("".join(texts), document)
+    return _document(document.frontmatter, known, ())
 
 
 def _has_open_top(document: Document) -> bool:
@@ -49,12 +67,9 @@ def _has_open_top(document: Document) -> bool:
 
 
 def _document(
-    text: str,
-    frontmatter: Frontmatter | None,
-    contents: Sequence[SectionContent],
-    problems: tuple[Problem, ...],
+    frontmatter: Frontmatter | None, contents: Sequence[SectionContent], problems: tuple[Problem, ...]
 ) -> Document:
-    document = Document(text, newline_of(text), frontmatter, tuple(contents), problems)
+    document = Document(frontmatter, tuple(contents), problems)
     found = tuple(_anchor_problems(document))
     return replace(document, problems=problems + found) if found else document
 

@@ -3,15 +3,14 @@
 from contextlib import suppress
 from typing import NamedTuple
 
-from garden.grammar.body import layout_of
-from garden.grammar.change_log import find_change_log, text_with_entry
+from garden.grammar.change_log import body_with_entry, find_change_log
 from garden.grammar.document import Document
 from garden.grammar.edits import RecoveryEdit, RepairDocument, RestoreText
 from garden.grammar.guards import check_whole
 from garden.grammar.kinds.declaration import Kind
 from garden.grammar.lines import with_newlines
 from garden.grammar.log_roll import is_continued, read_log
-from garden.grammar.parser import parse
+from garden.grammar.parser import parse, with_bodies
 from garden.grammar.refusals import NoDocumentError, RefusalError
 from garden.grammar.repair import repair_text
 from garden.grammar.section_edits import new_body
@@ -40,7 +39,8 @@ def recover(document: Document | None, edit: RecoveryEdit, kind: Kind | None, en
     # A log that ends in an open fence can take no line, but that must not prevent the recovery.
     with suppress(RefusalError):
         if log is not None:
-            after = parse(text_with_entry(result.after, log, entry))
+            body = body_with_entry(result.after, log, entry)
+            after = with_bodies(result.after, {result.after.number_of(log): body})
             check_whole(after)
             return result._replace(after=after, logged=True)
     return result
@@ -81,11 +81,10 @@ def _keep_log(document: Document | None, then: Document, kind: Kind | None) -> t
     now = find_change_log(document, kind) if document else None
     if old is None or now is None:
         return then, False
-    words = with_newlines(layout_of(now.body).words, then.newline)
-    if not words or read_log(layout_of(old.body).words).holds(read_log(words)):
+    words = with_newlines(now.layout.words, then.newline)
+    if not words or read_log(old.layout.words).holds(read_log(words)):
         return then, False
-    start, end = old.body_span
-    after = parse(then.text[:start] + new_body(then, old, words) + then.text[end:])
+    after = with_bodies(then, {then.number_of(old): new_body(then, old, words)})
     return after, not is_continued(old, now)
 
 

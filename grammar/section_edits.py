@@ -16,22 +16,22 @@ from garden.grammar.values import Span
 
 
 def replace_section(document: Document, section: Section, text: str) -> str:
-    """Return the document's text with new words in a section."""
+    """Return a section's body with new words."""
     words = trim_words(text, document.newline)
     refuse_anchor(words)
     refuse_structure(words)
-    return text_with_words(document, section, words)
+    return new_body(document, section, words)
 
 
 def append_to_section(document: Document, section: Section, text: str) -> str:
-    """Return the document's text with words appended to a section."""
+    """Return a section's body with words appended."""
     words = _words_to_append(document, text)
     above = section.layout.words
     return _with_more_words(document, section, above, join_below(above, words, document.newline))
 
 
 def append_entry(document: Document, section: Section, text: str) -> str:
-    """Return the document's text with an entry at the end of a section, after a blank line."""
+    """Return a section's body with an entry at its end, after a blank line."""
     words = _words_to_append(document, text)
     above = section.layout.words
     gap = document.newline * 2 if above else ""
@@ -55,7 +55,7 @@ def _with_more_words(document: Document, section: Section, above: str, joined: s
             hint="Replace the section with a text that closes the fence or comment.",
         )
     refuse_open_end(joined)
-    return text_with_words(document, section, joined)
+    return new_body(document, section, joined)
 
 
 def join_below(above: str, words: str, newline: str) -> str:
@@ -80,14 +80,8 @@ def _marker(text: str, item: Span) -> str:
     return item.of(text).lstrip(" \t0123456789")[:1]
 
 
-def text_with_words(document: Document, section: Section, words: str) -> str:
-    """Return the document's text with these words as a section's body."""
-    start, end = section.body_span
-    return document.text[:start] + new_body(document, section, words) + document.text[end:]
-
-
 def new_body(document: Document, section: Section, words: str) -> str:
     """Return a section's body with other words in the same layout."""
-    followed = section.start + len(section.text) < len(document.text)
-    ended = document.text[-1:] in ("\n", "\r")
+    followed = section.content is not document.contents[-1]
+    ended = document.contents[-1].text[-1:] in ("\n", "\r")
     return fill_body(section.layout, words, document.newline, followed=followed, ended=ended)

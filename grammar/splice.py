@@ -17,6 +17,8 @@ from garden.grammar.refusals import PatchConflictError
 _GAP_CHARACTERS_MIN = 16
 # A change in more places than this is stored as one splice over all of them.
 SPLICES_MAX = 100
+# Slices of this size are compared fast: larger ones take fresh memory.
+_BLOCK = 32 * 1024
 
 Splices = tuple["Splice", ...]
 
@@ -90,17 +92,21 @@ def reverse_splices(splices: Iterable[Splice]) -> Splices:
     return tuple(reversed_splices)
 
 
-def common_prefix(before: Sequence[str], after: Sequence[str]) -> int:
-    """Return the length of the common prefix."""
-    low, high = 0, min(len(before), len(after))
+def common_prefix(before: Sequence[str], after: Sequence[str], start: int = 0, new_start: int = 0) -> int:
+    """Return the length of the common prefix from these places on."""
+    low, moved = start, new_start - start
+    end = min(len(before), len(after) - moved)
+    while low < end and before[low : low + _BLOCK] == after[low + moved : low + moved + _BLOCK]:
+        low += _BLOCK
+    low, high = min(low, end), min(low + _BLOCK, end)
     # Comparing slices runs at C speed, so bisection beats a loop.
     while low < high:
         middle = (low + high + 1) // 2
-        if before[low:middle] == after[low:middle]:
+        if before[low:middle] == after[low + moved : middle + moved]:
             low = middle
         else:
             high = middle - 1
-    return low
+    return low - start
 
 
 def common_suffix(before: Sequence[str], after: Sequence[str], limit: int) -> int:

@@ -135,7 +135,7 @@ def _new_hash(plan: Plan) -> dict[str, Any]:
 
 
 def _new_size(plan: Plan) -> dict[str, Any]:
-    return {"newSize": len(plan.after.text.encode())}
+    return {"newSize": len(plan.content)}
 
 
 def move(call: Call, request: FileMoveRequest) -> Reply:

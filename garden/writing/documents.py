@@ -84,11 +84,11 @@ class Documents:
         document = document.without_previous
         with self._guard:
             earlier = self._kept.pop(document.path.text, None)
-            self._characters += len(document.text) - (len(earlier.text) if earlier else 0)
+            self._characters += document.document.length - (earlier.document.length if earlier else 0)
             self._kept[document.path.text] = document
             while self._characters > CACHE_CHARACTERS_MAX:
                 _, oldest = self._kept.popitem(last=False)
-                self._characters -= len(oldest.text)
+                self._characters -= oldest.document.length
 
 
 def identity_by_path(path: GardenPath) -> dict[str, object]:

@@ -137,7 +137,9 @@ class Plan:
     @property
     def keeps_copy(self) -> bool:
         """Whether the version replaced goes into the history; an empty one does not."""
-        return bool(self.before and self.before.text) and keeps_copy(self.intent.path, self.intent.op)
+        return bool(self.before and self.before.document.length) and keeps_copy(
+            self.intent.path, self.intent.op
+        )
 
     @property
     def sections(self) -> tuple[str, ...]:
@@ -249,12 +251,14 @@ class Planner:
 
 def _encode(document: Document) -> bytes:
     """Encode a new text, or refuse it."""
+    if document.is_plain:
+        return document.data
     if "\0" in document.text:
         raise NotTextToWriteError(
             "The text holds a zero byte.", hint="Leave it out, and send the rest again."
         )
     try:
-        return document.data if document.is_plain else document.text.encode("utf-8")
+        return document.text.encode("utf-8")
     except UnicodeEncodeError:
         raise NotTextToWriteError(
             "The text holds half a surrogate pair, which is no character.",

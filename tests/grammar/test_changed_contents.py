@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from garden.grammar.document import Document
-from garden.grammar.parser import parse
+from garden.grammar.parser import parse, with_bodies
 from tests.grammar.strategies import ENDS, FRONTMATTER, documents, markdown, profiles, random_markdown
 from tests.support.hypothesis_profiles import NIGHTLY
 
@@ -28,10 +28,14 @@ LINES = (
 
 
 def assert_read_the_same(before: Document, text: str) -> Document:
+    return assert_same(parse(text, before), parse(text))
+
+
+def assert_same(after: Document, expected: Document) -> Document:
     """Compare with a parse from scratch: first all that is stored, then all that is derived from it."""
-    after, expected = parse(text, before), parse(text)
     assert after == expected
-    assert (after.hash, after.headings, after.lines) == (expected.hash, expected.headings, expected.lines)
+    assert (after.text, after.newline, after.hash) == (expected.text, expected.newline, expected.hash)
+    assert (after.headings, after.lines) == (expected.headings, expected.lines)
     assert [section.items for section in after.sections] == [section.items for section in expected.sections]
     return after
 
@@ -58,6 +62,22 @@ def test_a_changed_text_is_read_as_without_the_earlier_version(
             place = round(share * len(text))
             text = text[:place] + words + text[place + removed :]
         document = assert_read_the_same(document, text)
+
+
+@given(_texts, st.lists(st.tuples(st.integers(0, 9), _pieces, st.sampled_from(ENDS)), max_size=2))
+def test_a_document_with_other_bodies_is_read_as_without_the_earlier_version(
+    text: str, changes: list[tuple[int, list[str], str]]
+) -> None:
+    document = parse(text)
+    numbers = [document.number_of(section) for section in document.sections]
+    bodies = {
+        numbers[which % len(numbers)]: end.join(pieces) + end for which, pieces, end in changes if numbers
+    }
+    texts = [
+        content.text[: content.head_end] + bodies.get(number, content.body)
+        for number, content in enumerate(document.contents)
+    ]
+    assert_same(with_bodies(document, bodies), parse("".join(texts)))
 
 
 @pytest.mark.parametrize(
