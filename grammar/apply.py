@@ -72,20 +72,24 @@ class AppliedEdit:
         """The new text."""
         return self.after.text
 
+    @computed
+    def changed(self) -> list[int] | None:
+        """The numbers of the contents that changed; None if there were more or fewer, or no document."""
+        return self.after.changes_since(self.before) if self.before else None
+
     @property
     def unchanged(self) -> bool:
         """Whether the text stays the same."""
-        return self.before is not None and self.after.changes_since(self.before) == []
+        return self.changed == []
 
     @computed
     def splices(self) -> Splices:
         """The change as reversible splices."""
         before, after = self.before, self.after
-        changed = after.changes_since(before) if before else None
-        if before is None or changed is None:
+        if before is None or self.changed is None:
             return splices_between(before.text if before else "", after.text)
         splices: list[Splice] = []
-        for number in changed:
+        for number in self.changed:
             offset = sum(map(len, map(_DATA, before.contents[:number])))
             splices += splices_between(before.contents[number].text, after.contents[number].text, offset)
         return tuple(splices) if len(splices) <= SPLICES_MAX else splices_between(before.text, after.text)

@@ -293,6 +293,10 @@ class Document:
     @computed
     def hash(self) -> str:
         """The content hash of the whole text in canonical form."""
-        ends_once = self.text[-1:] == "\n" and self.text[-2:-1] not in f"{TRAILING_SPACE}\n"
+        if not self.is_plain:
+            return content_hash(self.text)
+        end = self.contents[-1].text[-2:]
         # Most texts are in canonical form, and hashing a large one takes long.
-        return self.raw_hash if ends_once and self.is_plain else content_hash(self.text)
+        if end[1:] == "\n" and end[0] not in f"{TRAILING_SPACE}\n":
+            return self.raw_hash
+        return raw_hash(self.data.rstrip(f"{TRAILING_SPACE}\n".encode()) + b"\n")
