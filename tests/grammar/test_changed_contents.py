@@ -81,6 +81,26 @@ def test_a_document_with_other_bodies_is_read_as_without_the_earlier_version(
 
 
 @pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        ("## A", "\nx"),
+        ("## A\n\n## B\n", "x"),
+        ("## A\n\n    ## B\n## C\n", "- a"),
+        ("## A\n\nB\n---\n", "x\n"),
+        ("## A\n", "> <!-- @anchor: a v1 -->\n"),
+        ("[a]: /u\n'x\n---\n\n## B\n", "y'\n"),
+        ("---\nid: a\n---\n---\nuser_id: u\n\n## B\n", "- a\n...\n"),
+    ],
+)
+def test_a_body_that_touches_more_than_its_section_is_read_with_the_whole_text(text: str, body: str) -> None:
+    document = parse(text)
+    section = document.sections[0]
+    after = section.span.start + section.content.head_end
+    expected = parse(text[:after] + body + text[section.span.end :])
+    assert_same(with_bodies(document, {document.number_of(section): body}), expected)
+
+
+@pytest.mark.parametrize(
     ("before", "after"),
     [
         ("## A\n\nz\n\n'x\n===\nfoo'\n", "## A\n\n[a]: /u\n'x\n===\nfoo'\n"),
