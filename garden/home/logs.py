@@ -3,12 +3,9 @@
 import logging
 import sys
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from garden.home.settings import LogFormat, LogLevel
-
-if TYPE_CHECKING:
-    from structlog.typing import Processor
 
 _SILENT_SECONDS = 60
 _logged_at = 0.0
@@ -20,7 +17,7 @@ def configure_logs(level: LogLevel, form: LogFormat, stream: TextIO | None = Non
     global _is_pending
     _is_pending = "structlog" not in sys.modules
     if not _is_pending:
-        _configure_structlog()
+        _configure_loggers()
     target = stream or sys.stderr
     handler = logging.StreamHandler(target)
     handler.setFormatter(
@@ -38,55 +35,32 @@ def get_logger(name: str) -> Any:
     """The logger of this name; the first one loads structlog, which a command without a log does not need."""
     import structlog
 
-    global _is_pending
     if _is_pending:
-        _is_pending = False
-        _configure_structlog()
+        _configure_loggers()
     return structlog.get_logger(name)
 
 
-def _configure_structlog() -> None:
-    import structlog
-
-    structlog.configure(
-        processors=[*_shared_processors(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
-        cache_logger_on_first_use=False,
-    )
-
-
 class _Formatter(logging.Formatter):
-    """Formats entries with structlog, which the first entry loads."""
-
     def __init__(self, target: TextIO, *, readable: bool) -> None:
         super().__init__()
-        self._target = target
-        self._readable = readable
+        self._target, self._readable = target, readable
 
     @cached_property
     def _inner(self) -> logging.Formatter:
-        import structlog
+        from garden.home.log_entries import make_formatter
 
-        formatter = structlog.stdlib.ProcessorFormatter
-        renderers = _renderers(self._readable, self._target)
-        return formatter(
-            foreign_pre_chain=_shared_processors(), processors=[formatter.remove_processors_meta, *renderers]
-        )
+        return make_formatter(self._target, readable=self._readable)
 
     def format(self, record: logging.LogRecord) -> str:
         return self._inner.format(record)
 
 
-def _shared_processors() -> "list[Processor]":
-    import structlog
+def _configure_loggers() -> None:
+    global _is_pending
+    _is_pending = False
+    from garden.home.log_entries import configure_loggers
 
-    return [
-        structlog.contextvars.merge_contextvars,
-        structlog.stdlib.add_log_level,
-        structlog.stdlib.add_logger_name,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-    ]
+    configure_loggers()
 
 
 def _calm_broker_entries(record: logging.LogRecord) -> bool:
@@ -101,13 +75,3 @@ def _calm_broker_entries(record: logging.LogRecord) -> bool:
     _logged_at = record.created
     record.levelno, record.levelname = logging.WARNING, "WARNING"
     return True
-
-
-def _renderers(readable: bool, target: TextIO) -> "list[Processor]":
-    import structlog
-
-    if readable:
-        # The default shows the local variables of every frame, which may hold secrets.
-        plain = structlog.dev.plain_traceback
-        return [structlog.dev.ConsoleRenderer(colors=target.isatty(), exception_formatter=plain)]
-    return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
