@@ -150,8 +150,10 @@ class WritePath:
                     return None
                 outcome = self._write(stream, intent, LockedDocument(current, None), build_result)
                 return None if outcome.unchanged else outcome
-            except (GardenError, UnicodeEncodeError):
-                if stream is not None and not stream.is_tried:
+            except (GardenError, UnicodeEncodeError) as error:
+                has_begun = stream is not None and not stream.is_tried
+                # A second try after a failed sync would falsely succeed.
+                if has_begun or isinstance(error, SyncFailedError):
                     raise
                 return None
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Thread
 from typing import Any
+from unittest import mock
+from unittest.mock import DEFAULT
 from uuid import uuid4
 
 import pytest
@@ -12,6 +14,7 @@ from garden.application import Garden, open_garden
 from garden.events.database import connection
 from garden.events.records import Caller, DocumentChange, Statement
 from garden.events.stream import OutdatedPlanError
+from garden.files.errors import SyncFailedError
 from garden.files.failpoints import Failpoint, watch_failpoints
 from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, patching, plant
 from tests.support.promises import broken_promises, text_of, told
@@ -127,6 +130,18 @@ def test_a_damaged_document_stays_closed_after_a_preview_of_a_mended_file(garden
     ok(ada(garden).call(*preview))
     file.write_text(damaged)
     assert code_of(ada(garden).call(*said("said here again;"))) == "document_damaged"
+
+
+def test_a_sync_that_failed_is_not_tried_again_under_the_lock(garden: Garden) -> None:
+    plant(ada(garden), PROFILE)
+    fails_once = [SyncFailedError(replaced=False), DEFAULT]
+    with mock.patch.object(
+        garden.services.files, "confirm_way", wraps=garden.services.files.confirm_way
+    ) as way:
+        way.side_effect = fails_once
+        assert code_of(ada(garden).call(*said("said here;"))) == "unavailable"
+    assert [event.status for event in told(garden, PROFILE).events] == ["committed"]
+    assert broken_promises(garden) == []
 
 
 def test_a_thread_makes_no_plan_without_the_lock_where_another_one_is(other: Garden) -> None:
