@@ -59,6 +59,7 @@ class Processes:
         self._run = self._run_before = prepare()
         # A retired process finishes its calls beside the one that took over.
         self._counts = SharedCounts(2 * count + 1)
+        self._pid = os.getpid()
         self._folder = Path(tempfile.mkdtemp(prefix="garden-serve-"))
         self._children: list[_Child] = []
         self._outdated: list[_Child] = []
@@ -89,6 +90,9 @@ class Processes:
         """Start the processes that are missing; return the seconds until that may go on."""
         wanted = 0 if self._is_stopping else self._count + bool(self._outdated)
         while sum(not each.is_retired for each in self._children) < wanted:
+            if len(self._children) > 2 * self._count:
+                # Those that retire must end first.
+                return None
             pause = self._start_after - time.monotonic()
             if pause > 0:
                 return pause
@@ -119,6 +123,9 @@ class Processes:
         except GardenError as error:
             _log("a process can't serve", reason=f"{error.message} {error.hint}".strip())
             sys.exit(1)
+        finally:
+            if os.getppid() != self._pid:
+                shutil.rmtree(self._folder, ignore_errors=True)
 
     def _obey(self, number: int) -> None:
         if number == signal.SIGHUP:
