@@ -14,7 +14,6 @@ from garden.events.records import Caller, Event, Head
 from garden.events.rows import Row, event_of, head_of, splices_of
 from garden.events.saga import Status
 from garden.events.statements import statements
-from garden.events.views import event_views, page_length
 from garden.grammar.canonical import decoded
 from garden.grammar.errors import GardenError
 from garden.grammar.splice import apply_to_bytes
@@ -126,6 +125,8 @@ class EventReader:
 
     def views(self, user_id: str, query: Query) -> Page[dict[str, Any]]:
         """Find events as they are on the wire, newest first; a page ends after so much text."""
+        from garden.events.views import event_views, page_length
+
         name, values = _statement_for(query)
         rows = self._fetch(user_id, f"{name}_as_views", {**values, "limit": query.limit + 1}, as_tuples=True)
         views = event_views(rows[: page_length(rows[: query.limit], PAGE_SIZE_MAX)])
@@ -233,6 +234,8 @@ class ReaderSnapshot:
 
     def views(self) -> Iterator[dict[str, Any]]:
         """Every event of the user as it is on the wire, oldest first."""
+        from garden.events.views import event_views
+
         for row in self._batches("oldest_after_as_views", {}, "event_id", UUID(int=0)):
             yield from event_views([tuple(row.values())])
 
