@@ -140,7 +140,7 @@ class WebService:
         add_stream_route(router, self._streams)
         add_event_routes(router, calls)
         add_document_routes(router, calls)
-        add_health_routes(router, self._readiness, self._stopping, self._metrics)
+        add_health_routes(router, self._readiness, self._metrics)
 
         async def describe(_request: Request) -> Response:
             return Response(as_json(openapi.document(api)), 200, None, JSON)

@@ -14,16 +14,15 @@ from garden.surfaces.web.problems import ForbiddenError, as_json
 from garden.surfaces.web.routes import add
 
 
-def add_health_routes(
-    router: APIRouter, readiness: Readiness, stopping: asyncio.Event, metrics: Metrics
-) -> None:
+def add_health_routes(router: APIRouter, readiness: Readiness, metrics: Metrics) -> None:
     """Add the routes that show the service's state."""
 
     async def alive(_request: Request) -> Response:
         return Response(as_json({"status": "alive"}), 200, None, JSON)
 
     async def ready(_request: Request) -> Response:
-        obstacles = ["it is stopping"] if stopping.is_set() else await readiness.obstacles()
+        # A process that stops answers what has reached it, so it is ready for that.
+        obstacles = await readiness.obstacles()
         if obstacles:
             raise OverloadedError(
                 f"Not ready: {'; '.join(obstacles)}.", hint="Ask again later; 'garden doctor' says more."

@@ -122,9 +122,9 @@ def test_a_hang_up_brings_new_settings_and_no_request_fails(two: Service) -> Non
 
     def asked_last() -> bool:
         """Ask on an open connection; whether its process retires and closes it after this answer."""
-        silent.request("GET", "/healthz")
+        silent.request("GET", "/readyz")
         with silent.getresponse() as answer:
-            assert answer.read() == b'{"status":"alive"}'
+            assert answer.read() == b'{"status":"ready"}'
             return answer.getheader("connection") == "close"
 
     settings = two.garden.home.path / "garden.toml"
