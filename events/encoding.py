@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
-from json.encoder import c_make_encoder, encode_basestring_ascii  # type: ignore[attr-defined]
 from typing import Any
 from uuid import UUID
 
@@ -19,9 +18,9 @@ _WHOLE_FLOAT = re.compile(r"\.0(?=[],}]|$)|e\+")
 
 def encode(value: object) -> bytes:
     """Encode a value as JSON in a form that all equal values share."""
-    text = "".join(_pieces(value, 0))
+    text = _ENCODER.encode(value)
     if (".0" in text or "e+" in text) and _WHOLE_FLOAT.search(text):
-        text = "".join(_pieces(json.loads(text, parse_float=_number), 0))
+        text = _ENCODER.encode(json.loads(text, parse_float=_number))
     return text.encode()
 
 
@@ -44,7 +43,7 @@ def _number(text: str) -> int | float:
     return int(Decimal(text)) if (number := float(text)).is_integer() else number
 
 
-# What `json.dumps` makes anew on each call. An object with a loop fails by its depth, not by name.
-_pieces = c_make_encoder(
-    None, _plain, encode_basestring_ascii, None, ":", ",", True, False, False
-)  # sorted, refusing other keys than strings and numbers, and NaN
+# An object with a loop fails by its depth, not by name.
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), allow_nan=False, check_circular=False, default=_plain
+)

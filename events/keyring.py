@@ -1,7 +1,7 @@
 """The integrity keys: numbered secrets of which the highest signs and the older ones still verify.
 
-No key signs by itself. Each purpose has a key of its own, derived with HKDF (RFC 5869), so that a text sealed
-for one purpose is never the message of another.
+No key signs by itself. Each purpose has a key of its own, derived with HKDF, so that a text sealed for one
+purpose is never the message of another.
 """
 
 import base64
@@ -104,9 +104,13 @@ class Keyring:
         """The key of one purpose."""
         key = self._derived.get((version, purpose))
         if key is None:
-            # One step each, since the key is as long as the hash: extract without a salt, then expand.
-            extracted = hmac.digest(bytes(KEY_BYTES), self._keys[version], "sha256")
-            key = hmac.digest(extracted, f"memory-garden {purpose}\x01".encode(), "sha256")
+            # Loaded here, for the commands that seal nothing.
+            from cryptography.hazmat.primitives.hashes import SHA256
+            from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+            info = f"memory-garden {purpose}".encode()
+            derivation = HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=info)
+            key = derivation.derive(self._keys[version])
             self._derived[version, purpose] = key
         return key
 
