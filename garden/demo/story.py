@@ -1,11 +1,12 @@
 """The demonstration, scene by scene, with the garden of a fictional person."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from garden.application import Garden
+from garden.demo.record import DemoRecord
 from garden.demo.throw_away import throw_away_home
 from garden.events.reader import Query
 from garden.events.verifier import Verifier
@@ -24,26 +25,10 @@ NOTES = f"users/{USER}/notes.md"
 _EVENTS_SHOWN = 8
 
 
-class DemoOutput(Protocol):
-    """Shows the demonstration or collects it."""
-
-    def show_scene(self, title: str) -> None:
-        """Show the title of the next scene."""
-
-    def show_step(self, text: str, *, held: bool) -> None:
-        """Show a step, and whether it went as expected."""
-
-    def show_text(self, text: str) -> None:
-        """Show some lines as they are."""
-
-    def show_rows(self, headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-        """Show rows in columns."""
-
-
 class Stage:
     """Checks each step, shows it, and remembers whether all went as expected."""
 
-    def __init__(self, output: DemoOutput) -> None:
+    def __init__(self, output: DemoRecord) -> None:
         self.output = output
         self.all_held = True
 
@@ -63,7 +48,7 @@ class Stage:
         self.expect(f"{step} → {found}", found == code)
 
 
-def run_demo(output: DemoOutput) -> bool:
+def run_demo(output: DemoRecord) -> bool:
     """Run the demonstration; False if a step went wrong."""
     stage = Stage(output)
     with throw_away_home() as home:

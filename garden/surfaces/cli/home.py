@@ -155,9 +155,10 @@ def demo(as_json: AsJson = False) -> None:
 
     Example: garden demo
     """
+    from garden.demo.record import DemoRecord
     from garden.demo.story import run_demo
     from garden.surfaces.cli.render import show_json
-    from garden.surfaces.cli.views import DemoRecord, DemoTerminal
+    from garden.surfaces.cli.views import DemoTerminal
 
     record = DemoRecord()
     held = run_demo(record if as_json else DemoTerminal())

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from rich.text import Text
 
+from garden.demo.record import DemoRecord
 from garden.surfaces.cli.answers import in_shell_words
 from garden.surfaces.cli.render import COLOURS, DIFF_COLOURS, say, show_diff, show_table
 
@@ -170,8 +171,8 @@ def show_transfer(files: Sequence[Any], outcomes: Sequence[tuple[str, str]]) -> 
     say(", ".join(f"{counts[outcome]} {label}" for outcome, label in outcomes) + ".")
 
 
-class DemoTerminal:
-    """Prints the demonstration."""
+class DemoTerminal(DemoRecord):
+    """Prints the demonstration, and collects nothing."""
 
     def show_scene(self, title: str) -> None:
         """Print a heading."""
@@ -190,27 +191,3 @@ class DemoTerminal:
     def show_rows(self, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         """Print rows in columns."""
         show_table(headings, rows)
-
-
-class DemoRecord:
-    """Collects the demonstration as JSON."""
-
-    def __init__(self) -> None:
-        self.scenes: list[dict[str, Any]] = []
-
-    def show_scene(self, title: str) -> None:
-        """Begin a scene."""
-        self.scenes.append({"title": title, "steps": []})
-
-    def show_step(self, text: str, *, held: bool) -> None:
-        """Add a step."""
-        self.scenes[-1]["steps"].append({"told": text.strip(), "held": held})
-
-    def show_text(self, text: str) -> None:
-        """Add lines."""
-        self.scenes[-1]["steps"].append({"text": text})
-
-    def show_rows(self, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-        """Add rows."""
-        kept = [dict(zip(headings, map(str, row), strict=True)) for row in rows]
-        self.scenes[-1]["steps"].append({"rows": kept})
