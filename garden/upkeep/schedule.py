@@ -7,7 +7,6 @@ from contextlib import closing
 from datetime import datetime
 from queue import SimpleQueue
 
-import structlog
 from dramatiq import Broker
 from dramatiq.brokers.rabbitmq import RabbitmqBroker
 from periodiq import Scheduler
@@ -33,13 +32,14 @@ class JobScheduler(Scheduler):  # type: ignore[misc] # periodiq has no types
 
     def send_actors(self, actors: Sequence[JobActor], now: datetime) -> None:
         """Send the messages that are due; a later message or a worker's timer makes up for a failure."""
+        log = get_logger("garden.schedule")
         try:
             with translate_errors(self._url):
                 super().send_actors(actors, now)
         except BrokerUnavailableError as error:
-            _log().warning("messages not sent", reason=error.message)
+            log.warning("messages not sent", reason=error.message)
         except Exception:  # noqa: BLE001 - the outermost edge of a scheduler that must go on
-            _log().error("sending messages failed unexpectedly", exception=traceback.format_exc())
+            log.error("sending messages failed unexpectedly", exception=traceback.format_exc())
         finally:
             if isinstance(self._broker, RabbitmqBroker):
                 # RabbitMQ gives up on a connection that is silent until the next round.
@@ -76,8 +76,3 @@ def _periodic_jobs(intervals: Upkeep) -> list[Job]:
 
 def _refuse_to_perform(job: Job) -> None:
     raise NotImplementedError(job.name)
-
-
-def _log() -> structlog.stdlib.BoundLogger:
-    log: structlog.stdlib.BoundLogger = get_logger("garden.schedule")
-    return log

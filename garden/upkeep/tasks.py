@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain
-
-import structlog
+from typing import Any
 
 from garden.grammar.errors import GardenError
 from garden.home.logs import get_logger
@@ -154,10 +153,9 @@ class Timer:
             get_logger(_LOG).error("open sagas not counted", exception=traceback.format_exc())
 
 
-def _log(job: Job, started: float, counts: JobCounts) -> structlog.stdlib.BoundLogger:
+def _log(job: Job, started: float, counts: JobCounts) -> Any:
     took = round(time.monotonic() - started, 3)
-    log: structlog.stdlib.BoundLogger = get_logger(_LOG).bind(job=job.name, took_seconds=took, **counts)
-    return log
+    return get_logger(_LOG).bind(job=job.name, took_seconds=took, **counts)
 
 
 class _LoggedFindings:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from queue import SimpleQueue
 
-import structlog
 from dramatiq import Worker
 
 from garden.home.folder import Home
@@ -87,16 +86,11 @@ def _part(worker: Worker, url: str) -> None:
             worker.stop(timeout=_PARTING_MILLISECONDS)
             worker.broker.close()
     except BrokerUnavailableError as error:
-        _log().warning("worker stopped without its broker", reason=error.message)
+        get_logger("garden.worker").warning("worker stopped without its broker", reason=error.message)
 
 
 def _warn_if_away(url: str) -> None:
     try:
         greet(url)
     except BrokerUnavailableError as error:
-        _log().warning("broker is away; only the timer runs jobs", reason=error.message)
-
-
-def _log() -> structlog.stdlib.BoundLogger:
-    log: structlog.stdlib.BoundLogger = get_logger("garden.worker")
-    return log
+        get_logger("garden.worker").warning("broker is away; only the timer runs jobs", reason=error.message)
