@@ -97,9 +97,9 @@ def ensure_home(path: Path) -> Home:
 
 def _create(path: Path) -> Home:
     _refuse_impossible_path(path)
-    _refuse_foreign_folder(path)
     home = Home(path, uuid.uuid4(), LAYOUT)
     try:
+        _refuse_foreign_folder(path)
         make_private_folder(path)
         make_private_folder(home.state)
         with exclusive_lock(home.state / "home.lock", timeout_seconds=30):
@@ -139,11 +139,6 @@ def _refuse_foreign_folder(path: Path) -> None:
         foreign = sorted(entry.name for entry in path.iterdir() if entry.name not in _OWN_NAMES)
     except FileNotFoundError:
         return
-    except OSError as error:
-        raise HomeError(
-            f"A garden home can't be created in {path}: {_reason(error)}.",
-            hint="Choose another folder with GARDEN_HOME or --home.",
-        ) from None
     if foreign:
         raise HomeError(
             f"{path} is not a garden home and already holds other files ({', '.join(foreign[:3])}).",
