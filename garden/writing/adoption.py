@@ -18,13 +18,12 @@ from garden.events.stream import LockedStream
 from garden.files.errors import FileMissingError
 from garden.files.garden_files import FileText, GardenFiles
 from garden.files.paths import GardenPath
-from garden.grammar.canonical import canonical
 from garden.grammar.frontmatter_block import IDENTITY_KEYS
 from garden.grammar.parser import parse
 from garden.grammar.section_changes import changed_sections
 from garden.grammar.splice import splices_between
 from garden.writing.callers import EXTERNAL
-from garden.writing.departures import departure_of
+from garden.writing.departures import change_to, departure_of
 from garden.writing.documents import Documents, GardenDocument, identity_by_path
 from garden.writing.erased_text import ErasedText
 from garden.writing.lost_lines import PERSON, format_lost_lines, lost_lines
@@ -63,12 +62,7 @@ class DriftAdopter:
             "damage": stream.damage,
             **({"erased": True} if self.erased_text.is_in_edit(stream, file.text, splices) else {}),
         }
-        change = DocumentChange(
-            splices=splices,
-            intended_hash=document.document.hash,
-            intended_raw_hash=file.hash,
-            sealed_text=canonical(file.text),
-        )
+        change = change_to(document.document, splices)
         sections = changed_sections(parse(old) if old is not None else None, document.document)
         rationale = _rationale(old, failed)
         lost = lost_lines(old or "", file.text, recent)

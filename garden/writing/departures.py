@@ -1,10 +1,21 @@
-"""Departures: changes by which a document loses its file."""
+"""Changes of a whole document: to another text, or a departure, by which it loses its file."""
 
 from garden.events.records import DocumentChange
 from garden.grammar.canonical import canonical, content_hash, raw_hash
-from garden.grammar.splice import Splice
+from garden.grammar.document import Document
+from garden.grammar.splice import Splice, Splices
 
 EMPTY_HASH = raw_hash(b"")
+
+
+def change_to(after: Document, splices: Splices) -> DocumentChange:
+    """The change that leaves this document."""
+    return DocumentChange(
+        splices=splices,
+        intended_hash=after.hash,
+        intended_raw_hash=raw_hash(after.text.encode()),
+        sealed_text=canonical(after.text),
+    )
 
 
 def departure_of(text: str) -> DocumentChange:

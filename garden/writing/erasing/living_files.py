@@ -10,18 +10,17 @@ from typing import Any
 from garden.events.erased_rows import ERASURE_TYPE
 from garden.events.erasures import Erasure
 from garden.events.payloads import EditPayload
-from garden.events.records import DocumentChange, Statement
+from garden.events.records import Statement
 from garden.events.stream import LockedStream
 from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
-from garden.grammar.canonical import canonical, raw_hash
 from garden.grammar.change_log import log_entry
 from garden.grammar.erasing import erase_passages
 from garden.grammar.gaps import Gaps
 from garden.grammar.parser import parse
 from garden.grammar.passages import Finder
-from garden.writing.departures import departure_of
+from garden.writing.departures import change_to, departure_of
 from garden.writing.documents import Documents, GardenDocument
 from garden.writing.log_claims import log_time
 from garden.writing.planner import ERASE_OP, WHOLE, entity_of
@@ -54,12 +53,7 @@ class LivingFiles:
         entry = log_entry(log_time(name.at), WHOLE, ERASE_OP, erasure.reason, str(name.event_id))
         is_visible = bool(finder.find(before.text)) and path.document_name != "notes"
         after = erase_passages(before, finder, self.documents.kind_of(path), entry if is_visible else None)
-        change = DocumentChange(
-            splices=gaps.removal(after.text),
-            intended_hash=after.hash,
-            intended_raw_hash=raw_hash(after.text.encode()),
-            sealed_text=canonical(after.text),
-        )
+        change = change_to(after, gaps.removal(after.text))
         statement = replace(_statement(path, erasure), lint=_damage(stream, current))
         if current is None:
             stream.record(statement, change, name=name, by=stream.caller)
