@@ -34,6 +34,11 @@ def intent_of(
     )
 
 
+def new_hash_of(plan: Plan) -> dict[str, Any]:
+    """The result of an edit that answers with the document's new hash."""
+    return {"newHash": plan.after.document.hash}
+
+
 def edit_handler(edits: Edits[_EditT]) -> Callable[[Call, _EditT], Reply]:
     """Make the handler of a tool that edits the document at the request's `path`."""
 

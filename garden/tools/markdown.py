@@ -18,13 +18,13 @@ from garden.lint.finding import Finding
 from garden.lint.report import Report
 from garden.tools.declaration import WRITERS, Call, Edits, Reply, Tool, Traits
 from garden.tools.documents import read_document
-from garden.tools.edits import edit_handler, intent_of, request_identity, write_reply
+from garden.tools.edits import edit_handler, intent_of, new_hash_of, request_identity, write_reply
 from garden.tools.list_operations import ItemWish, ListOpName, edit_of, op_of
 from garden.tools.request_paths import document_or_copy_path, document_path
 from garden.tools.wire import EditRequest, Line, NewHash, Request, Words, is_absent
 from garden.writing.documents import identity_for_new
+from garden.writing.file_wishes import FileWish
 from garden.writing.planner import Intent, Plan
-from garden.writing.snapshots import SnapshotIntent
 
 
 class ParticipantsError(GardenError):
@@ -218,13 +218,9 @@ def _check_participants(path: GardenPath, participants: tuple[str, ...]) -> None
         )
 
 
-def _new_hash(plan: Plan) -> dict[str, Any]:
-    return {"newHash": plan.after.document.hash}
-
-
 def snapshot_history(call: Call, request: SnapshotRequest) -> Reply:
     """Copy the current version of a document into its history."""
-    wish = SnapshotIntent(
+    wish = FileWish(
         path=document_path(call.caller, request.path),
         tool="md.snapshot_history",
         rationale=request.rationale,
@@ -279,21 +275,12 @@ def _owing(
 
 
 def _diagnostic(finding: Finding) -> Diagnostic:
-    return Diagnostic(
-        rule=finding.rule,
-        name=finding.name,
-        severity=finding.severity.value,
-        message=finding.message,
-        anchor=finding.anchor,
-        line=finding.line,
-        column=finding.column,
-        fixable=finding.fixable,
-    )
+    return Diagnostic.model_validate(finding, from_attributes=True)
 
 
 _PATCH = Edits(_patch_intent, _hashes)
 _CURATE = Edits(_curate_intent, _hashes)
-_PLANT = Edits(_plant_intent, _new_hash, needs_key=True)
+_PLANT = Edits(_plant_intent, new_hash_of, needs_key=True)
 
 TOOLS: tuple[Tool[Any], ...] = (
     Tool(

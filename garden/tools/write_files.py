@@ -10,7 +10,7 @@ from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
 from garden.grammar.edits import AppendToFile, ApplyDiff, WriteFile
 from garden.tools.declaration import MAINTAINERS, WRITERS, Call, Edits, Reply, Tool, Traits
-from garden.tools.edits import edit_handler, intent_of, request_identity, write_reply
+from garden.tools.edits import edit_handler, intent_of, new_hash_of, request_identity, write_reply
 from garden.tools.request_paths import document_path, new_folder_path
 from garden.tools.wire import EditRequest, NewHash, WriteRequest
 from garden.writing.moves import Move
@@ -130,10 +130,6 @@ def _patch_intent(_call: Call, path: GardenPath, request: FilePatchRequest) -> I
     return intent_of(path, "fs.patch", request, edit, "apply_diff")
 
 
-def _new_hash(plan: Plan) -> dict[str, Any]:
-    return {"newHash": plan.after.document.hash}
-
-
 def _new_size(plan: Plan) -> dict[str, Any]:
     return {"newSize": len(plan.content)}
 
@@ -153,9 +149,9 @@ def move(call: Call, request: FileMoveRequest) -> Reply:
     return write_reply(call.services.mover.move(call.caller, wanted, asked), dry_run=request.dry_run)
 
 
-_WRITE = Edits(_write_intent, _new_hash)
+_WRITE = Edits(_write_intent, new_hash_of)
 _APPEND = Edits(_append_intent, _new_size)
-_PATCH = Edits(_patch_intent, _new_hash)
+_PATCH = Edits(_patch_intent, new_hash_of)
 
 TOOLS: tuple[Tool[Any], ...] = (
     Tool(

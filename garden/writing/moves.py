@@ -9,22 +9,22 @@ from typing import ClassVar
 
 from garden.events.idempotency import RequestIdentity
 from garden.events.payloads import MovePayload
-from garden.events.records import Caller, DocumentChange, Statement
+from garden.events.records import Caller, Statement
 from garden.events.store import EventStore
 from garden.events.stream import LockedStream
 from garden.files.errors import FileExistsAlreadyError, FileMissingError
 from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
-from garden.grammar.canonical import canonical
 from garden.grammar.errors import GardenError
 from garden.grammar.splice import Splice
 from garden.home.disk_space import DiskSpace
-from garden.writing.departures import departure_of
+from garden.writing.departures import change_to, departure_of
 from garden.writing.documents import Documents, GardenDocument
+from garden.writing.file_wishes import FileWish
 from garden.writing.outcomes import WriteOutcome, stored_response
 from garden.writing.plan_refusals import check_precondition, refuse_broken, refuse_new_damage
-from garden.writing.planner import MOVE_OP, entity_of, event_type
+from garden.writing.planner import MOVE_OP, event_type
 from garden.writing.write_path import WritePath, record_failure, report_unknown_outcome
 
 
@@ -35,16 +35,10 @@ class AnotherKindError(GardenError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Move:
+class Move(FileWish):
     """The move that a caller wants, and why."""
 
-    path: GardenPath
     new_path: GardenPath
-    tool: str
-    rationale: str | None = None
-    evidence_refs: tuple[str, ...] = ()
-    if_match: str | None = None
-    dry_run: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,7 +88,8 @@ class Mover:
             return outcome
         response = stored_response(outcome)
         arrival = target.begin(
-            _statement(move, move.new_path, MovePayload(from_path=move.path.text)), _arrival(arriving)
+            _statement(move, move.new_path, MovePayload(from_path=move.path.text)),
+            change_to(arriving.document, (Splice(0, "", arriving.text),)),
         )
         with record_failure(target, arrival):
             reach(Failpoint.HALF_BEGUN)
@@ -131,22 +126,4 @@ class Mover:
 
 
 def _statement(move: Move, path: GardenPath, payload: MovePayload) -> Statement:
-    return Statement(
-        type=event_type(path),
-        op=MOVE_OP,
-        tool=move.tool,
-        path=path.text,
-        entity=entity_of(path),
-        rationale=move.rationale,
-        evidence_refs=move.evidence_refs,
-        edit=payload,
-    )
-
-
-def _arrival(document: GardenDocument) -> DocumentChange:
-    return DocumentChange(
-        splices=(Splice(0, "", document.text),),
-        intended_hash=document.document.hash,
-        intended_raw_hash=document.raw_hash,
-        sealed_text=canonical(document.text),
-    )
+    return move.statement(path, event_type(path), MOVE_OP, payload)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from garden.events.idempotency import EarlierRequest, RequestIdentity
 from garden.events.payloads import SnapshotPayload
 from garden.events.reader import EventReader, Query
-from garden.events.records import JOURNAL, Caller, Statement
+from garden.events.records import JOURNAL, Caller
 from garden.events.store import EventStore
 from garden.events.stream import LockedStream
 from garden.files.errors import FileMissingError, FileTooLargeError, NotTextError
@@ -13,26 +13,14 @@ from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
 from garden.home.disk_space import DiskSpace
 from garden.writing.documents import GardenDocument
+from garden.writing.file_wishes import FileWish
 from garden.writing.outcomes import WriteOutcome
 from garden.writing.plan_refusals import check_precondition
-from garden.writing.planner import entity_of
 from garden.writing.replays import replay_outcome
 from garden.writing.write_path import WritePath
 
 OP = "snapshot_history"
 _RECENT_EVENTS = 20
-
-
-@dataclass(frozen=True, kw_only=True)
-class SnapshotIntent:
-    """The snapshot that a caller wants, and why."""
-
-    path: GardenPath
-    tool: str
-    rationale: str | None = None
-    evidence_refs: tuple[str, ...] = ()
-    if_match: str | None = None
-    dry_run: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,7 +33,7 @@ class Snapshots:
     write_path: WritePath
     disk_space: DiskSpace
 
-    def take(self, caller: Caller, intent: SnapshotIntent, request: RequestIdentity | None) -> WriteOutcome:
+    def take(self, caller: Caller, intent: FileWish, request: RequestIdentity | None) -> WriteOutcome:
         """Copy the current version; only a request with the caller's own key is remembered."""
         with (
             self.store.document(caller, intent.path.text) as stream,
@@ -59,7 +47,8 @@ class Snapshots:
                 return known
             name = journal.next_name()
             copy = intent.path.copy_of(name.at, name.event_id)
-            statement = _statement(intent, copy, document)
+            kept = SnapshotPayload(history_path=copy.text, raw_hash=document.raw_hash)
+            statement = intent.statement(intent.path, "snapshot", OP, kept)
             self.write_path.erased_text.refuse_statement(journal, statement)
             self.disk_space.check()
             if intent.dry_run:
@@ -71,7 +60,7 @@ class Snapshots:
             event = journal.record(statement, name=name)
             return replace(_outcome(copy.text), event_id=event.event_id)
 
-    def _current(self, stream: LockedStream, intent: SnapshotIntent) -> GardenDocument:
+    def _current(self, stream: LockedStream, intent: FileWish) -> GardenDocument:
         if intent.dry_run:
             self.write_path.settler.foresee(stream, intent.path)
             opened = self.write_path.open_without_adopting(stream, intent.path)
@@ -116,16 +105,3 @@ class Snapshots:
 
 def _outcome(history_path: str) -> WriteOutcome:
     return WriteOutcome({"historyPath": history_path})
-
-
-def _statement(intent: SnapshotIntent, copy: GardenPath, document: GardenDocument) -> Statement:
-    return Statement(
-        type="snapshot",
-        op=OP,
-        tool=intent.tool,
-        path=intent.path.text,
-        entity=entity_of(intent.path),
-        rationale=intent.rationale,
-        evidence_refs=intent.evidence_refs,
-        edit=SnapshotPayload(history_path=copy.text, raw_hash=document.raw_hash),
-    )
