@@ -13,9 +13,8 @@ from hashlib import sha256
 from hmac import compare_digest
 
 from garden.events.tokens import Token, TokenName, TokenStatus, TokenStore
-from garden.files.paths import is_id
 from garden.grammar.errors import GardenError
-from garden.writing.callers import make_caller
+from garden.writing.callers import check_user_id, make_caller
 
 _SECRET_BYTES = 32
 _ID_BYTES = 6
@@ -97,7 +96,7 @@ class Tokens:
         """List the tokens of one user or of all, including expired and revoked ones."""
         if user_id is None:
             return tuple(self._store.all())
-        _require_id(user_id)
+        check_user_id(user_id)
         return tuple(self._store.of_user(user_id))
 
     def revoke(self, token_id: str, user_id: str | None = None) -> Token:
@@ -165,11 +164,3 @@ _ANOTHER = "Ask the operator for a new one; 'garden token list' shows the valid 
 
 def _hash(secret: str) -> bytes:
     return sha256(secret.encode("ascii")).digest()
-
-
-def _require_id(user_id: str) -> None:
-    if not is_id(user_id):
-        raise InvalidTokenRequestError(
-            f"{user_id!r} can't be a user's id.",
-            hint="An id is 1 to 64 of a-z, 0-9, '-' and '_', and begins with a letter or a digit.",
-        )

@@ -61,10 +61,12 @@ def _check_zone(value: str) -> str:
     return value
 
 
-class Limits(BaseModel):
-    """Limits of single calls and files."""
-
+class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Limits(_Table):
+    """Limits of single calls and files."""
 
     document_bytes: PositiveInt = Field(
         1024 * 1024, le=1024 * 1024, description="Largest document in bytes, up to 1 MiB."
@@ -87,10 +89,8 @@ class Limits(BaseModel):
     )
 
 
-class Serve(BaseModel):
+class Serve(_Table):
     """The address and the limits of the HTTP service."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     host: str = Field("127.0.0.1", min_length=1, description="Address that `garden serve` listens on.")
     port: int = Field(
@@ -125,10 +125,8 @@ class Serve(BaseModel):
     )
 
 
-class Upkeep(BaseModel):
+class Upkeep(_Table):
     """How often the background jobs run."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     sweep_seconds: int = Field(
         15, ge=0, description="Seconds between two sweeps for interrupted changes; 0 is never."

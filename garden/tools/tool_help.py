@@ -62,19 +62,21 @@ def list_tools(call: Call, _request: ToolsListRequest) -> Reply:
 
 def explain_tool(call: Call, request: ToolsHelpRequest) -> Reply:
     """Explain one tool."""
-    tool = find_tool(call.tools, request.tool)
-    return Reply(
-        ToolPage(
-            name=tool.name,
-            title=tool.title,
-            summary=tool.summary,
-            description=tool.description,
-            writes=tool.traits.writes,
-            roles=sorted(tool.traits.roles),
-            request_schema=tool.request_schema,
-            result_schema=tool.result_schema,
-            example=dict(tool.example),
-        )
+    return Reply(page_of(find_tool(call.tools, request.tool)))
+
+
+def page_of(tool: Tool[Any]) -> ToolPage:
+    """Make the page about a tool."""
+    return ToolPage(
+        name=tool.name,
+        title=tool.title,
+        summary=tool.summary,
+        description=tool.description,
+        writes=tool.traits.writes,
+        roles=sorted(tool.traits.roles),
+        request_schema=tool.request_schema,
+        result_schema=tool.result_schema,
+        example=dict(tool.example),
     )
 
 

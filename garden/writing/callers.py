@@ -26,13 +26,18 @@ class InvalidCallerError(GardenError):
     code = "invalid_input"
 
 
-def check_caller(user_id: str, actor: str, role: str) -> None:
-    """Refuse a user id, actor or role that can't be recorded."""
+def check_user_id(user_id: str) -> None:
+    """Refuse a text that no user can have as an id."""
     if not is_id(user_id):
         raise InvalidCallerError(
             f"{user_id!r} can't be a user's id.",
             hint="An id is 1 to 64 of a-z, 0-9, '-' and '_', and begins with a letter or a digit.",
         )
+
+
+def check_caller(user_id: str, actor: str, role: str) -> None:
+    """Refuse a user id, actor or role that can't be recorded."""
+    check_user_id(user_id)
     if not actor.strip() or len(actor) > _ACTOR_CHARACTERS_MAX or not actor.isprintable():
         raise InvalidCallerError(
             "This can't be an actor's name.", hint=f"Use 1 to {_ACTOR_CHARACTERS_MAX} printable characters."

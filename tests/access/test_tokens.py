@@ -223,7 +223,7 @@ def test_tokens_are_listed_for_one_user_or_all(tokens: Tokens) -> None:
     adas, bens = issue(tokens, "ada").token, issue(tokens, "ben").token
     assert tokens.list("ada") == (adas,)
     assert tokens.list() == (adas, bens)
-    with pytest.raises(InvalidTokenRequestError):
+    with pytest.raises(InvalidCallerError):
         tokens.list("../ada")
 
 

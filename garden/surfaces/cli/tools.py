@@ -114,6 +114,7 @@ def tools(
     from garden.surfaces.cli.render import show_json, show_table
     from garden.tools.registry import REGISTRY
     from garden.tools.requests import find_tool
+    from garden.tools.tool_help import page_of
 
     if name is None:
         if schema:
@@ -133,7 +134,7 @@ def tools(
     if schema:
         show_json({"request": tool.request_schema, "result": tool.result_schema})
     elif as_json:
-        show_json(_details(tool))
+        show_json(page_of(tool).model_dump(by_alias=True))
     else:
         _explain(tool)
 
@@ -144,17 +145,6 @@ def _summary(tool: "Tool[Any]") -> dict[str, Any]:
         "summary": tool.summary,
         "writes": tool.traits.writes,
         "roles": sorted(tool.traits.roles),
-    }
-
-
-def _details(tool: "Tool[Any]") -> dict[str, Any]:
-    return {
-        **_summary(tool),
-        "title": tool.title,
-        "description": tool.description,
-        "requestSchema": tool.request_schema,
-        "resultSchema": tool.result_schema,
-        "example": dict(tool.example),
     }
 
 
