@@ -34,15 +34,15 @@ _Result = TypeVar("_Result")
 __all__ = ["Batch", "Entry", "Feed", "Follower", "Wake"]
 
 
-class Feed:
+class Feed(FeedReader):
     """Settled events of all users, and the watchers who wait for more.
 
     The first watcher starts a thread with a connection of its own; `close` ends it.
     """
 
     def __init__(self, database_url: str, pool: Pool, *, wake_all_seconds: float = WAKE_ALL_SECONDS) -> None:
+        super().__init__(pool)
         self._url = database_url
-        self._reader = FeedReader(pool)
         self._wake_all_seconds = wake_all_seconds
         self._lock = threading.Lock()
         self._watchers: dict[str, list[Wake]] = {}
@@ -52,14 +52,6 @@ class Feed:
         self._stop_reader = self._stop_writer = -1
         # Followers have threads of their own, so that calls never wait behind them.
         self.threads = ThreadPoolExecutor(_FOLLOWER_THREADS, thread_name_prefix="garden-follower")
-
-    def since(self, user_id: str, position: str | None, limit: int = BATCH_ENTRIES_DEFAULT) -> Batch:
-        """Read the entries after a position, or from the feed's beginning; an incomplete batch has more."""
-        return self._reader.since(user_id, position, limit)
-
-    def now(self, user_id: str) -> str:
-        """Return the position after the newest entry."""
-        return self._reader.now(user_id)
 
     @contextmanager
     def watch(self, user_id: str, wake: Wake) -> Iterator[None]:

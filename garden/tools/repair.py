@@ -44,19 +44,17 @@ class RestoreRequest(EditRequest):
         return self
 
 
-class Repair(Wire):
-    """The new hash, the undamaged version that was used, and what was put back."""
-
-    new_hash: str
-    from_version: int
-    mended: list[str]
-
-
 class Restoration(Wire):
     """The new hash and the restored version."""
 
     new_hash: str
     from_version: int
+
+
+class Repair(Restoration):
+    """The new hash, the undamaged version that was used, and what was put back."""
+
+    mended: list[str]
 
 
 def _repair_intent(call: Call, path: GardenPath, request: RepairRequest) -> Intent:

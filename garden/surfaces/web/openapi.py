@@ -1,6 +1,6 @@
 """The OpenAPI document, made from the registry and the table of statuses; one function for each operation."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -63,9 +63,10 @@ def document(app: FastAPI) -> dict[str, Any]:
             title=app.title, version=garden.__version__, summary=app.summary, description=app.description,
             routes=app.routes, tags=[{"name": each} for each in ("tools", "documents", "events", _HEALTH)],
         )  # fmt: skip
+        statuses = sorted({*STATUSES.values(), *_OWN_STATUSES})
         made["components"] = {
             "schemas": {**_models()[1], "Meta": _META, "Problem": _problem_schema(), "Versions": _VERSIONS},
-            "responses": {_name_of(status): _problem_response(status) for status in _statuses()},
+            "responses": {_name_of(status): _problem_response(status) for status in statuses},
             "headers": _HEADERS,
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         }
@@ -78,6 +79,7 @@ def call_tool(tool: Tool[Any]) -> Schema:
     """Describe the route of a tool."""
     requests, _ = _models()
     fields = tool.request.model_fields.values()
+    headers = ("ETag", "Idempotency-Replayed") if tool.traits.writes else ("ETag",)
     refusals = (*_OF_EVERY_CALL, *_OF_EVERY_BODY, *(_OF_EVERY_WRITE if tool.traits.writes else (422,)))
     return {
         "tags": ["tools"],
@@ -88,7 +90,7 @@ def call_tool(tool: Tool[Any]) -> Schema:
             "required": any(field.is_required() for field in fields),
             "content": {_JSON: {"schema": requests[tool.name, "validation"], "example": dict(tool.example)}},
         },
-        "responses": _answers(requests[tool.name, "serialization"], refusals, _headers_of(tool)),
+        "responses": _answers(requests[tool.name, "serialization"], refusals, headers),
     }
 
 
@@ -131,7 +133,7 @@ def read_history() -> Schema:
     """Describe a document's versions, and the text of one of them."""
     path = _in_path("path", "The document; write its slashes as they are.", _NOTES)
     version = _in_query("version", _COUNT, "Read this version's text. Default: list the versions.")
-    limit = _in_query("limit", _limit(), "The most events on a page.")
+    limit = _in_query("limit", _without_null(_query_schema()["limit"]), "The most events on a page.")
     cursor = _in_query("cursor", {"type": "string"}, "meta.cursor of the last page.")
     answers = _answers({"$ref": "#/components/schemas/Versions"}, (*_OF_EVERY_CALL, 422))
     answers["200"]["content"] |= {_MARKDOWN: {"schema": {"type": "string"}}}
@@ -143,7 +145,7 @@ def read_history() -> Schema:
 
 def query_events() -> Schema:
     """Describe the query of events."""
-    schema = QueryRequest.model_json_schema(by_alias=True)["properties"]
+    schema = _query_schema()
     filters = [
         _in_query(
             name, _without_null(schema[name]), schema[name].get("description", "Only events with this id.")
@@ -249,17 +251,11 @@ _IF_NONE_MATCH = _header("If-None-Match", "The ETag of the known text; the answe
 _REQUEST_ID = _header("X-Request-Id", "An id of your own for this request; the answer and the log repeat it.")
 
 
-def _header_parameters(tool: Tool[Any]) -> list[Schema]:
-    found = []
+def _header_parameters(tool: Tool[Any]) -> Iterator[Schema]:
     if issubclass(tool.request, RecordedRequest):
-        found.append(_header("Idempotency-Key", "The same as idempotencyKey in the body."))
+        yield _header("Idempotency-Key", "The same as idempotencyKey in the body.")
     if issubclass(tool.request, WriteRequest):
-        found.append(_header("If-Match", "An ETag; the same as ifMatch in the body."))
-    return found
-
-
-def _headers_of(tool: Tool[Any]) -> tuple[str, ...]:
-    return ("ETag", "Idempotency-Replayed") if tool.traits.writes else ("ETag",)
+        yield _header("If-Match", "An ETag; the same as ifMatch in the body.")
 
 
 def _in_path(name: str, description: str, example: str, schema: Schema | None = None) -> Schema:
@@ -273,8 +269,9 @@ def _in_query(name: str, schema: Schema, description: str) -> Schema:
     return {"name": name, "in": "query", "required": False, "description": description, "schema": schema}
 
 
-def _limit() -> Schema:
-    return _without_null(QueryRequest.model_json_schema(by_alias=True)["properties"]["limit"])
+def _query_schema() -> Schema:
+    properties: Schema = QueryRequest.model_json_schema(by_alias=True)["properties"]
+    return properties
 
 
 def _without_null(schema: Mapping[str, Any]) -> Schema:
@@ -341,10 +338,6 @@ def _header_references(*names: str) -> Schema:
 
 def _name_of(status: int) -> str:
     return f"Refused{status}"
-
-
-def _statuses() -> list[int]:
-    return sorted({*STATUSES.values(), *_OWN_STATUSES})
 
 
 def _problem_response(status: int) -> Schema:
