@@ -148,6 +148,19 @@ def full_path(user: str, text: str) -> str:
     return f"history/{user}" if path == "history" else f"users/{user}/{path}"
 
 
+def read_text(context: typer.Context, text: str) -> str:
+    """The text given, or standard input if it is -."""
+    return decode_text(context, read_stdin(), "standard input") if text == "-" else text
+
+
+def decode_text(context: typer.Context, data: bytes, source: str) -> str:
+    """Decode a text from outside, or end the command as misused."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        fail_usage(context, f"{source} is not text in UTF-8: see byte {error.start}.")
+
+
 def read_stdin() -> bytes:
     """Read standard input to its end; a closed one is empty."""
     # None if it is closed, despite its type.

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from garden.surfaces.cli.desk import Desk, fail_usage, open_desk, read_stdin, resolve_user
+from garden.surfaces.cli.desk import Desk, decode_text, fail_usage, open_desk, read_text, resolve_user
 from garden.surfaces.cli.options import (
     Actor,
     AsJson,
@@ -63,7 +63,7 @@ def append(
     from garden.home.local_day import today_in
 
     fields = edit_fields(rationale, override_rationale, evidence, if_match, key)
-    entry = _read_text(context, text)
+    entry = read_text(context, text)
     with open_desk(context, user, path, actor=actor) as desk:
         if not no_date:
             entry = dated_entry(entry, today_in(timezone or desk.garden.settings.timezone))
@@ -122,7 +122,7 @@ def patch(
             "Name the section, as in: garden patch PATH 'concerns v1' --replace TEXT; or give --diff alone.",
         )
     fields = edit_fields(rationale, override_rationale, evidence, if_match, key)
-    text = _read_diff(context, diff) if diff is not None else _read_text(context, changes[0])
+    text = _read_diff(context, diff) if diff is not None else read_text(context, changes[0])
     with open_desk(context, user, path, actor=actor) as desk:
         args: dict[str, Any] = {"path": desk.path(path), **fields}
         if diff is not None:
@@ -132,24 +132,13 @@ def patch(
         send_edit(desk, "md.patch_section", args, dry_run=dry_run, as_json=as_json)
 
 
-def _read_text(context: typer.Context, text: str) -> str:
-    return _decode(context, read_stdin(), "standard input") if text == "-" else text
-
-
 def _read_diff(context: typer.Context, name: str) -> str:
     if name == "-":
-        return _read_text(context, name)
+        return read_text(context, name)
     try:
-        return _decode(context, Path(name).read_bytes(), name)
+        return decode_text(context, Path(name).read_bytes(), name)
     except OSError as error:
         fail_usage(context, f"{name} can't be read: {error.strerror}.")
-
-
-def _decode(context: typer.Context, data: bytes, source: str) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        fail_usage(context, f"{source} is not text in UTF-8: see byte {error.start}.")
 
 
 def edit_fields(
@@ -162,7 +151,7 @@ def edit_fields(
     """Fields that every edit may have; without a key given it gets a fresh one."""
     from uuid import uuid4
 
-    fields = {
+    return {
         "rationale": rationale,
         "overrideRationale": override,
         "evidenceRefs": evidence or None,
@@ -170,19 +159,19 @@ def edit_fields(
         # A person who types the same text twice wants it twice.
         "idempotencyKey": key or f"garden-{uuid4()}",
     }
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 def send_edit(desk: Desk, tool: str, args: dict[str, Any], *, dry_run: bool, as_json: bool) -> None:
-    """Send an edit, or with `dry_run` propose it, and show the answer."""
+    """Send an edit without the arguments that are None, or with `dry_run` propose it; show the answer."""
     from garden.surfaces.cli.answers import exit_if_refused, show_edit, show_proposal
     from garden.surfaces.cli.interrupts import delay_interrupt
 
+    given = {name: value for name, value in args.items() if value is not None}
     with delay_interrupt():
         envelope = (
-            desk.session.call("propose_change", {"tool": tool, "args": args})
+            desk.session.call("propose_change", {"tool": tool, "args": given})
             if dry_run
-            else desk.session.call(tool, args)
+            else desk.session.call(tool, given)
         )
         if envelope["ok"] and not as_json:
             (show_proposal if dry_run else show_edit)(envelope, desk.short(args["path"]))

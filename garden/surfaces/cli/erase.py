@@ -13,7 +13,7 @@ from garden.surfaces.cli.desk import (
     open_desk,
     open_garden,
     read_settings,
-    read_stdin,
+    read_text,
     select_users,
 )
 from garden.surfaces.cli.options import Actor, AsJson, User, complete_paths
@@ -95,7 +95,8 @@ def erase(
     elif path or text or everything:
         if reason is None:
             fail_usage(context, "Say why with --reason.")
-        wish = {"text": _read(context, text), "everything": everything or None, "reason": reason}
+        passage = read_text(context, "-").strip() if text == "-" else text
+        wish = {"text": passage, "everything": everything or None, "reason": reason}
         if not yes and (as_json or text == "-" or not sys.stdin.isatty()):
             fail_usage(context, "Add --yes, since no terminal is there to ask.")
         with open_desk(context, user, *([path] if path else []), actor=actor) as desk:
@@ -110,15 +111,6 @@ def _check_usage(
     asked = [bool(erases), replay is not None, export is not None]
     if sum(asked) > 1 or not (any(asked) or vacuum):
         fail_usage(context, "Give what to erase, or --replay, or --export, or --vacuum alone.")
-
-
-def _read(context: typer.Context, text: str | None) -> str | None:
-    if text != "-":
-        return text
-    try:
-        return read_stdin().decode().strip()
-    except UnicodeDecodeError as error:
-        fail_usage(context, f"Standard input is not text in UTF-8: see byte {error.start}.")
 
 
 def _erase(desk: Desk, wish: dict[str, Any], *, yes: bool, as_json: bool) -> None:

@@ -112,6 +112,7 @@ Key = Annotated[
         "edit of its own.",
     ),
 ]
+Version = Annotated[int | None, typer.Option(min=1, metavar="N", help="The version with this number.")]
 AtTime = Annotated[
     str | None,
     typer.Option(

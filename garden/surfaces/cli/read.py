@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from garden.surfaces.cli.desk import Desk, fail_usage, open_desk
-from garden.surfaces.cli.options import AsJson, AtTime, DocumentPath, User, complete_paths, read_time
+from garden.surfaces.cli.options import AsJson, AtTime, DocumentPath, User, Version, complete_paths, read_time
 
 _LAST_LINE = 2**31
 
@@ -58,9 +58,7 @@ def cat(
     section: Annotated[
         str | None, typer.Option(metavar="ANCHOR", help="Only this section: 'concerns v1', or concerns.")
     ] = None,
-    version: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="The version with this number.")
-    ] = None,
+    version: Version = None,
     at: AtTime = None,
     user: User = None,
     as_json: AsJson = False,

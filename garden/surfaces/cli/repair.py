@@ -1,6 +1,6 @@
 """The commands that bring a document back: `repair`, `restore`."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -17,6 +17,7 @@ from garden.surfaces.cli.options import (
     Key,
     Rationale,
     User,
+    Version,
     read_time,
 )
 
@@ -51,9 +52,7 @@ def repair(
 def restore(
     context: typer.Context,
     path: DocumentPath,
-    version: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="The version with this number.")
-    ] = None,
+    version: Version = None,
     at: AtTime = None,
     event: Annotated[
         str | None,
@@ -89,9 +88,7 @@ def restore(
     if sum(each is not None for each in (version, at, event)) != 1:
         fail_usage(context, "Give one of --version, --at and --event.")
     time = read_time(context, at).isoformat() if at else None
-    wanted = {"version": version, "at": time, "event": event}
-    named: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
     fields = edit_fields(rationale, None, evidence, if_match, key)
     with open_desk(context, user, path, actor=actor) as desk:
-        args = {"path": desk.path(path), **named, **fields}
+        args = {"path": desk.path(path), "version": version, "at": time, "event": event, **fields}
         send_edit(desk, "md.restore", args, dry_run=dry_run, as_json=as_json)
