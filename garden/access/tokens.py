@@ -42,16 +42,6 @@ class TokenNotFoundError(GardenError):
 
 
 @dataclass(frozen=True, slots=True)
-class Bearer:
-    """The identity that a token stands for."""
-
-    token_id: str
-    user_id: str
-    role: str
-    actor: str
-
-
-@dataclass(frozen=True, slots=True)
 class IssuedToken:
     """A new token and its secret, which is never shown again."""
 
@@ -105,8 +95,8 @@ class Tokens:
         self._store.revoke(found.user_id, found.token_id, self._now())
         return self._find(token_id, found.user_id)
 
-    def check(self, secret: str) -> Bearer:
-        """Identity that a token stands for; the timing of a refusal reveals nothing about the secret."""
+    def check(self, secret: str) -> Token:
+        """The token of a secret; the timing of a refusal reveals nothing about the secret."""
         presented = self._store.find(*parse_token(secret))
         # An unknown token is compared as well, so that timing reveals nothing.
         expected = _UNKNOWN_HASH if presented is None else presented.secret_hash
@@ -117,7 +107,7 @@ class Tokens:
         if status is not TokenStatus.LIVE:
             problem = "has expired" if status is TokenStatus.EXPIRED else "was revoked"
             raise NotAuthenticatedError(f"This access token {problem}.", hint=_ANOTHER)
-        return Bearer(token.token_id, token.user_id, token.role, token.actor)
+        return token
 
     def ended(self, tokens: Collection[TokenName]) -> set[TokenName]:
         """Return those of some tokens that were revoked or have expired; one round trip."""

@@ -82,11 +82,6 @@ def known_users(services: Services) -> list[str]:
     return sorted({path.user_id for path in services.files.users()} | set(services.maintenance.users()))
 
 
-def count_other_files(services: Services, user_id: str) -> int:
-    """Count the files and folders beside a user's documents that are no part of the garden."""
-    return services.files.count_others(GardenPath(f"users/{user_id}"))
-
-
 def status_of_user(
     services: Services, user_id: str, *, linted: bool = True, seen: Seen | None = None
 ) -> Iterator[DocumentStatus]:

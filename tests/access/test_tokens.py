@@ -12,7 +12,6 @@ import pytest
 
 from garden.access import tokens as tokens_module
 from garden.access.tokens import (
-    Bearer,
     InvalidTokenRequestError,
     IssuedToken,
     NotAuthenticatedError,
@@ -85,7 +84,9 @@ def with_other_secret(secret: str) -> str:
 
 def test_a_token_identifies_user_role_and_actor(tokens: Tokens) -> None:
     issued = issue(tokens, "ada", "reviewer")
-    assert tokens.check(issued.secret) == Bearer(issued.token.token_id, "ada", "reviewer", "companion")
+    found = tokens.check(issued.secret)
+    assert found == issued.token
+    assert (found.user_id, found.role, found.actor) == ("ada", "reviewer", "companion")
 
 
 def test_secrets_are_long_and_never_the_same(tokens: Tokens) -> None:

@@ -155,7 +155,7 @@ def _export(context: typer.Context, user: str | None, file: Path, *, as_json: bo
 
     with open_garden(context) as garden:
         users = select_users(garden, user)
-        records = [each for name in users for each in garden.services.eraser.export(name)]
+        records = [each for name in users for each in garden.services.eraser.erasures.export(name)]
     lines = "".join(json.dumps(each) + "\n" for each in records)
     with file.open("x", encoding="utf-8") as opened:
         file.chmod(0o600)

@@ -32,13 +32,14 @@ def status(context: typer.Context, user: OneUser = None, as_json: AsJson = False
 
     garden status --user ada --json
     """
+    from garden.files.paths import GardenPath
     from garden.surfaces.cli.render import show_json, with_progress
-    from garden.upkeep.status import count_other_files, status_of_user
+    from garden.upkeep.status import status_of_user
 
     with open_garden(context) as garden:
         users, services = select_users(garden, user), garden.services
         found = [each for name in with_progress(users, "Looking") for each in status_of_user(services, name)]
-        others = sum(count_other_files(services, name) for name in users)
+        others = sum(services.files.count_others(GardenPath(f"users/{name}")) for name in users)
     if as_json:
         show_json({"documents": found, "counts": _counts(found), "others": others})
     else:

@@ -161,10 +161,6 @@ class Eraser:
                     self.files.removals.remove_empty_folders(GardenPath(f"{top}/{known.user_id}"))
             return self.erasures.finish(known)
 
-    def export(self, user_id: str) -> list[dict[str, Any]]:
-        """The records with which `replay` erases again."""
-        return self.erasures.export(user_id)
-
     def replay(self, record: Mapping[str, Any]) -> ReplayOutcome:
         """Erase again what an exported record names, in a garden restored from an older backup."""
         self.erasures.check_record(record)

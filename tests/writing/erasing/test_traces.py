@@ -112,7 +112,7 @@ def test_an_older_backup_is_erased_again_from_the_exported_file(own_home: Home, 
         operator = garden.session("ada", "operator", role="maintainer")
         result(operator, "garden.erase", text=PHRASE, reason="It was a secret.")
         result(operator, "garden.erase", path=NOTES, reason="She asked for it.")
-        records = garden.services.eraser.export("ada")
+        records = garden.services.eraser.erasures.export("ada")
         assert PHRASE not in str(records).casefold()
         assert {garden.services.eraser.replay(each) for each in records} == {"known already"}
     shutil.rmtree(own_home.path)
