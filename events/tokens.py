@@ -105,7 +105,7 @@ class TokenStore:
         users, ids = [user for user, _ in tokens], [token_id for _, token_id in tokens]
         values = {"user_ids": users, "token_ids": ids, "now": now}
         rows = self._pool.fetch("maintainer", "tokens", "ended", values)
-        return {(row["user_id"], row["token_id"]) for row in rows}
+        return {(row["user_id"], row["token_id"]) for row in rows}.intersection(tokens)
 
     def is_any_live(self, now: datetime) -> bool:
         """Whether any token is live."""

@@ -32,9 +32,9 @@ order by created_at, token_id;
 
 -- name: ended
 select user_id, token_id
-from unnest(%(user_ids)s::text[], %(token_ids)s::text[]) as watched (user_id, token_id)
-join garden.tokens using (user_id, token_id)
-where revoked_at is not null or expires_at <= %(now)s;
+from garden.tokens
+where user_id = any(%(user_ids)s) and token_id = any(%(token_ids)s)
+  and (revoked_at is not null or expires_at <= %(now)s);
 
 -- name: live
 select exists (

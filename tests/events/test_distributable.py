@@ -13,7 +13,7 @@ from garden.events.statements import statements
 EVERYWHERE = {"home", "schema_migrations"}
 # What the service and the readers run; the maintainer's statements go over all users.
 OF_ONE_USER = ("store", "queries", "feed", "tokens")
-OVER_ALL_USERS = {("tokens", "all"), ("tokens", "live")}
+OVER_ALL_USERS = {("tokens", "all"), ("tokens", "live"), ("tokens", "ended")}
 _TABLE = re.compile(r"(?:from|join|update|into)\s+garden\.(?!acting)([a-z_]+)\b(?!\()")
 
 
