@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from benchmarks.contestants.clients import Driver
+from benchmarks.contestants.in_floor import Contestant as Floor
 from benchmarks.contestants.in_floor import put
 from benchmarks.profiles import profile
 from benchmarks.ratios import Ratio, Stopwatch, micro
-from benchmarks.work import Edit, notes
+from benchmarks.work import Edit, first_edit, next_edit, notes
+from benchmarks.work import profile as work_profile
 from garden.application import Garden
 from garden.demo.throw_away import throw_away_home
 from garden.events.database import connection
@@ -47,10 +49,12 @@ _GROWING = f"users/{_USER}/parts/growing/notes.md"
 
 def measure() -> Iterator[Ratio]:
     with _garden() as few:
+        yield from _alone(few)
         yield from _size(few)
-        yield _writers(few)
         with _garden(_MANY_EVENTS, _MANY_COPIES) as many:
             yield from _growth(few.session, many.session)
+    with _garden() as fresh:
+        yield _writers(fresh)
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,23 @@ def _garden(events: int = 0, copies: int = 0) -> Iterator[_Opened]:
         _pile_up(home, copies)
         with Garden(load_settings(home.path).settings, PreparedHome(home, url, ())) as garden:
             yield _Opened(garden.session(_USER, "companion"), home, url)
+
+
+def _alone(opened: _Opened) -> Iterator[Ratio]:
+    """An edit and the floor in turns in one process, with nothing else to fill the processor's caches."""
+    watch, folder = Stopwatch(), opened.home.path / "others"
+    path = _document(opened.session, 0)
+    (folder / "parts" / "alone").mkdir(parents=True)
+    edit = first_edit("parts/alone/profile.md", "Concerns")
+    (folder / edit.document).write_text(work_profile("alone", _USER))
+    floor = Floor(folder, opened.url)
+    for number in range(_WARM_UP_ROUNDS + _ROUNDS):
+        if number == _WARM_UP_ROUNDS:
+            watch.warmed_up()
+        watch.take("edit", partial(_patch, opened.session, path))
+        watch.take("floor", partial(floor.edit, edit.document, edit.anchor, edit.old, edit.new))
+        edit = next_edit(edit)
+    yield watch.ratio("section edit / floor, in turns in one process", "edit", "floor", at_most=1.25)
 
 
 def _size(opened: _Opened) -> Iterator[Ratio]:

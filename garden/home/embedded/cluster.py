@@ -32,6 +32,8 @@ unix_socket_directories = {socket_folder}
 unix_socket_permissions = 0700
 # A process of the service has up to 25.
 max_connections = 300
+# The rows of much-edited documents leave dead ones behind, which the next edit has to step over.
+autovacuum_naptime = 15s
 timezone = 'UTC'
 log_timezone = 'UTC'
 log_line_prefix = '%m [%p] '
