@@ -3,7 +3,7 @@
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import psycopg
@@ -246,9 +246,10 @@ class Pool:
 
     def drop_idle_connections(self) -> None:
         """Close the idle connections: after a restart of the server they are dead."""
-        with suppress(IndexError):
-            while True:
-                self._idle.pop().close()
+        with self._freed:
+            dropped, self._idle = self._idle, deque()
+        for connection in dropped:
+            connection.close()
 
     def _connect(self) -> PooledConnection:
         try:

@@ -275,8 +275,11 @@ class LockedStream:
             "head_seal": head.seal.mac,
             "lock": self._lock if release or self.is_tried else None,
         }
+        # The database may take the lock, whether its answer is read or not.
+        self.holds_lock = True
         [added] = self._send("add_event", values, f"Event {event.event_id}", meanwhile=meanwhile)
         if not added["begun"]:
+            self.holds_lock = False
             raise OutdatedPlanError("The document is not as it was when the change was planned.")
         self.is_tried, self.holds_lock = False, not release
         self._move_head(head, event)

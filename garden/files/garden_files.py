@@ -119,7 +119,7 @@ class GardenFiles(GardenFolders):
         keep_previous: GardenPath | None = None,
         clears_strays: bool = True,
     ) -> PreparedFile:
-        """Write a document's new content beside it, under the document's lock; arguments as in `replace`.
+        """Write a document's new content beside it; arguments as in `replace`.
 
         This comes before the edit is recorded. A full disk then refuses it early, and a process that settles
         an abandoned edit removes the file without which its writer, waking up late, can do no harm. The

@@ -141,7 +141,7 @@ class GardenFolders:
             close_quietly(self.open_ensured(path))
 
     def remove(self, folder: GardenPath, names: re.Pattern[str]) -> int:
-        """Remove the files of a folder whose names match; returns how many there were."""
+        """Remove the files of a folder whose names match; returns how many were removed."""
         with suppress(FileMissingError), self.open_folder(folder) as handle:
             return remove_in(handle, names)
         return 0

@@ -80,11 +80,14 @@ def names_in(folder: int, wanted: re.Pattern[str]) -> list[str]:
 
 
 def remove_in(folder: int, wanted: re.Pattern[str]) -> int:
-    """Remove the files of this folder whose names match; returns how many there were."""
-    found = names_in(folder, wanted)
-    for name in found:
-        os.unlink(name, dir_fd=folder)
-    return len(found)
+    """Remove the files of this folder whose names match; returns how many were removed."""
+    removed = 0
+    for name in names_in(folder, wanted):
+        # A writer that gives up removes its own.
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)
+            removed += 1
+    return removed
 
 
 def check_type(status: os.stat_result, *, folder: bool) -> None:

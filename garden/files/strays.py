@@ -1,4 +1,4 @@
-"""Strays: the temporary files that killed writers left."""
+"""Strays: the temporary files that killed writers left, and those of writers without the lock."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -34,7 +34,7 @@ class Strays:
         ):
             with suppress(FileMissingError), self._folders.open_folder(folder) as handle:
                 for name in names_in(handle, names):
-                    with open_in(handle, name) as stray:
+                    with suppress(FileNotFoundError), open_in(handle, name) as stray:
                         yield read_stable(stray)[0].decode("utf-8", "replace")
 
     def _documents_below(self, folder: GardenPath, on_unlisted: OnUnlisted | None) -> Iterator[GardenPath]:

@@ -203,6 +203,7 @@ class WritePath:
             event = stream.begin(statement, change, name, meanwhile=content)
             with record_failure(stream, event):
                 reach(Failpoint.BEGUN)
+                content()
                 content.check()
                 if is_tried:
                     _put_tried(stream, prepared, prepare)

@@ -1,3 +1,7 @@
+import os
+
+import pytest
+
 from garden.files.garden_files import GardenFiles
 from garden.home.folder import Home
 from tests.files.test_garden_files import COPY, NOTES, PROFILE, place
@@ -16,3 +20,24 @@ def test_only_a_documents_own_strays_are_removed(files: GardenFiles, home: Home)
     assert sorted(path.name for path in folder.iterdir()) == sorted([*others, "profile.md"])
     assert [path.name for path in history.iterdir()] == [COPY.name]
     assert files.strays.remove(PROFILE) == files.strays.remove(NOTES) == 0
+
+
+def test_a_stray_that_goes_by_itself_stops_neither_the_removal_nor_the_reading_of_others(
+    files: GardenFiles, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A writer that gives up a tried plan removes its temporary file without the lock."""
+    place(home, PROFILE)
+    folder, listed = home.path / str(PROFILE.folder), os.listdir
+
+    def list_and_lose_one(handle: int) -> list[str]:
+        names = sorted(listed(handle))
+        for name in names[:1]:
+            os.unlink(name, dir_fd=handle)
+        return names
+
+    for read in (lambda: list(files.strays.texts(PROFILE)), lambda: files.strays.remove(PROFILE)):
+        for digit in "ab":
+            (folder / f".new-profile.md-{digit * 16}").write_text("half")
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "listdir", list_and_lose_one)
+            assert read() in (["half"], 1)

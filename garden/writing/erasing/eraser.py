@@ -262,6 +262,8 @@ class Eraser:
             if self.surveyor.is_unreadable(path):
                 self.files.removals.remove_unreadable(path)
         self._erase_copies(path, erasure, finder)
+        # A writer that tried a plan may have left one since the file was opened.
+        self.files.strays.remove(path)
         reach(Failpoint.COPIES_ERASED)
         if is_changed:
             survey = self.surveyor.survey_stream(path, finder)
