@@ -19,6 +19,7 @@ from typing import Any
 from tests.crash.kill_breakages import broken
 from tests.crash.ledger import REPOSITORY
 from tests.crash.targets import KINDS, Assignment
+from tests.support.everything import import_all_for_calls
 
 
 class ProcessStarter:
@@ -68,6 +69,7 @@ def process_starter(log: Path, breakage: str | None = None) -> Iterator[ProcessS
 
 
 def main(breakage: str | None) -> None:
+    import_all_for_calls()
     alive: set[int] = set()
     with broken(breakage):
         for line in sys.stdin:

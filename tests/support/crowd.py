@@ -17,6 +17,7 @@ from typing import Any
 
 from garden.application import open_garden
 from tests.support.dying import Steps
+from tests.support.everything import import_all_for_calls
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -89,6 +90,7 @@ def crowd_in(home: Path) -> Iterator[Crowd]:
 
 
 def main() -> None:
+    import_all_for_calls()
     for line in sys.stdin:
         request = json.loads(line)
         print(json.dumps(_done(request["home"], request["jobs"])), flush=True)

@@ -18,6 +18,7 @@ from garden.application import Garden, open_garden
 from garden.upkeep.reconciliation import reconcile
 from tests.crash.power.effects import Effect
 from tests.crash.power.recording import Recorder
+from tests.support.everything import import_all_for_calls
 
 REPOSITORY = Path(__file__).parents[3]
 RECONCILE = "reconcile"
@@ -88,6 +89,7 @@ def processes_in(home: Path) -> Iterator[Processes]:
 
 
 def main(home: str) -> None:
+    import_all_for_calls()
     for line in sys.stdin:
         job = json.loads(line)
         labels = {int(number): label for number, label in job.pop("labels").items()}
