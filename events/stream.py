@@ -276,7 +276,7 @@ class LockedStream:
             "lock": self._lock if release or self.is_tried else None,
         }
         # The database may take the lock, whether its answer is read or not.
-        self.holds_lock = True
+        self.holds_lock = self.holds_lock or self.is_tried
         [added] = self._send("add_event", values, f"Event {event.event_id}", meanwhile=meanwhile)
         if not added["begun"]:
             self.holds_lock = False
