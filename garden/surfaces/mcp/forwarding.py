@@ -52,6 +52,8 @@ class SessionForwarder:
 
     async def forward(self, number: str, scope: Scope, receive: Receive, send: Send) -> bool:
         """Have another process answer; returns whether it is there."""
+        # Below the mount every path means the same, and one with dots could lead out of it.
+        url = f"http://garden{scope[_MOUNTED_AT]}"
         # The other process counts the request as one of the mount's.
         scope[_MOUNTED_AT] = "forwarded"
         incoming = Request(scope, receive)
@@ -59,7 +61,7 @@ class SessionForwarder:
         async with httpx2.AsyncClient(transport=transport, timeout=None) as client:
             outgoing = httpx2.Request(
                 scope["method"],
-                f"http://garden{scope['path']}",
+                url,
                 headers=scope["headers"],
                 content=await incoming.body(),
             )

@@ -169,8 +169,12 @@ def test_a_session_is_reached_through_every_process_and_ends_with_its_own(
             assert (answer.status_code, '"isError":false' in answer.text) == (200, True)
             for wrong in (session.replace("-", "-0"), f"7{session}", f"../{session}"):
                 assert send(here, "ping", wrong).status_code == 404
+            headers = {**SPOKEN, "mcp-session-id": session}
+            for path in ("/mcp/%2e%2e/metrics", "/mcp/%0a"):
+                ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+                assert there.client.post(path, json=ping, headers=headers).status_code == 200
             assert send(ben, "ping", session).status_code == 404
-        with there.client.stream("GET", "/mcp", headers={**SPOKEN, "mcp-session-id": session}) as stream:
+        with there.client.stream("GET", "/mcp", headers=headers) as stream:
             assert stream.status_code == 200
             processes_of(service)[-1].kill()
             with pytest.raises(httpx2.TransportError):
