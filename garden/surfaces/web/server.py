@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -140,8 +140,11 @@ class _Server(uvicorn.Server):
 
     def _obey(self, parent: socket.socket) -> None:
         asyncio.get_running_loop().remove_reader(parent)
-        # At the end of the line the parent is gone, and this process goes, too.
-        if parent.recv(1) == RETIRE:
+        word = b""
+        # At the end of the line, or a reset, the parent is gone, and this process goes, too.
+        with suppress(OSError):
+            word = parent.recv(1)
+        if word == RETIRE:
             self.config.http_protocol_class.is_retiring = True  # type: ignore[attr-defined]
         if not self.should_exit:
             self._stop()
