@@ -4,6 +4,7 @@ The older protocols have sessions: each belongs to the caller who opened it, and
 The newer protocol has none; every request stands alone.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -185,9 +186,11 @@ class McpEndpoint:
     async def run(self) -> AsyncIterator[None]:
         """Keep the sessions while the block lasts."""
         async with self._manager.run():
+            forgetting = asyncio.create_task(self._sessions.keep_forgetting())
             try:
                 yield
             finally:
+                forgetting.cancel()
                 self.stop()
 
 

@@ -1,5 +1,6 @@
 """Open MCP sessions over HTTP by their owners, so that one caller can't take the room of all."""
 
+import asyncio
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -9,6 +10,8 @@ from dataclasses import dataclass
 from garden.access.processes import SharedCounts
 from garden.access.threads import TooManyCallsError
 from garden.events.records import Caller
+
+_FORGET_SECONDS = 1.0
 
 
 @dataclass
@@ -72,11 +75,12 @@ class Sessions:
     def find_one_to_end(self, owner: Caller) -> str | None:
         """Return the session to end before one more is opened: the one not used for longest, if any.
 
-        Where all of them have requests under way, one more is refused.
+        Where all of them have requests under way, one more is refused. Only sessions of this process can end
+        here, so a caller who has none here may open one beyond the limit.
         """
         self._forget_silent()
         own = {name: session for name, session in self._open.items() if session.owner == owner}
-        if self._counts.total(("sessions", owner)) < self._of_caller_max:
+        if not own or self._counts.total(("sessions", owner)) < self._of_caller_max:
             return None
         idle = [name for name, session in own.items() if not session.requests]
         if not idle:
@@ -86,6 +90,12 @@ class Sessions:
                 details={"retryAfterMs": 1000},
             )
         return min(idle, key=lambda name: own[name].used_at)
+
+    async def keep_forgetting(self) -> None:
+        """Stop counting silent sessions, also while no one opens any here: other processes see the count."""
+        while True:
+            await asyncio.sleep(_FORGET_SECONDS)
+            self._forget_silent()
 
     def _forget_silent(self) -> None:
         now = time.monotonic()

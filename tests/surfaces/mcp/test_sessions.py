@@ -2,6 +2,7 @@
 
 import pytest
 
+from garden.access.processes import SharedCounts
 from garden.access.threads import TooManyCallsError
 from garden.events.records import Caller
 from garden.surfaces.mcp.sessions import Sessions
@@ -38,6 +39,16 @@ def test_a_session_in_use_or_being_opened_is_not_to_end() -> None:
             sessions.find_one_to_end(ADA)
         assert sessions.find_one_to_end(BEN) is None
     assert sessions.find_one_to_end(ADA) is None
+
+
+def test_a_caller_whose_sessions_are_all_in_another_process_may_open_one() -> None:
+    counts = SharedCounts(2)
+    open_all(Sessions(2, NEVER, counts), ADA, "first", "second")
+    counts.join(1)
+    here = Sessions(2, NEVER, counts)
+    assert here.find_one_to_end(ADA) is None
+    open_all(here, ADA, "third")
+    assert here.find_one_to_end(ADA) == "third"
 
 
 def test_a_session_silent_for_too_long_is_not_counted() -> None:
