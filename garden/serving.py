@@ -91,7 +91,8 @@ def serve(
             return partial(_answer, *prepare(), here, offer.caller, listener)
 
         if count > 1:
-            Processes(count, prepare_run, announce).run()
+            # An open listener would let new clients wait for an answer that never comes.
+            Processes(count, prepare_run, announce, listener.close).run()
         else:
             _answer(settings, home, here, offer.caller, listener, ServiceProcess(announce))
 

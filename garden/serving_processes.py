@@ -51,11 +51,13 @@ class Processes:
     """Keeps so many processes running until a signal stops them all.
 
     The parent has one thread and no connection, so that it can fork. `prepare` reads the settings and returns
-    what a process runs; `started` is called once all of them answer.
+    what a process runs; `started` is called once all of them answer, and `closing` when they are to end.
     """
 
-    def __init__(self, count: int, prepare: Callable[[], Run], started: Callable[[], None]) -> None:
-        self._count, self._prepare, self._started = count, prepare, started
+    def __init__(
+        self, count: int, prepare: Callable[[], Run], started: Callable[[], None], closing: Callable[[], None]
+    ) -> None:
+        self._count, self._prepare, self._started, self._closing = count, prepare, started, closing
         self._run = self._run_before = prepare()
         # A retired process finishes its calls beside the one that took over.
         self._counts = SharedCounts(2 * count + 1)
@@ -139,6 +141,7 @@ class Processes:
 
     def _stop(self) -> None:
         self._is_stopping = True
+        self._closing()
         for each in self._children:
             _tell(each, STOP)
 
