@@ -147,6 +147,9 @@ class Processes:
 
     def _exchange(self) -> None:
         """Begin to exchange the processes, one after the other, for some with the settings of now."""
+        if not self._has_started:
+            _log("the processes were not exchanged", reason="not all of them have started yet")
+            return
         try:
             self._run_before, self._run = self._run, self._prepare()
         except GardenError as error:
