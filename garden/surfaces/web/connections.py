@@ -16,7 +16,7 @@ from garden.home.settings import Serve
 from garden.surfaces.web.intake import ABORT
 from garden.surfaces.web.problems import HeadTooLargeError, NotAcceptedError, TooLateError, problem
 
-CONNECTIONS = "connections"
+CONNECTIONS = ("connections",)
 """The name of the count of open connections."""
 HEAD_BYTES_MAX = 64 * 1024
 # Common clients do not use a connection again that was silent for five seconds.
