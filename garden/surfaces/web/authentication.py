@@ -5,9 +5,10 @@ import hashlib
 import ipaddress
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ from garden.access.tokens import parse_token
 from garden.events.records import Caller
 from garden.events.tokens import TokenName
 from garden.grammar.errors import GardenError
+from garden.home.logs import get_logger
 from garden.surfaces.web.problems import ForbiddenError, TokenRequiredError
 
 # A token is accepted for this long after it was looked up, even if it was revoked since.
@@ -120,10 +122,15 @@ class TokenAuthenticator:
         while self._watched:
             await asyncio.sleep(_WATCH_SECONDS)
             tokens = {token for token, _ in self._watched.values()}
-            ended = set()
-            # While the database is away, nothing is known to have ended.
-            with suppress(GardenError):
+            try:
                 ended = await self._seen.run(partial(self._find_ended, tokens))
+            except GardenError:
+                # While the database is away, nothing is known to have ended.
+                continue
+            except Exception:  # noqa: BLE001 - the tokens of open streams must stay watched
+                fault = traceback.format_exc()
+                get_logger("garden.web").error("ended tokens were not looked up", exception=fault)
+                continue
             for token, end in list(self._watched.values()):
                 if token in ended:
                     end()
