@@ -58,7 +58,7 @@ class Processes:
         self, count: int, prepare: Callable[[], Run], started: Callable[[], None], closing: Callable[[], None]
     ) -> None:
         self._count, self._prepare, self._started, self._closing = count, prepare, started, closing
-        self._run = self._run_before = prepare()
+        self._run = self._previous_run = prepare()
         # A retired process finishes its calls beside the one that took over.
         self._counts = SharedCounts(2 * count + 1)
         self._pid = os.getpid()
@@ -81,9 +81,9 @@ class Processes:
             lines = {each.line: each for each in self._children}
             for heard in wait([signals, *lines], pause):
                 if heard is signals:
-                    self._obey(signals.recv(1)[0])
+                    self._on_signal(signals.recv(1)[0])
                 else:
-                    self._hear(lines[heard])  # type: ignore[index]
+                    self._on_word(lines[heard])  # type: ignore[index]
         shutil.rmtree(self._folder, ignore_errors=True)
         if not self._has_started:
             raise NotStartedError("The service could not start.", hint="Its log says why.")
@@ -129,7 +129,7 @@ class Processes:
             if os.getppid() != self._pid:
                 shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _obey(self, number: int) -> None:
+    def _on_signal(self, number: int) -> None:
         if number == signal.SIGHUP:
             self._exchange()
         elif not self._is_stopping:
@@ -151,18 +151,18 @@ class Processes:
             _log("the processes were not exchanged", reason="not all of them have started yet")
             return
         try:
-            self._run_before, self._run = self._run, self._prepare()
+            self._previous_run, self._run = self._run, self._prepare()
         except GardenError as error:
             _log("the processes were not exchanged", reason=error.message)
         else:
             self._outdated = [each for each in self._children if not each.is_retired]
 
-    def _hear(self, child: _Child) -> None:
+    def _on_word(self, child: _Child) -> None:
         word = b""
         with suppress(ConnectionError):
             word = child.line.recv(1)
         if word != READY:
-            self._bury(child)
+            self._on_ended(child)
             return
         child.is_ready = True
         if self._outdated:
@@ -173,7 +173,7 @@ class Processes:
             self._has_started = True
             self._started()
 
-    def _bury(self, child: _Child) -> None:
+    def _on_ended(self, child: _Child) -> None:
         """Clear away a process that has ended, and see to its replacement unless it was asked to end."""
         child.line.close()
         child.process.join()
@@ -190,7 +190,7 @@ class Processes:
             self._outdated.remove(child)
         elif self._outdated and not child.is_ready:
             _log("the processes were not exchanged", reason="a new one did not start")
-            self._outdated, self._run = [], self._run_before
+            self._outdated, self._run = [], self._previous_run
 
 
 def _tell(child: _Child, word: bytes) -> None:
