@@ -153,7 +153,7 @@ def test_a_settlement_can_itself_be_killed_at_any_step(
     crowd.call(patch_profile(0))
     steps = crowd.call(patch_profile(1)).steps
     history = garden.home.path / "history/ada/parts/critic/profile"
-    number, killed, stride = 1, True, 1 if FULL else 3
+    number, killed, stride = 1, True, 1 if FULL else 5
     for step in count(0, stride):
         number += 2
         assert crowd.call(patch_profile(number), dies_before=steps.index(first_dies_before)).killed

@@ -11,7 +11,7 @@ from garden.grammar.parser import parse, with_bodies
 from tests.grammar.strategies import ENDS, FRONTMATTER, documents, markdown, profiles, random_markdown
 from tests.support.hypothesis_profiles import NIGHTLY
 
-CHANGES_PER_SEED = 100_000 if NIGHTLY else 3_000
+CHANGES_PER_SEED = 100_000 if NIGHTLY else 1_500
 LINES = (
     *(
         "## A",

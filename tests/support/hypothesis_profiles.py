@@ -8,7 +8,7 @@ import os
 from hypothesis import HealthCheck, settings
 
 _PROFILE = os.environ.get("GARDEN_HYPOTHESIS", "default")
-_EXAMPLES = {"quick": 100, "default": 500, "nightly": 100_000}
+_EXAMPLES = {"quick": 100, "default": 300, "nightly": 100_000}
 _QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
 
 NIGHTLY = _PROFILE == "nightly"
