@@ -145,8 +145,8 @@ def test_a_wrong_secret_and_an_unknown_token_are_refused_alike(
     monkeypatch.setattr(Pool, "take", counted)
     wrong = refusal(tokens, with_other_secret(secret))
     unknown = refusal(tokens, secret.replace(secret.split(".")[2], "0" * 12))
-    nobodys = refusal(tokens, secret.replace("ada", "nobody", 1))
-    assert (wrong.message, wrong.hint) == (unknown.message, unknown.hint) == (nobodys.message, nobodys.hint)
+    foreign = refusal(tokens, secret.replace("ada", "stranger", 1))
+    assert (wrong.message, wrong.hint) == (unknown.message, unknown.hint) == (foreign.message, foreign.hint)
     assert compared == [(32, 32)] * 3
     assert taken == [3]
 

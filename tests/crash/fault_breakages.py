@@ -80,7 +80,7 @@ def errors_that_are_not_translated() -> Iterator[None]:
 
 
 @contextmanager
-def a_copy_that_nobody_makes_again() -> Iterator[None]:
+def a_copy_that_is_never_made_again() -> Iterator[None]:
     with (
         mock.patch.object(settlement.SagaSettler, "_complete_history"),
         mock.patch.object(lost_copies.LostCopies, "rebuild", return_value=False),
@@ -103,5 +103,5 @@ BREAKAGES: Mapping[str, Proof] = {
     "lock-left": Proof(a_lock_that_is_left_behind, "plant", "EIO at renameat2"),
     "handles-left": Proof(handles_that_nobody_closes, "append", "EIO at mkdirat"),
     "untranslated": Proof(errors_that_are_not_translated, "append", "EIO at openat2"),
-    "copy-not-made": Proof(a_copy_that_nobody_makes_again, "reconcile-no-copy", "EIO at mkdirat"),
+    "copy-not-made": Proof(a_copy_that_is_never_made_again, "reconcile-no-copy", "EIO at mkdirat"),
 }

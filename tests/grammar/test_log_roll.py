@@ -168,7 +168,7 @@ def test_a_short_log_does_not_roll() -> None:
 @pytest.mark.parametrize(
     "edit", [AppendToSection("change_log", roll_line(9)), WriteFile(profile(0).text + roll_line(9))]
 )
-def test_nobody_writes_the_line_for_earlier_lines_by_hand(edit: Edit) -> None:
+def test_the_line_for_earlier_lines_is_never_written_by_hand(edit: Edit) -> None:
     with pytest.raises(InvalidInputError, match="by hand"):
         apply(profile(0), edit, kind=KIND)
 

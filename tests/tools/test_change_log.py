@@ -1,4 +1,4 @@
-"""The Change Log of a profile: nobody forges a line, and it never fills the file."""
+"""The Change Log of a profile: forged lines are refused, and it never fills the file."""
 
 from typing import Any
 

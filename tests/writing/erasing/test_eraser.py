@@ -177,7 +177,7 @@ def test_only_maintainers_erase(ada: Session) -> None:
     refused(ada, "garden.erase", "permission_denied", text=WORDS, reason=REASON)
 
 
-def test_words_that_nobody_wrote_leave_no_tombstone(operator: Session, database: str) -> None:
+def test_words_that_were_never_written_leave_no_tombstone(operator: Session, database: str) -> None:
     plant(operator, OVERVIEW)
     before = dump(database)
     assert erase(operator, text=WORDS) == {"places": [], "events": 0, "bytes": 0}
