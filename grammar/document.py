@@ -53,6 +53,11 @@ class SectionContent:
         """The section's name for callers: the anchor, as in `concerns v1`, else the words of the heading."""
         return str(self.anchor) if self.anchor else self.heading.text
 
+    @computed
+    def section_name(self) -> str:
+        """The name if it is a section; text above the first section has none."""
+        return self.name if self.level == SECTION_LEVEL else ""
+
     @property
     def closes_above(self) -> bool:
         """Whether it begins with a heading in `#` form in the first column, which closes all that is open."""
