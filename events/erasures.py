@@ -10,6 +10,7 @@ from uuid import UUID
 from garden.events.erased_rows import TOMBSTONE_SEAL, FilledRow
 from garden.events.erased_words import PURPOSE, fingerprint
 from garden.events.keyring import Keyring, Seal
+from garden.events.passages import forget_earlier
 from garden.events.pool import Pool, PooledConnection
 from garden.events.records import UNSEALED
 from garden.events.rows import Row, parameters, seal_of, seal_row
@@ -168,10 +169,12 @@ class Erasures:
         runs: Mapping[int, Iterable[str]],
         answered: Sequence[UUID],
         bytes_erased: int,
+        path: str | None = None,
     ) -> None:
         """Replace rows by what is left of them, with their tombstones, in one transaction.
 
-        It stores fingerprints of what goes, and forgets the stored answers of the events `answered`.
+        It stores fingerprints of what goes, and forgets the stored answers of the events `answered` and what
+        recall keeps of earlier texts of the document at `path`.
         """
         keys, user = self._keys(), {"user_id": erasure.user_id, "erasure_id": erasure.erasure_id}
         sql = statements("erasures")
@@ -182,6 +185,8 @@ class Erasures:
             connection.execute(sql["count_bytes"], {**user, "bytes": bytes_erased})
             for batch in _batches(answered):
                 connection.execute(sql["forget_answers"], {**user, "event_ids": batch})
+            if path is not None:
+                forget_earlier(connection, erasure.user_id, path)
             known = self._version_hashes(connection, erasure.user_id, rows)
             with connection.pipeline():
                 for each in rows:

@@ -224,9 +224,9 @@ class ReaderSnapshot:
             statements("queries")[name], {**values, "user_id": self.user_id}, prepare=True
         ).fetchall()
 
-    def rows(self, name: str, values: Mapping[str, Any]) -> Iterator[Row]:
-        """Read a long result in the order of its sequence, in batches."""
-        return self._batches(name, values, "sequence", 0)
+    def rows(self, name: str, values: Mapping[str, Any], after: int = 0) -> Iterator[Row]:
+        """Read a long result in the order of its sequence, in batches, from after a sequence."""
+        return self._batches(name, values, "sequence", after)
 
     def rows_by(self, name: str, key: str) -> Iterator[Row]:
         """Read a long result in the order of a text, in batches."""

@@ -47,6 +47,10 @@ ANNOTATION_COLUMNS = (
     "annotation_id", "event_id", "sequence", "type", "op", "rationale", "override_rationale", "evidence_refs",
     "details", "created_at", "salts", "commitments", *_CALLER, *CHAIN_SEAL,
 )  # fmt: skip
+PASSAGE = (
+    "passage", "path", "anchor", "name", "heading", "language", "text", "day", "event_id", "tags", "priority",
+    "summary_type", "period_key",
+)  # fmt: skip
 HEAD_COLUMNS = ("user_id", "path", *_HEAD, *HEAD_SEAL)
 
 # The columns sent with a new event: none that is still empty, none that another one tells. With more than 50

@@ -24,6 +24,7 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "filled_event": rows.FILLED_EVENT,
     "filled_annotation": rows.FILLED_ANNOTATION,
     "written_state": rows.WRITTEN_STATE,
+    "passage": rows.PASSAGE,
 }
 _PLACEHOLDER = re.compile(rf"\{{(:|[a-z]\.)?({'|'.join(_COLUMNS)})\}}")
 

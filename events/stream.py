@@ -58,7 +58,10 @@ class EventName(NamedTuple):
 
 
 class LockedStream:
-    """The head of one stream, and the steps that may follow, each in one round trip."""
+    """The head of one stream, and the steps that may follow, each in one round trip.
+
+    A step that ends a change takes what that does to its `passages`, as `changes_json` gives it.
+    """
 
     def __init__(
         self,
@@ -126,9 +129,17 @@ class LockedStream:
         self._send("mark_written", transition_values(written, event.status), f"Event {event.event_id}")
         return written
 
-    def commit(self, event: Event, response: Mapping[str, Any], *, keep: bool = False) -> Event:
+    def commit(
+        self,
+        event: Event,
+        response: Mapping[str, Any],
+        *,
+        keep: bool = False,
+        passages: str | None = None,
+    ) -> Event:
         """Commit a written change and answer its request; release the lock unless `keep`."""
-        return self._end(event, self._next_state(event, Status.COMMITTED), response, keep=keep)
+        ended = self._next_state(event, Status.COMMITTED)
+        return self._end(event, ended, response, keep=keep, passages=passages)
 
     def confirm_lock(self) -> None:
         """Make sure that the lock was never lost: it ends with the database session, which must answer."""
@@ -141,13 +152,16 @@ class LockedStream:
         *,
         keep: bool = False,
         meanwhile: Work | None = None,
+        passages: str | None = None,
     ) -> Event:
         """Mark a change as written and commit it, durably and in one round trip."""
         check_transition(event.status, Status.WRITTEN)
         times = {"written_at": self._moment(), "committed_at": self._moment()}
         status, after_hash = Status.COMMITTED, event.intended_hash
         committed = seal_state(event, self._keys, status=status, after_hash=after_hash, **times)
-        return self._end(event, committed, response, keep=keep, is_unwritten=True, meanwhile=meanwhile)
+        return self._end(
+            event, committed, response, keep=keep, is_unwritten=True, meanwhile=meanwhile, passages=passages
+        )
 
     def fail(self, event: Event, error: Mapping[str, Any], *, keep: bool = False) -> Event:
         """Record that a change did not happen, and why; its request may be sent again."""
@@ -160,6 +174,7 @@ class LockedStream:
         *,
         name: EventName | None = None,
         by: Caller | None = None,
+        passages: str | None = None,
     ) -> Event:
         """Record an event that is committed at once: a statement, or the adopted change of an outside edit.
 
@@ -171,7 +186,7 @@ class LockedStream:
         event, row = self._next_event(statement, change, Status.COMMITTED, name=name, by=by)
         head = head_after(self._head_with_tail(event), event)
         if change is not None:
-            self._add(event, row, head, None)
+            self._add(event, row, head, None, passages=passages)
             return event
         with report_lost_answer():
             self._add(event, row, head, {"eventId": str(event.event_id)}, release=True)
@@ -266,6 +281,7 @@ class LockedStream:
         *,
         release: bool = False,
         meanwhile: Work | None = None,
+        passages: str | None = None,
     ) -> None:
         head = self._sealed(head)
         values = {
@@ -274,6 +290,7 @@ class LockedStream:
             "known_seal": self.head.seal.mac if self.is_tried else None,
             "head_seal": head.seal.mac,
             "lock": self._lock if release or self.is_tried else None,
+            "passages": passages,
         }
         # The database may take the lock, whether its answer is read or not.
         self.holds_lock = self.holds_lock or self.is_tried
@@ -299,6 +316,7 @@ class LockedStream:
         keep: bool,
         is_unwritten: bool = False,
         meanwhile: Work | None = None,
+        passages: str | None = None,
     ) -> Event:
         closed = self.head._replace(open_event_id=None, updated_at=ended.committed_at or ended.failed_at)
         head = self._sealed(head_after(closed, ended) if ended.status is Status.COMMITTED else closed)
@@ -309,6 +327,7 @@ class LockedStream:
             **answer_values(self.caller.user_id, event.idempotency_key, event.event_id, response, self._keys),
             "head_seal": head.seal.mac,
             "lock": None if keep else self._lock,
+            "passages": passages,
         }
         self._send("end_event", values, f"Event {event.event_id}", meanwhile=meanwhile)
         self._move_head(head, ended)

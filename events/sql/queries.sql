@@ -188,6 +188,39 @@ where user_id = %(user_id)s and stream = %(path)s and sequence > %(after)s and s
 order by sequence
 limit %(limit)s;
 
+-- The changes of a document, each with what recall needs to know. An event without erased words may still leave a version
+-- that has a gap.
+-- name: versions
+select stream, sequence, event_id, document_version, leaves_file, created_at, splice_offsets, splices_removed,
+       splices_inserted, edit ->> 'fromPath' as came_from,
+       (select version_hash is not null
+        from garden.erased_rows as r
+        where r.user_id = %(user_id)s and r.row_id = events.event_id) as is_near_gap
+from garden.events
+where user_id = %(user_id)s and stream = %(path)s and sequence > %(after)s and status = 'committed'
+  and document_version is not null
+order by sequence
+limit %(limit)s;
+
+-- name: origins
+select distinct edit ->> 'fromPath' as path
+from garden.events
+where user_id = %(user_id)s and stream = %(path)s and sequence > %(after)s and status = 'committed'
+  and edit ->> 'fromPath' is not null;
+
+-- name: recalled_paths
+select path from garden.documents where user_id = %(user_id)s and version > 0
+union
+select path from garden.recall_documents where user_id = %(user_id)s
+union
+select path from garden.recall_passages where user_id = %(user_id)s and until is null
+order by 1;
+
+-- name: recall_counts
+select count(*) as passages, count(*) filter (where embedder is distinct from %(embedder)s) as waiting
+from garden.recall_passages
+where user_id = %(user_id)s and until is null;
+
 -- Entries of the feed that its events contradict. Positions have no gap, and neither have the sequences of a stream.
 -- name: feed_faults
 with numbered as (

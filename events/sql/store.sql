@@ -15,6 +15,7 @@ call garden.add_event(
     row(%(idempotency_key)s, %(fingerprint)s, %(response)s, %(expires_at)s, %(request_seal)s,
         %(answer_seal)s)::garden.request_v1,
     %(lock)s,
+    json_populate_record(null::garden.passage_changes_v1, %(passages)s::json),
     null
 );
 
@@ -26,7 +27,8 @@ call garden.finish_event(
     %(stream)s, %(user_id)s, %(event_id)s, %(expected)s,
     row({:written_state})::garden.event_state,
     row({:new_state})::garden.event_state,
-    %(head_seal)s, %(idempotency_key)s, %(response)s, %(answer_seal)s, %(lock)s
+    %(head_seal)s, %(idempotency_key)s, %(response)s, %(answer_seal)s, %(lock)s,
+    json_populate_record(null::garden.passage_changes_v1, %(passages)s::json)
 );
 
 -- name: number_rest

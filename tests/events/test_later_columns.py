@@ -8,6 +8,7 @@ from garden.application import Garden
 from garden.events import rows
 from garden.events.database import connection
 from garden.events.parts import ANNOTATION_PARTS, EVENT_PARTS, Parts
+from garden.events.passages import PassageRow
 from garden.home.folder import Home
 from tests.support.gardens import NOTES, ok, out_of_step, plant
 from tests.support.gardens import rows as rows_of
@@ -20,6 +21,7 @@ INPUT_TYPES = {
     "event_state": rows.NEW_STATE,
     "filled_event_v1": rows.FILLED_EVENT,
     "filled_annotation_v1": rows.FILLED_ANNOTATION,
+    "passage_v1": PassageRow._fields,
 }
 TABLES = {
     "events": rows.EVENT_COLUMNS,

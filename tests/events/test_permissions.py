@@ -164,6 +164,60 @@ erased_words
   add a trigger                  -      -       -          #        r     r
   refer to it                    -      -       -          #        r     r
   reindex                        -      -       -          #        r     r
+recall_documents
+  select                         .+.    .+.     +++        ###      ...   +++
+  insert                         ---    p+p     p+p        ###      ppp   +++
+  change its state               ---    .+.     .+.        ###      ...   +++
+  change anything else           ---    ---     ---        ###      ...   ccc
+  delete                         ---    ---     .+.        ###      ...   +++
+  truncate                       ---    ---     ---        ###      +++   +++
+  read a column                  r      r       r          #        r     r
+  fill a column                  -      r       r          #        r     r
+  set another column             -      -       -          #        r     r
+  set a state column             -      r       r          #        r     r
+  add a trigger                  -      -       -          #        r     r
+  refer to it                    -      -       -          #        r     r
+  reindex                        -      -       -          #        r     r
+recall_passages
+  select                         .+.    .+.     .+.        ###      ...   +++
+  insert                         ---    p+p     p+p        ###      ppp   +++
+  change its state               ---    .+.     .+.        ###      ...   +++
+  change anything else           ---    ---     ---        ###      ...   ccc
+  delete                         ---    ---     .+.        ###      ...   +++
+  truncate                       ---    ---     ---        ###      +++   +++
+  read a column                  r      r       r          #        r     r
+  fill a column                  -      r       r          #        r     r
+  set another column             -      -       -          #        r     r
+  set a state column             -      r       r          #        r     r
+  add a trigger                  -      -       -          #        r     r
+  refer to it                    -      -       -          #        r     r
+  reindex                        -      -       -          #        r     r
+recall_usage
+  select                         .+.    .+.     +++        ###      ...   +++
+  insert                         ---    p+p     ---        ###      ppp   +++
+  change its state               ---    .+.     ---        ###      ...   +++
+  change anything else           ---    ---     ---        ###      ...   ccc
+  delete                         ---    ---     .+.        ###      ...   +++
+  truncate                       ---    ---     ---        ###      +++   +++
+  read a column                  r      r       r          #        r     r
+  fill a column                  -      r       -          #        r     r
+  set another column             -      -       -          #        r     r
+  set a state column             -      r       -          #        r     r
+  add a trigger                  -      -       -          #        r     r
+  refer to it                    -      -       -          #        r     r
+  reindex                        -      -       -          #        r     r
+recall_given
+  select                         .+.    .+.     .+.        ###      ...   +++
+  insert                         ---    p+p     ---        ###      ppp   +++
+  change anything else           ---    ---     ---        ###      ...   ccc
+  delete                         ---    ---     .+.        ###      ...   +++
+  truncate                       ---    ---     ---        ###      +++   +++
+  read a column                  r      r       r          #        r     r
+  fill a column                  -      r       -          #        r     r
+  set another column             -      -       -          #        r     r
+  add a trigger                  -      -       -          #        r     r
+  refer to it                    -      -       -          #        r     r
+  reindex                        -      -       -          #        r     r
 schema_migrations
   select                         ---    ---     ---        ###      +++   +++
   insert                         ---    ---     ---        ###      +++   +++

@@ -11,8 +11,10 @@ from garden.events.database import connection
 from garden.events.feed import FeedReader
 from garden.events.keyring import Keyring
 from garden.events.maintenance import Maintenance
+from garden.events.passages import PassageStore, StandingPassage, forget_earlier
 from garden.events.pool import Pool
 from garden.events.reader import EventReader, Query, WriteClaim
+from garden.events.recall_reader import RecallReader
 from garden.events.records import Caller
 from garden.events.statements import statements
 from garden.events.tokens import TokenStore
@@ -53,6 +55,14 @@ READING: dict[str, tuple[Ask, str]] = {
         lambda reader: in_snapshot(reader, "chain", stream=PATH, after=3, limit=500),
         "events_user_id_stream_sequence_key",
     ),
+    "versions": (
+        lambda reader: in_snapshot(reader, "versions", path=PATH, after=3, limit=500),
+        "events_user_id_stream_sequence_key",
+    ),
+    "origins": (
+        lambda reader: in_snapshot(reader, "origins", path=PATH, after=3),
+        "events_user_id_stream_sequence_key",
+    ),
     "annotation_chain": (
         lambda reader: in_snapshot(reader, "annotation_chain", after=3, limit=500),
         "event_annotations_user_id_sequence_key",
@@ -89,6 +99,7 @@ IN_THE_ORDER_OF_THE_INDEX = {
     *FOUND,
     *(f"{name}_as_views" for name in FOUND),
     "splices",
+    "versions",
     "chain",
     "oldest_after",
 }
@@ -146,6 +157,39 @@ ASKING_FOR_TOKENS: dict[str, tuple[Callable[[TokenStore], object], str]] = {
     "revoke": (lambda tokens: tokens.revoke(USER, "000000000007", NOON), "tokens_pkey"),
 }
 
+# Each statement about passages and an index that it uses.
+KEEPING_PASSAGES: dict[str, tuple[Callable[[ExplainingPool], object], str]] = {
+    "live_rows": (lambda pool: PassageStore(pool).live_rows(USER, PATH), "recall_passages_of_path"),
+    "unindexed": (lambda pool: PassageStore(pool).unindexed(USER, 1), "documents_pkey"),
+    "remove_others": (lambda pool: replace(pool), "recall_passages_of_path"),
+    "put_rows": (lambda pool: replace(pool), ""),
+    "put_document": (lambda pool: replace(pool), ""),
+    "forget_earlier": (lambda pool: forget(pool), "recall_passages_of_path"),
+    "renew_document": (lambda pool: forget(pool), "recall_documents_pkey"),
+    "forget_given": (lambda pool: forget(pool), "recall_given_pkey"),
+    "look": (lambda pool: RecallReader(pool).look(USER, "9999999", None), "recall_passages_changed"),
+    "passages": (lambda pool: RecallReader(pool).passages(USER, [1, 2], None), "recall_passages_"),
+    "numbers_with": (
+        lambda pool: RecallReader(pool).numbers_with(USER, ["calm"], [], None, None),
+        "recall_passages_with_tags",
+    ),
+    "put_vectors": (
+        lambda pool: RecallReader(pool).put_vectors(USER, [1], [b"1"], "model"),
+        "recall_passages_",
+    ),
+    "forget_user": (lambda pool: PassageStore(pool).forget_user(USER), "recall_usage_pkey"),
+}
+
+LISTING: dict[str, dict[str, object]] = {
+    "all": {},
+    "as of a time": {"as_of": NOON},
+    "documents": {"kinds": ["/notes.md$"], "sections": ["facts"], "paths": [PATH]},
+    "tags": {"tags": ["calm"]},
+    "days": {"since": NOON.date(), "until": NOON.date()},
+    "summaries": {"summary_types": ["weekly"], "period_key_prefix": "2026"},
+    "name": {"name": "name", "gone": True},
+}
+
 
 @pytest.fixture(scope="module")
 def long_account(server: TestServer) -> Iterator[str]:
@@ -168,7 +212,8 @@ def test_a_readers_query_uses_its_index_in_custom_and_generic_plans(pool: Explai
     assert set(pool.plans[name]) == {"custom", "generic"}
     for plan in pool.plans[name].values():
         assert index in plan.indexes
-        assert plan.scanned_tables == frozenset()
+        # Nothing is erased here, so reading that table is quickest.
+        assert plan.scanned_tables <= {"erased_rows"}
         assert not (plan.sorts and name in IN_THE_ORDER_OF_THE_INDEX)
 
 
@@ -216,6 +261,16 @@ def test_a_token_is_found_by_its_index(pool: ExplainingPool, name: str) -> None:
         assert plan.scanned_tables == frozenset()
 
 
+@pytest.mark.parametrize("name", KEEPING_PASSAGES)
+def test_a_statement_about_passages_reads_no_whole_table(pool: ExplainingPool, name: str) -> None:
+    keep, index = KEEPING_PASSAGES[name]
+    keep(pool)
+    for plan in pool.plans[name].values():
+        # Of two indexes by number either may be chosen.
+        assert any(used.startswith(index) for used in plan.indexes | {""})
+        assert plan.scanned_tables == frozenset()
+
+
 def test_a_feed_is_read_from_a_position_in_the_order_of_its_index(pool: ExplainingPool) -> None:
     feed = FeedReader(pool)
     feed.since(USER, feed.since(USER, None, 500).position, 10)
@@ -226,6 +281,26 @@ def test_a_feed_is_read_from_a_position_in_the_order_of_its_index(pool: Explaini
             assert plan.scanned_tables == frozenset()
             assert not plan.sorts
             assert plan.rows_read < 50
+
+
+@pytest.mark.parametrize("wanted", LISTING)
+def test_memories_are_listed_by_an_index(pool: ExplainingPool, wanted: str) -> None:
+    RecallReader(pool).newest(USER, 10, None, **LISTING[wanted])
+    [plan] = pool.plans["memories"].values()
+    assert any(index.startswith("recall_passages_") for index in plan.indexes)
+    assert plan.scanned_tables == frozenset()
+    if wanted in ("all", "as of a time"):
+        assert "recall_passages_of_event" in plan.indexes
+        assert not plan.sorts
+        assert plan.rows_read < 500
+
+
+def test_days_with_entries_are_counted_by_an_index(pool: ExplainingPool) -> None:
+    days, summaries = RecallReader(pool).entries(USER)
+    assert days
+    assert not summaries
+    [plan] = pool.plans["days_with_entries"].values()
+    assert plan.scanned_tables == frozenset()
 
 
 def test_no_query_is_left_out() -> None:
@@ -243,11 +318,19 @@ def test_no_query_is_left_out() -> None:
         "erasures",
         "erased_rows",
         "notes_of_path",
+        # It lists everything.
+        "recalled_paths",
+        # In the tests of the backlog.
+        "recall_counts",
     }
     of_attempts = {"forget", "note_errors", "postpone", "uncount", "release"}
     sweeping = {*statements("maintenance"), *statements("recoveries")}
     assert set(SWEEPING) == sweeping - of_attempts
     assert {*ASKING_FOR_TOKENS, "add", "all", "live"} == set(statements("tokens"))
+    assert {*KEEPING_PASSAGES, "memories", "days_with_entries"} == {
+        *statements("passages"),
+        *statements("recall"),
+    }
     assert {"since", "newest", "flush", "listen"} == set(statements("feed"))
 
 
@@ -256,3 +339,14 @@ def in_snapshot(reader: EventReader, name: str, **values: object) -> object:
         if name in ("stored_requests", "sealed_tokens"):
             snapshot.act_as_service()
         return snapshot.fetch(name, values)
+
+
+def replace(pool: ExplainingPool) -> None:
+    rows: list[StandingPassage] = PassageStore(pool).live_rows(USER, PATH)
+    PassageStore(pool).replace_document(USER, PATH, rows[1:], 1, 1)
+
+
+def forget(pool: ExplainingPool) -> None:
+    with pool.connection() as opened:
+        opened.execute(statements("identities")["maintainer_for_user"], {"user_id": USER})
+        forget_earlier(opened, USER, PATH)

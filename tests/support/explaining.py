@@ -18,7 +18,17 @@ _PARAMETER = re.compile(r"%\((\w+)\)s")
 _NO_QUERY = re.compile(rb"select (set_config|pg_|garden\.|\* from garden\.open_stream)|set transaction")
 _NAMES = {
     text: name
-    for file in ("queries", "maintenance", "recoveries", "store", "tokens", "feed")
+    for file in (
+        "queries",
+        "maintenance",
+        "recoveries",
+        "store",
+        "tokens",
+        "feed",
+        "passages",
+        "recall",
+        "recall_usage",
+    )
     for name, text in statements(file).items()
 }
 

@@ -70,3 +70,23 @@ select user_id, 'caller:' || event_id, state_seal, event_id, '{}', created_at,
        state_seal, 1, state_seal, 1
 from garden.events
 where document_version % 2 = 0;
+
+-- name: recall_documents
+insert into garden.recall_documents (user_id, path, generation, version, analysis)
+select user_id, path, head_event_id, version, 1 from garden.documents;
+
+-- name: recall_passages
+insert into garden.recall_passages (
+    user_id, passage, since, until, path, anchor, name, heading, language, event_id, day, text, words)
+select user_id, ('x' || right(event_id::text, 8))::bit(32)::bigint, created_at,
+       case when sequence % 2 = 0 then created_at + interval '1 day' end, path, 'inbox v1', 'name', 'Inbox', 'en', event_id,
+       created_at, 'a line', '1234'
+from garden.events;
+
+-- name: recall_usage
+insert into garden.recall_usage
+select distinct user_id, created_at::date, type, 1, 0, 1 from garden.events;
+
+-- name: recall_given
+insert into garden.recall_given
+select user_id, event_id, 'agent', created_at, array[path || '#inbox v1/name'] from garden.events;

@@ -16,7 +16,8 @@ from tests.support.named_sql import named_sql
 
 TABLES = (
     "events", "documents", "idempotency_records", "event_annotations", "tokens", "feed", "recoveries",
-    "erasures", "erased_rows", "erased_words", "schema_migrations",
+    "erasures", "erased_rows", "erased_words", "recall_documents", "recall_passages", "recall_usage",
+    "recall_given", "schema_migrations",
 )  # fmt: skip
 ROLES = ("garden_reader", "garden_service", "garden_maintainer")
 USERS = (None, "ada", "bob")
@@ -39,6 +40,12 @@ STATE = {
     "recoveries": ("attempts", "last_at", "error", "quarantined_at"),
     "erasures": ("passage", "finished_at", "events", "bytes", "seal", "seal_salt_version"),
     "erased_rows": ("erasure_id", "commitments", "version_hash", "seal", "seal_salt_version"),
+    "recall_documents": ("generation", "version", "analysis", "changed"),
+    "recall_passages": (
+        "until", "heading", "language", "previous", "day", "tags", "priority", "summary_type", "period_key",
+        "words", "vector", "embedder", "changed",
+    ),
+    "recall_usage": ("calls", "empty", "milliseconds"),
 }  # fmt: skip
 
 # The columns that only an erasure changes.

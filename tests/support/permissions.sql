@@ -70,6 +70,20 @@ values ('{user}', md5('{user} {row}')::uuid, gen_random_uuid(), sha256(''), null
 -- name: insert erased_words
 insert into garden.erased_words values ('{user}', sha256('{row}'), 5, gen_random_uuid(), 1)
 
+-- name: insert recall_documents
+insert into garden.recall_documents values ('{user}', '{row}.md', gen_random_uuid(), 1, 1)
+
+-- name: insert recall_passages
+insert into garden.recall_passages (
+    user_id, passage, since, path, anchor, name, heading, language, event_id, day, text, words)
+values ('{user}', {row}, now(), 'notes.md', 'inbox v1', 'name', 'Inbox', 'en', gen_random_uuid(), now(), 'text', '')
+
+-- name: insert recall_usage
+insert into garden.recall_usage values ('{user}', date '2026-01-01' + {row}, 'memory.recall', 1, 0, 1)
+
+-- name: insert recall_given
+insert into garden.recall_given values ('{user}', md5('{row}')::uuid, 'agent', now(), '{notes.md#inbox v1/name}')
+
 -- name: insert schema_migrations
 insert into garden.schema_migrations (version, name, checksum)
 values (1000 + {row}, 'later', 'sha256:' || repeat('a', 64))
@@ -99,6 +113,19 @@ set passage = null, finished_at = now(), events = 1, bytes = 1, seal = sha256('d
 update garden.erased_rows
 set erasure_id = gen_random_uuid(), commitments = sha256(''), version_hash = null, seal = sha256('new'),
     seal_salt_version = 2
+
+-- name: change its state recall_documents
+update garden.recall_documents
+set generation = gen_random_uuid(), version = 2, analysis = 2, changed = pg_current_xact_id()
+
+-- name: change its state recall_passages
+update garden.recall_passages
+set until = now(), heading = 'Other', language = 'de', previous = 1, day = now(), tags = '{a}', priority = 1,
+    summary_type = 'daily', period_key = '2026-11-19', words = '', vector = '', embedder = 'model',
+    changed = pg_current_xact_id()
+
+-- name: change its state recall_usage
+update garden.recall_usage set calls = 2, empty = 1, milliseconds = 2
 
 -- name: take a tombstone back erasures
 do $$ begin
@@ -209,6 +236,21 @@ create table playground.t (a text, b uuid, foreign key (a, b) references garden.
 -- name: refer to it erased_words
 create table playground.t (
     a text, b bytea, foreign key (a, b) references garden.erased_words (user_id, fingerprint))
+
+-- name: refer to it recall_documents
+create table playground.t (a text, b text, foreign key (a, b) references garden.recall_documents (user_id, path))
+
+-- name: refer to it recall_passages
+create table playground.t (
+    a text, b bigint, c timestamptz,
+    foreign key (a, b, c) references garden.recall_passages (user_id, passage, since))
+
+-- name: refer to it recall_usage
+create table playground.t (
+    a text, b date, c text, foreign key (a, b, c) references garden.recall_usage (user_id, day, tool))
+
+-- name: refer to it recall_given
+create table playground.t (a text, b uuid, foreign key (a, b) references garden.recall_given (user_id, given_id))
 
 -- name: refer to it schema_migrations
 create table playground.t (a integer references garden.schema_migrations (version))

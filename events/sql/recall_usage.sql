@@ -1,0 +1,40 @@
+-- How often recall is used, and what it gives as context; never what was asked.
+
+-- Nothing of it waits for the disk.
+-- name: act
+select garden.act_for(%(user_id)s, 'off');
+
+-- name: add
+insert into garden.recall_usage as known (user_id, day, tool, calls, empty, milliseconds)
+values (%(user_id)s, %(day)s, %(tool)s, %(calls)s, %(empty)s, %(milliseconds)s)
+on conflict (user_id, day, tool) do update
+set calls = known.calls + excluded.calls, empty = known.empty + excluded.empty,
+    milliseconds = known.milliseconds + excluded.milliseconds;
+
+-- name: note_given
+insert into garden.recall_given (user_id, given_id, actor, given_at, passages)
+values (%(user_id)s, %(given_id)s, %(actor)s, %(given_at)s, %(passages)s);
+
+-- name: by_day
+select user_id, day, tool, calls, empty, milliseconds / calls as mean_ms,
+       (select count(*) from garden.recall_given as given
+        where given.user_id = used.user_id and given_at::date = day and tool = 'memory.context') as given
+from garden.recall_usage as used
+where user_id = %(user_id)s
+order by day desc, tool;
+
+-- The newest summary of each type, and the newest other entries of all notes. The planner may not look how many paths
+-- match, and expects few; it expects many not to match, and so reads them by day.
+-- name: newest_passages
+(select distinct on (summary_type) {passage}, since, '', '', ''
+ from garden.recall_passages
+ where user_id = %(user_id)s and until is null and summary_type is not null
+ order by summary_type, period_key desc, since desc, name)
+union all
+(select {passage}, since, '', '', ''
+ from garden.recall_passages
+ where user_id = %(user_id)s and until is null and summary_type is null
+   and path !~ '/(overview|profile)\.md$' and anchor !~* '^summaries( |$)'
+ order by day desc, since desc, name desc
+ limit %(limit)s)
+order by day desc, since desc, name desc;
