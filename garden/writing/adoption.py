@@ -14,7 +14,7 @@ from garden.events.payloads import AdoptedPayload, MovePayload
 from garden.events.reader import EventReader, Query
 from garden.events.records import Caller, DocumentChange, Event, Statement
 from garden.events.saga import Status
-from garden.events.stream import LockedStream
+from garden.events.stream import EventName, LockedStream
 from garden.files.errors import FileMissingError
 from garden.files.garden_files import FileText, GardenFiles
 from garden.files.paths import GardenPath
@@ -26,6 +26,7 @@ from garden.writing.callers import EXTERNAL
 from garden.writing.departures import change_to, departure_of
 from garden.writing.documents import Documents, GardenDocument, identity_by_path
 from garden.writing.erased_text import ErasedText
+from garden.writing.indexing import Indexing
 from garden.writing.lost_lines import PERSON, format_lost_lines, lost_lines
 from garden.writing.planner import MOVE_OP, entity_of
 
@@ -43,6 +44,7 @@ class DriftAdopter:
     files: GardenFiles
     guard: HeadGuard
     erased_text: ErasedText
+    indexing: Indexing
 
     def adopt(self, stream: LockedStream, path: GardenPath, file: FileText) -> Event | None:
         """Record the outside edit of a document, if its file differs from the head."""
@@ -63,12 +65,15 @@ class DriftAdopter:
             **({"erased": True} if self.erased_text.is_in_edit(stream, file.text, splices) else {}),
         }
         change = change_to(document.document, splices)
-        sections = changed_sections(parse(old) if old is not None else None, document.document)
+        before, name = parse(old, document.document) if old is not None else None, stream.next_name()
+        sections = changed_sections(before, document.document)
+        version = stream.head.version + 1
+        passages = self.indexing.encoded_changes(path, before, document.document, version, name.at)
         rationale = _rationale(old, failed)
         lost = lost_lines(old or "", file.text, recent)
         if lost:
             rationale = f"{rationale} {format_lost_lines(lost)}"
-        return _record(stream, path, change, rationale, failed, lint, sections)
+        return _record(stream, path, change, name, passages, rationale, failed, lint, sections)
 
     def find_departure(self, stream: LockedStream, path: GardenPath) -> Event | None:
         """Find the failed move that took a missing file away: its mover woke up too late."""
@@ -80,9 +85,11 @@ class DriftAdopter:
     def adopt_departure(self, stream: LockedStream, path: GardenPath, failed: Event) -> Event:
         """Record that a failed move took a document away."""
         self._check_head(stream)
-        change = departure_of(self.known_text(stream, path) or "")
+        text, name = self.known_text(stream, path) or "", stream.next_name()
+        passages = self.indexing.encoded_changes(path, parse(text), None, stream.head.version + 1, name.at)
         stream.damage = None
-        return _record(stream, path, change, _rationale(None, failed.event_id), failed.event_id)
+        why = _rationale(None, failed.event_id)
+        return _record(stream, path, departure_of(text), name, passages, why, failed.event_id)
 
     def _has_taken_away(self, event: Event, raw_hash: str | None) -> bool:
         move = event.statement.edit
@@ -130,6 +137,8 @@ def _record(
     stream: LockedStream,
     path: GardenPath,
     change: DocumentChange,
+    name: EventName,
+    passages: str | None,
     rationale: str,
     failed: UUID | None,
     lint: Mapping[str, Any] | None = None,
@@ -146,7 +155,8 @@ def _record(
         edit=AdoptedPayload(failed_event=str(failed) if failed else None),
         lint=lint,
     )
-    return stream.record(statement, change, by=Caller(path.user_id, EXTERNAL, role=PERSON))
+    person = Caller(path.user_id, EXTERNAL, role=PERSON)
+    return stream.record(statement, change, name=name, by=person, passages=passages)
 
 
 def find_damage(

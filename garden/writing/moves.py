@@ -4,8 +4,10 @@ The event of the old path removes the whole text, the event of the new path adds
 step, so after a crash each event can be settled by itself from the files.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
+from uuid import UUID
 
 from garden.events.idempotency import RequestIdentity
 from garden.events.payloads import MovePayload
@@ -86,27 +88,45 @@ class Mover:
         self.disk_space.check()
         if move.dry_run:
             return outcome
-        response = stored_response(outcome)
+        event_id = self._carry_out(source, target, move, leaving, stored_response(outcome))
+        return replace(outcome, event_id=event_id)
+
+    def _carry_out(
+        self,
+        source: LockedStream,
+        target: LockedStream,
+        move: Move,
+        document: GardenDocument,
+        response: Mapping[str, Any],
+    ) -> UUID:
+        """Record both changes, move the file and seal them."""
+        came, went, changes = target.next_name(), source.next_name(), self.write_path.indexing.encoded_changes
+        old, new = source.head.version + 1, target.head.version + 1
+        come = changes(move.new_path, None, document.document, new, came.at, came_from=move.path.text)
+        gone = changes(move.path, document.document, None, old, went.at)
         arrival = target.begin(
             _statement(move, move.new_path, MovePayload(from_path=move.path.text)),
-            change_to(arriving.document, (Splice(0, "", arriving.text),)),
+            change_to(document.document, (Splice(0, "", document.text),)),
+            came,
         )
         with record_failure(target, arrival):
             reach(Failpoint.HALF_BEGUN)
             departure = source.begin(
                 _statement(move, move.path, MovePayload(to_path=move.new_path.text, answer=response)),
-                departure_of(leaving.text),
+                departure_of(document.text),
+                went,
             )
             with record_failure(source, departure):
                 reach(Failpoint.BEGUN)
-                self.files.move(move.path, move.new_path, expected=leaving.raw_hash)
+                self.files.move(move.path, move.new_path, expected=document.raw_hash)
         reach(Failpoint.WRITTEN)
         with report_unknown_outcome(departure):
-            target.finish(arrival, {})
+            target.finish(arrival, {}, passages=come)
             reach(Failpoint.HALF_SEALED)
-            source.finish(departure, {**response, "eventId": str(departure.event_id)})
+            answer = {**response, "eventId": str(departure.event_id)}
+            source.finish(departure, answer, passages=gone)
         reach(Failpoint.SEALED)
-        return replace(outcome, event_id=departure.event_id)
+        return departure.event_id
 
     def _open_source(self, source: LockedStream, target: LockedStream, move: Move) -> GardenDocument:
         opened = self.write_path.open_without_adopting if move.dry_run else self.write_path.open_and_adopt

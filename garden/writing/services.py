@@ -12,14 +12,18 @@ if TYPE_CHECKING:
     from garden.events.head_guard import HeadGuard
     from garden.events.heads import HeadBuilder
     from garden.events.maintenance import Maintenance
+    from garden.events.passages import PassageStore
     from garden.events.reader import EventReader
+    from garden.events.recall_reader import RecallReader
+    from garden.events.recall_usage import RecallUsage
     from garden.events.store import EventStore
     from garden.events.verifier import Verifier
     from garden.files.garden_files import GardenFiles
     from garden.home.disk_space import DiskSpace
-    from garden.home.settings import Limits, Secrets, Upkeep
+    from garden.home.settings import Limits, Secrets, Sessions, Upkeep
     from garden.writing.documents import Documents
     from garden.writing.erasing.eraser import Eraser
+    from garden.writing.indexing import Indexing
     from garden.writing.moves import Mover
     from garden.writing.snapshots import Snapshots
     from garden.writing.write_path import WritePath
@@ -36,6 +40,7 @@ class Services:
     documents: Documents
     store: EventStore
     reader: EventReader
+    memories: RecallReader
     verifier: Verifier
     maintenance: Maintenance
     recoveries: Attempts
@@ -46,11 +51,18 @@ class Services:
     mover: Mover
     snapshots: Snapshots
     eraser: Eraser
+    passages: PassageStore
+    indexing: Indexing
     disk_space: DiskSpace
     limits: Limits
     secrets: Secrets
     timezone: str | None
+    language: str | None
     upkeep: Upkeep
+    usage: RecallUsage
+    sessions: Sessions
+    # Known as `Recall` above; garden.recall.recall.recall_of gives it its type.
+    recall: object
 
     def __init__(self, at_once: Mapping[str, Any], *later: Callable[[Services], Mapping[str, Any]]) -> None:
         self.__dict__.update(at_once)

@@ -20,8 +20,10 @@ from garden.files.errors import FileMissingError
 from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import FileText, GardenFiles
 from garden.files.paths import GardenPath
+from garden.grammar.parser import parse
 from garden.grammar.splice import apply_splices, reverse_splices
 from garden.writing.departures import EMPTY_HASH
+from garden.writing.indexing import Indexing
 from garden.writing.planner import MOVE_OP, keeps_copy
 
 _RECENT_EVENTS = 20
@@ -43,6 +45,7 @@ class SagaSettler:
     store: EventStore
     reader: EventReader
     files: GardenFiles
+    indexing: Indexing
 
     def settle(self, stream: LockedStream, path: GardenPath) -> Event | None:
         """Settle the open change of this document, if there is one, and keep the lock.
@@ -88,15 +91,30 @@ class SagaSettler:
             reach(Failpoint.CONFIRMED)
             self._complete_history(path, event, written)
             reach(Failpoint.COPIED)
-            response = intended_response(event)
+            response, passages = intended_response(event), self._passages(path, event)
             if event.status is Status.PENDING:
-                return stream.finish(event, response, keep=True)
-            return stream.commit(event, response, keep=True)
+                return stream.finish(event, response, keep=True, passages=passages)
+            return stream.commit(event, response, keep=True, passages=passages)
         # Also if the file was edited in place since: that edit has reached the link as well.
         self._drop_link(path, event)
         current = file.hash if file else None
         stalled = current == event.before_raw_hash or (current is None and _was_missing(event))
         return stream.fail(event, STALLED if stalled else CONFLICT, keep=True)
+
+    def _passages(self, path: GardenPath, event: Event) -> str | None:
+        """What the change of an event does to the passages of its document."""
+        if event.document_version is None:
+            return None
+        before, after = self._texts_of(path, event)
+        move = event.statement.edit
+        return self.indexing.encoded_changes(
+            path,
+            parse(before) if before else None,
+            parse(after) if event.leaves_file else None,
+            event.document_version,
+            event.created_at,
+            move.from_path if isinstance(move, MovePayload) else None,
+        )
 
     def _undo_half_move(self, stream: LockedStream, path: GardenPath, event: Event) -> None:
         """Remove the new name of a document that still has its old one: its move was interrupted.

@@ -7,7 +7,8 @@
    version replaced goes to the history.
 5. Seal: record durably that the change happened, and the answer; this releases the lock.
 
-While step 3 waits for the database's disk, the new content is synced; while step 5 waits, the folders are.
+While step 3 waits for the database's disk, the new content is synced, and its passages are read; while step 5
+waits, the folders are synced.
 
 A refusal comes before step 3, and leaves nothing behind but an adopted outside edit.
 
@@ -43,6 +44,7 @@ from garden.home.disk_space import DiskSpace
 from garden.writing.adoption import DriftAdopter
 from garden.writing.documents import Documents, GardenDocument
 from garden.writing.erased_text import ERASED_WORDS, ErasedText, has_erased_words
+from garden.writing.indexing import Indexing
 from garden.writing.lost_copies import LostCopies
 from garden.writing.lost_writes import LostWrites
 from garden.writing.outcomes import WriteOutcome, stored_response
@@ -118,6 +120,7 @@ class WritePath:
     replays: Replays
     erased_text: ErasedText
     disk_space: DiskSpace
+    indexing: Indexing
 
     def write(
         self, caller: Caller, intent: Intent, request: RequestIdentity | None, build_result: BuildResult
@@ -188,7 +191,8 @@ class WritePath:
         """Record a planned change, write it and seal it; the files are synced while the database syncs."""
         path, replaces_file = plan.intent.path, plan.before is not None and not plan.missing
         copy = path.copy_of(name.at, name.event_id) if plan.keeps_copy else None
-        is_tried = stream.is_tried
+        is_tried, version = stream.is_tried, stream.head.version + 1
+        before = plan.before.document if plan.before else None
         prepare = partial(
             self.files.prepare,
             path,
@@ -198,13 +202,18 @@ class WritePath:
         )
         with prepare(clears_strays=not is_tried) as prepared:
             reach(Failpoint.PREPARED)
-            content, names = SideWork(prepared.sync_content), SideWork(prepared.sync_names)
+
+            def sync_and_index() -> str | None:
+                prepared.sync_content()
+                return self.indexing.encoded_changes(path, before, plan.after.document, version, name.at)
+
+            content, names = SideWork(sync_and_index), SideWork(prepared.sync_names)
             statement, change = plan.statement(response), plan.change()
             event = stream.begin(statement, change, name, meanwhile=content)
             with record_failure(stream, event):
                 reach(Failpoint.BEGUN)
                 content()
-                content.check()
+                passages = content.result()
                 if is_tried:
                     _put_tried(stream, prepared, prepare)
                 else:
@@ -215,12 +224,13 @@ class WritePath:
             reach(Failpoint.WRITTEN)
             try:
                 with report_unknown_outcome(event):
-                    stream.finish(event, {**response, "eventId": str(event.event_id)}, meanwhile=names)
+                    answer = {**response, "eventId": str(event.event_id)}
+                    stream.finish(event, answer, meanwhile=names, passages=passages)
             finally:
                 # The change may be committed even if the database did not say so.
                 names()
             reach(Failpoint.SEALED)
-            names.check()
+            names.result()
         return event
 
     def preview(

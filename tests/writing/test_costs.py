@@ -5,6 +5,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
+from cProfile import Profile
 from types import FrameType
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from garden.application import Garden, open_garden
 from garden.events.database import connection
 from garden.events.pool import Pool, PooledConnection
+from garden.writing.indexing import Indexing
 from tests.support.crowd import Asked
 from tests.support.dying import Steps
 from tests.support.planted import NOTES, PROFILE, ada, forget_heads, ok, patching, plant
@@ -132,6 +134,27 @@ def test_a_patch_costs_the_same_with_a_hundred_copies_and_events_as_with_one(
         ok(ada(garden).call("md.patch_section", {**replaced, "change": {"replace": f"- so far {number}"}}))
     assert len(list((garden.home.path / "history/ada").rglob("*.md"))) >= 100
     assert costs("many") == few
+
+
+@pytest.mark.parametrize("lines", [20, 2000])
+def test_the_passages_of_an_edit_cost_few_calls_whatever_the_section(
+    garden: Garden, monkeypatch: pytest.MonkeyPatch, lines: int
+) -> None:
+    plant(ada(garden), NOTES)
+    call(garden, patching(NOTES, "s3 v1", "\n".join(f"- line {number}" for number in range(lines))))()
+    counts = []
+    work_out = Indexing.encoded_changes
+
+    def counted(*words: Any) -> str | None:
+        with Profile() as profile:
+            changes = work_out(*words)
+        counts.append(sum(each.callcount for each in profile.getstats()))
+        return changes
+
+    monkeypatch.setattr(Indexing, "encoded_changes", counted)
+    for word in ("one", "two", "three"):
+        call(garden, patching(NOTES, "s3 v1", f"line {word} of her own"))()
+    assert counts[-1] < 400
 
 
 @pytest.mark.parametrize("kilobytes", [6, 490])

@@ -15,6 +15,7 @@ from garden.files.prepared_file import PreparedFile
 from tests.support.crowd import Asked
 from tests.support.planted import code_of
 from tests.support.promises import broken_promises
+from tests.support.recalled import wrong_earlier_passages
 
 NIGHTLY = os.environ.get("GARDEN_HYPOTHESIS") == "nightly"
 DOCUMENTS = ("overview.md", "notes.md", "parts/critic/profile.md", "parts/critic/notes.md")
@@ -26,6 +27,10 @@ words = st.one_of(
             "slept well",
             "- an item",
             '- "quote" (ev:s1-m2)',
+            "- 2026-11-19 said on that day (priority: 80) #sailing",
+            "### 2026-11-18\n\n- said then\n- an item",
+            "### Undated\n\n- said then\n- an item\n- an item",
+            "- 2026-W47 (weekly): She slept better.",
             "a\r\nb",
             "## Heading",
             "```",
@@ -194,6 +199,8 @@ class World:
             )
             assert code_of(answer) != "internal"
         assert broken_promises(self.garden, self.user_id) == []
+        for each in DOCUMENTS:
+            assert list(wrong_earlier_passages(self.garden, self.path(each))) == []
 
 
 _numbers = count()

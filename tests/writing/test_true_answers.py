@@ -18,7 +18,7 @@ from tests.writing.sequences.model import Answer, Judge, Seen
 from tests.writing.sequences.pages import Page, page_of
 from tests.writing.sequences.players import Player, players_in
 
-SEQUENCES, BATCHES = int(os.environ.get("GARDEN_TEST_SEQUENCES", "20")), 20
+SEQUENCES, BATCHES = int(os.environ.get("GARDEN_TEST_SEQUENCES", "12")), 12
 ROUNDS, PLAYERS, ERASURES = 14, 4, 0.05
 
 

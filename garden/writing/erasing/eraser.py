@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 
 from garden.events.erasures import Erasure, ErasureKind, Erasures
 from garden.events.identifiers import uuid7
+from garden.events.passages import PassageStore
 from garden.events.reader import EventReader
 from garden.events.records import JOURNAL, Caller
 from garden.events.rows import Row
@@ -87,6 +88,7 @@ class Eraser:
     files: GardenFiles
     living_files: LivingFiles
     write_path: WritePath
+    passages: PassageStore
 
     @property
     def surveyor(self) -> Surveyor:
@@ -127,6 +129,8 @@ class Eraser:
         found = self.preview(caller, wish)
         reached = [each for each in found.places if each.what != "unreadable" or wish.passage is None]
         if not reached:
+            if wish.kind is ErasureKind.USER:
+                self.passages.forget_user(caller.user_id)
             return found
         erasure = self._new(caller, wish)
         self.erasures.begin(erasure, shingles(erasure.passage) if erasure.passage else {})
@@ -159,6 +163,8 @@ class Eraser:
             if known.kind is not ErasureKind.PASSAGE:
                 for top in ("users", "history"):
                     self.files.removals.remove_empty_folders(GardenPath(f"{top}/{known.user_id}"))
+            if known.kind is ErasureKind.USER:
+                self.passages.forget_user(known.user_id)
             return self.erasures.finish(known)
 
     def replay(self, record: Mapping[str, Any]) -> ReplayOutcome:
@@ -267,7 +273,7 @@ class Eraser:
         reach(Failpoint.COPIES_ERASED)
         if is_changed:
             survey = self.surveyor.survey_stream(path, finder)
-        self._fill(erasure, survey)
+        self._fill(erasure, survey, path)
         reach(Failpoint.EVENTS_ERASED)
 
     def _open(self, stream: LockedStream, path: GardenPath) -> GardenDocument | None:
@@ -297,7 +303,7 @@ class Eraser:
         with self.store.lock_second(held, JOURNAL):
             self._fill(erasure, self.surveyor.survey_notes(erasure.user_id, finder))
 
-    def _fill(self, erasure: Erasure, survey: StreamSurvey) -> None:
+    def _fill(self, erasure: Erasure, survey: StreamSurvey, path: GardenPath | None = None) -> None:
         if not survey.filled:
             return
         runs: dict[int, set[str]] = {0: set(survey.lost_versions)}
@@ -305,7 +311,8 @@ class Eraser:
             for line in _lines_of(survey.rows):
                 for size, each in distinctive_runs(line).items():
                     runs.setdefault(size, set()).update(each)
-        self.erasures.fill(erasure, survey.filled, runs, survey.event_ids, survey.gaps.bytes_count)
+        size, text = survey.gaps.bytes_count, path.text if path else None
+        self.erasures.fill(erasure, survey.filled, runs, survey.event_ids, size, text)
 
 
 def _lines_of(rows: Sequence[Row]) -> Iterator[str]:

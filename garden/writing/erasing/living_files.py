@@ -22,6 +22,7 @@ from garden.grammar.parser import parse
 from garden.grammar.passages import Finder
 from garden.writing.departures import change_to, departure_of
 from garden.writing.documents import Documents, GardenDocument
+from garden.writing.indexing import Indexing
 from garden.writing.log_claims import log_time
 from garden.writing.planner import ERASE_OP, WHOLE, entity_of
 from garden.writing.write_path import record_failure
@@ -35,6 +36,7 @@ class LivingFiles:
 
     files: GardenFiles
     documents: Documents
+    indexing: Indexing
 
     def take_passages_out(
         self,
@@ -55,8 +57,9 @@ class LivingFiles:
         after = erase_passages(before, finder, self.documents.kind_of(path), entry if is_visible else None)
         change = change_to(after, gaps.removal(after.text))
         statement = replace(_statement(path, erasure), lint=_damage(stream, current))
+        passages = self.indexing.encoded_changes(path, before, after, stream.head.version + 1, name.at)
         if current is None:
-            stream.record(statement, change, name=name, by=stream.caller)
+            stream.record(statement, change, name=name, by=stream.caller, passages=passages)
             return True
         with self.files.prepare(path, after.text.encode(), expected=current.raw_hash) as prepared:
             event = stream.begin(statement, change, name)
@@ -64,7 +67,7 @@ class LivingFiles:
                 reach(Failpoint.BEGUN)
                 prepared.put()
         reach(Failpoint.WRITTEN)
-        stream.finish(event, {}, keep=True)
+        stream.finish(event, {}, keep=True, passages=passages)
         reach(Failpoint.SEALED)
         return True
 
@@ -80,15 +83,17 @@ class LivingFiles:
         if not stream.head.has_file:
             return False
         statement, change = _statement(path, erasure), departure_of(gaps.text)
+        name, before = stream.next_name(), current.document if current else parse(gaps.text)
+        passages = self.indexing.encoded_changes(path, before, None, stream.head.version + 1, name.at)
         if current is None:
-            stream.record(statement, change, by=stream.caller)
+            stream.record(statement, change, name=name, by=stream.caller, passages=passages)
             return True
-        event = stream.begin(statement, change)
+        event = stream.begin(statement, change, name)
         with record_failure(stream, event):
             reach(Failpoint.BEGUN)
             self.files.removals.remove_document(path, expected=current.raw_hash)
         reach(Failpoint.WRITTEN)
-        stream.finish(event, {}, keep=True)
+        stream.finish(event, {}, keep=True, passages=passages)
         reach(Failpoint.SEALED)
         return True
 
