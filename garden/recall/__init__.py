@@ -1,0 +1,1 @@
+"""Recall: ranked search over the passages of a garden."""

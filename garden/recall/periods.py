@@ -1,0 +1,77 @@
+"""Periods that summaries are about, and the keys that name them; weeks are those of ISO 8601."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from datetime import date
+from typing import Literal, NamedTuple
+
+from garden.grammar.refusals import InvalidInputError
+
+SummaryType = Literal["conversation", "daily", "weekly", "monthly", "quarterly", "yearly"]
+PERIODS: tuple[SummaryType, ...] = ("daily", "weekly", "monthly", "quarterly", "yearly")
+_PERIOD = re.compile(
+    r"([0-9]{4})(?:[ ./-]?(?:W([0-9]{1,2})|Q([1-4])|([0-9]{1,2})(?:[ ./-]([0-9]{1,2}))?))?", re.IGNORECASE
+)
+
+
+class DuePeriod(NamedTuple):
+    """A period that has ended, with the number of its entries, and without a summary."""
+
+    summary_type: SummaryType
+    period_key: str
+    entries: int
+
+
+def key_of(summary_type: str, day: date) -> str:
+    """The key of the period of this type that a day is in."""
+    year, week, _ = day.isocalendar()
+    other = {
+        "weekly": f"{year:04}-W{week:02}",
+        "monthly": day.isoformat()[:7],
+        "quarterly": f"{day.year:04}-Q{(day.month + 2) // 3}",
+        "yearly": day.isoformat()[:4],
+    }
+    return other.get(summary_type, day.isoformat())
+
+
+def check_key(summary_type: SummaryType, key: str, today: date) -> None:
+    """Refuse a key that is not in its one form, and name the right one."""
+    day = _first_day(key)
+    right = key_of(summary_type, day or today)
+    if key != right or day is None:
+        raise InvalidInputError(
+            f"{key!r} is not the key of a {summary_type} summary."
+            if key
+            else f"A {summary_type} summary needs the key of its period.",
+            hint=f"The one for {day.isoformat() if day else 'today'} is {right}.",
+            details={"periodKey": right},
+        )
+
+
+def due_periods(
+    entries: Iterable[tuple[date, int]], summaries: Collection[tuple[str, str]], today: date
+) -> list[DuePeriod]:
+    """The periods with entries but without a summary; one that still runs is not due.
+
+    `entries` counts the entries of each day; `summaries` are types and keys.
+    """
+    found: Counter[tuple[SummaryType, str]] = Counter()
+    for day, count in sorted(entries):
+        for each in PERIODS:
+            key = key_of(each, day)
+            if day < today and key != key_of(each, today) and (each, key) not in summaries:
+                found[each, key] += count
+    return [DuePeriod(*period, count) for period, count in found.items()]
+
+
+def _first_day(key: str) -> date | None:
+    """The first day of a period, in any of the forms that people write; None if there is no such period."""
+    if found := _PERIOD.fullmatch(key.strip()):
+        year, week, quarter, month, day = (int(each or 0) for each in found.groups())
+        with suppress(ValueError):
+            if week:
+                return date.fromisocalendar(year, week, 1)
+            return date(year, month or max(quarter * 3 - 2, 1), day or 1)
+    return None
