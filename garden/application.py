@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from garden.access.dispatcher import Dispatcher, Watch
 from garden.events.pool import Pool
+from garden.events.recall_usage import RecallUsage
 from garden.files.garden_files import GardenFiles
 from garden.home.disk_space import DiskSpace
 from garden.home.embedded import EmbeddedPostgres
@@ -55,15 +56,20 @@ class Garden:
                 )
             )
             self.pools = {"writers": writers, "readers": readers, "recoverers": recoverers}
+            usage = RecallUsage(readers)
+            stack.callback(usage.close)
             at_once = {
                 "files": stack.enter_context(GardenFiles(prepared.home.path)),
                 "disk_space": DiskSpace(prepared.home.path, settings.limits.free_disk_bytes),
                 "limits": settings.limits,
                 "secrets": settings.secrets,
                 "timezone": settings.timezone,
+                "language": settings.language,
                 "upkeep": settings.upkeep,
+                "usage": usage,
+                "sessions": settings.sessions,
             }
-            self.services = Services(at_once, self._reading_parts, self._writing_parts)
+            self.services = Services(at_once, self._reading_parts, self._writing_parts, self._recall_parts)
             if self._own_kinds:
                 # A wrong declaration is an error of every command.
                 self.services.documents  # noqa: B018 - made by being asked for
@@ -133,16 +139,27 @@ class Garden:
 
     def _reading_parts(self, _: Services) -> Mapping[str, Any]:
         from garden.events.reader import EventReader
+        from garden.events.recall_reader import RecallReader
         from garden.grammar.kinds.catalogue import load_kinds
         from garden.writing.documents import Documents
 
         documents = Documents(load_kinds(self._own_kinds))
-        return {"documents": documents, "reader": EventReader(self.pools["readers"])}
+        readers = self.pools["readers"]
+        return {
+            "documents": documents,
+            "reader": EventReader(readers),
+            "memories": RecallReader(readers),
+        }
 
     def _writing_parts(self, services: Services) -> Mapping[str, Any]:
         from garden.parts import writing_parts
 
         return writing_parts(services, self.pools, self.keys)
+
+    def _recall_parts(self, _: Services) -> Mapping[str, Any]:
+        from garden.parts import recall_parts
+
+        return recall_parts(self.settings, self.pools)
 
 
 def open_garden(home: str | Path | None = None, *, report: Progress = ignore_progress) -> Garden:

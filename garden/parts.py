@@ -1,7 +1,7 @@
 """The parts of an open garden that read events, record, write and recover, connected to one another."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from garden.events.attempts import Attempts
 from garden.events.erased_words import ErasedWords
@@ -10,14 +10,18 @@ from garden.events.head_guard import HeadGuard
 from garden.events.heads import HeadBuilder
 from garden.events.keyring import Keyring
 from garden.events.maintenance import Maintenance
+from garden.events.passages import PassageStore
 from garden.events.pool import Pool
+from garden.events.recall_reader import RecallReader
 from garden.events.store import EventStore
 from garden.events.tokens import TokenStore
 from garden.events.verifier import Verifier
+from garden.recall.recall import Recall
 from garden.writing.adoption import DriftAdopter
 from garden.writing.erased_text import ErasedText
 from garden.writing.erasing.eraser import Eraser
 from garden.writing.erasing.living_files import LivingFiles
+from garden.writing.indexing import Indexing
 from garden.writing.lost_copies import LostCopies
 from garden.writing.lost_writes import LostWrites
 from garden.writing.moves import Mover
@@ -27,6 +31,10 @@ from garden.writing.services import Services
 from garden.writing.settlement import SagaSettler
 from garden.writing.snapshots import Snapshots
 from garden.writing.write_path import WritePath
+
+if TYPE_CHECKING:
+    from garden.home.settings import Settings
+    from garden.recall.embedders import Embedder
 
 
 def writing_parts(
@@ -39,17 +47,19 @@ def writing_parts(
     verifier = Verifier(reader, keys)
     erased_text = ErasedText(ErasedWords(readers, keys))
     planner = Planner(documents, reader, limits.document_bytes, limits.caps)
-    settlement, guard = SagaSettler(store, reader, files), HeadGuard(reader, keys)
-    adoption = DriftAdopter(reader, documents, files, guard, erased_text)
+    indexing = Indexing(documents, keys, services.timezone, services.language)
+    guard = HeadGuard(reader, keys)
+    settlement = SagaSettler(store, reader, files, indexing)
+    adoption = DriftAdopter(reader, documents, files, guard, erased_text, indexing)
     lost_writes, lost_copies = LostWrites(reader, files), LostCopies(reader, files)
     replays = Replays(reader, files, settlement, lost_writes)
     parts = (
         *(files, documents, planner, settlement, adoption),
-        *(lost_writes, lost_copies, replays, erased_text, disk_space),
+        *(lost_writes, lost_copies, replays, erased_text, disk_space, indexing),
     )
     write_path = WritePath(store, *parts)
     erasures, tokens = Erasures(readers, keys), TokenStore(readers, keys)
-    living = LivingFiles(files, documents)
+    passages, living = PassageStore(readers), LivingFiles(files, documents, indexing)
     return {
         "store": store,
         "verifier": verifier,
@@ -57,9 +67,22 @@ def writing_parts(
         "recoveries": Attempts(readers),
         "heads": HeadBuilder(store, reader, verifier),
         "head_guard": guard,
+        "indexing": indexing,
         "write_path": write_path,
         "recovery_path": WritePath(EventStore(pools["recoverers"], keys), *parts),
         "mover": Mover(store, files, documents, write_path, disk_space),
         "snapshots": Snapshots(store, reader, files, write_path, disk_space),
-        "eraser": Eraser(store, reader, erasures, tokens, files, living, write_path),
+        "eraser": Eraser(store, reader, erasures, tokens, files, living, write_path, passages),
+        "passages": passages,
     }
+
+
+def recall_parts(settings: "Settings", pools: Mapping[str, Pool]) -> dict[str, Any]:
+    """Make recall; it loads numpy and a model when it is first used."""
+
+    def load() -> "Embedder":
+        from garden.recall.embedders import load_embedder
+
+        return load_embedder(settings)
+
+    return {"recall": Recall(RecallReader(pools["readers"]), load)}

@@ -1,6 +1,6 @@
 """Today and now, where the person is."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from garden.grammar.errors import GardenError
@@ -25,6 +25,11 @@ def find_zone(name: str) -> ZoneInfo:
 def today_in(zone: str | None) -> str:
     """Today's date in a time zone, or in the machine's."""
     return datetime.now(find_zone(zone) if zone else None).date().isoformat()
+
+
+def day_in(zone: str | None, at: datetime) -> date:
+    """The date of a time in a time zone, or in the machine's."""
+    return at.astimezone(find_zone(zone) if zone else None).date()
 
 
 def now_in(zone: str | None) -> datetime:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from garden.events.idempotency import RESEND_SECONDS
 from garden.events.keyring import Keyring
@@ -146,6 +146,47 @@ class Upkeep(_Table):
     verify_seconds: int = Field(
         86400, ge=0, description="Seconds between two checks of every seal; 0 is never."
     )
+    index_seconds: int = Field(
+        60, ge=0, description="Seconds between two searches for documents that recall lacks; 0 is never."
+    )
+    embed_seconds: int = Field(
+        60, ge=0, description="Seconds between two searches for passages without a vector; 0 is never."
+    )
+
+
+class Recall(_Table):
+    """Where the embeddings of recall come from."""
+
+    embedder: Literal["static", "minilm", "openai", "none"] = Field(
+        "static", description="Embeddings; 'openai' sends texts to a service. Also `EMBEDDING_PROVIDER`."
+    )
+    base_url: Annotated[SecretStr, _url_of("http", "https")] | None = Field(
+        None, description="Address of 'openai'; the default is OpenAI's own. Also `EMBEDDING_BASE_URL`."
+    )
+    api_key: SecretStr | None = Field(None, description="Key for 'openai'. Also `EMBEDDING_API_KEY`.")
+    model: str = Field("text-embedding-3-small", description="Model of 'openai'. Also `EMBEDDING_MODEL`.")
+    dimensions: PositiveInt = Field(1536, le=8192, description="Numbers in a vector of that model.")
+    model_folder: Path | None = Field(None, description="`model.onnx` and `tokenizer.json` of 'minilm'.")
+
+
+# Names that programs share; a setting's own name goes before them.
+_SHARED_VARIABLES: Mapping[str, str] = {
+    "embedder": "EMBEDDING_PROVIDER",
+    **{name: f"EMBEDDING_{name.upper()}" for name in ("base_url", "api_key", "model")},
+}
+
+
+class Sessions(_Table):
+    """How notes entries are divided into sessions."""
+
+    auto_divide: Literal["daily", "weekly", "none"] = Field(
+        "daily", description="Sessions of entries without a heading of their own."
+    )
+    divide_at: str = Field(
+        "00:00",
+        pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$",
+        description="Time of day in `timezone` at which a new day's session begins.",
+    )
 
 
 class Settings(BaseSettings):
@@ -180,6 +221,13 @@ class Settings(BaseSettings):
         description="Time zone of dates, such as 'Europe/Berlin'; without it entries have the machine's "
         "date, and times in requests are in UTC.",
     )
+    language: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z]{2,20}(?:[-_][A-Za-z]{2,8})?$",
+        description="Language of the gardens for recall, such as 'de'; without it each section has the one "
+        "that it seems to be in. A document's frontmatter may name another. `garden recall rebuild --all` "
+        "applies a change.",
+    )
     secrets: Secrets = Field(
         "refuse",
         description="What is done with a request that brings a private key or a well-known token.",
@@ -187,6 +235,8 @@ class Settings(BaseSettings):
     limits: Limits = Field(Limits(), description="Limits of single calls and files.")
     serve: Serve = Field(Serve(), description="The HTTP service.")
     upkeep: Upkeep = Field(Upkeep(), description="The background jobs.")
+    recall: Recall = Field(Recall(), description="Ranked search.")
+    sessions: Sessions = Field(Sessions(), description="The sessions of notes.")
 
     @classmethod
     def settings_customise_sources(
@@ -198,10 +248,18 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Rank the values of the file, which `load_settings` passes as arguments, below the environment."""
-        return env_settings, init_settings
+        shared = {name: os.environ[v] for name, v in _SHARED_VARIABLES.items() if os.environ.get(v)}
+        lower = InitSettingsSource(settings_cls, {"recall": shared} if shared else {})
+        return env_settings, lower, init_settings
 
 
-TABLES: Mapping[str, type[BaseModel]] = {"limits": Limits, "serve": Serve, "upkeep": Upkeep}
+TABLES: Mapping[str, type[BaseModel]] = {
+    "limits": Limits,
+    "serve": Serve,
+    "upkeep": Upkeep,
+    "recall": Recall,
+    "sessions": Sessions,
+}
 """The tables of `garden.toml`, with their settings."""
 
 
@@ -229,6 +287,12 @@ def load_settings(home: Path | None = None) -> LoadedSettings:
 def variable_name(*parts: str) -> str:
     """The environment variable of a setting."""
     return PREFIX + "_".join(parts).upper()
+
+
+def variable_in_use(path: tuple[str, ...]) -> str | None:
+    """The environment variable that sets this setting, if one does."""
+    shared = _SHARED_VARIABLES.get(path[-1], "") if path[0] == "recall" else ""
+    return next((name for name in (variable_name(*path), shared) if os.environ.get(name)), None)
 
 
 def setting_paths() -> list[tuple[str, ...]]:
@@ -284,13 +348,12 @@ def _sentence(location: tuple[int | str, ...], kind: str, value: Any, complaint:
         if os.environ.get(variable_name(*path)):
             return f"{variable_name(*path)} is set but is no setting{suggest(dotted, known)}"
         return f"{FILE_NAME} sets '{dotted}', which is no setting{suggest(dotted, known)}"
-    name = variable_name(*path)
-    place = name if os.environ.get(name) else f"{dotted} in {FILE_NAME}"
+    place = variable_in_use(path) or f"{dotted} in {FILE_NAME}"
     wish = complaint.removeprefix("Value error, ").replace("Input should be", "accepted is")
     return f"{place} is {_display_input(path, value)}; {wish}."
 
 
 def _display_input(path: tuple[str, ...], value: Any) -> str:
-    if path == ("integrity_keys",):
+    if path[-1] in ("integrity_keys", "api_key"):
         return _HIDDEN
-    return repr(redact_url(value) if path[0].endswith("_url") and isinstance(value, str) else value)
+    return repr(redact_url(value) if path[-1].endswith("_url") and isinstance(value, str) else value)

@@ -16,6 +16,7 @@ from garden.home.settings import (
     redact_url,
     setting_paths,
     suggest,
+    variable_in_use,
     variable_name,
 )
 
@@ -73,7 +74,7 @@ def _display_value(path: tuple[str, ...], value: Any) -> str | int | None:
 def _origin(path: tuple[str, ...], loaded: LoadedSettings) -> str:
     if path == ("home",) and loaded.home_given:
         return "command line"
-    if os.environ.get(variable_name(*path)):
+    if variable_in_use(path):
         return "environment"
     values: Any = loaded.file_values
     for part in path:

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from pydantic import TypeAdapter
-from pydantic.alias_generators import to_camel
 
 from garden.events.records import Caller
 from garden.tools.progress import CallProgress
@@ -117,7 +116,7 @@ class Tool(Generic[_RequestT]):
     @cached_property
     def fields(self) -> frozenset[str]:
         """Names of the request's fields on the wire."""
-        return frozenset(map(to_camel, self.request.model_fields))
+        return frozenset(field.alias or name for name, field in self.request.model_fields.items())
 
     @cached_property
     def request_schema(self) -> dict[str, Any]:

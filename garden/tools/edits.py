@@ -15,6 +15,7 @@ from garden.writing.planner import Intent, Plan
 from garden.writing.write_path import Preview
 
 _EditT = TypeVar("_EditT", bound=EditRequest)
+_WriteT = TypeVar("_WriteT", bound=WriteRequest)
 
 
 def intent_of(
@@ -43,18 +44,22 @@ def edit_handler(edits: Edits[_EditT]) -> Callable[[Call, _EditT], Reply]:
     """Make the handler of a tool that edits the document at the request's `path`."""
 
     def handle(call: Call, request: _EditT) -> Reply:
-        path = document_path(call.caller, request.path)
-        if request.dry_run:
-            return preview_reply(preview_edit(call, edits, path, request), edits.result)
-        intent = edits.intent(call, path, request)
-        identity = request_identity(call, intent.tool, path, request, needs_key=edits.needs_key)
-        return write_reply(call.services.write_path.write(call.caller, intent, identity, edits.result))
+        return carry_out(call, edits, document_path(call.caller, request.path), request)
 
     return handle
 
 
+def carry_out(call: Call, edits: Edits[_WriteT], path: GardenPath, request: _WriteT) -> Reply:
+    """Carry out the edit that a request asks for, or preview it."""
+    if request.dry_run:
+        return preview_reply(preview_edit(call, edits, path, request), edits.result)
+    intent = edits.intent(call, path, request)
+    identity = request_identity(call, intent.tool, path, request, needs_key=edits.needs_key)
+    return write_reply(call.services.write_path.write(call.caller, intent, identity, edits.result))
+
+
 def preview_edit(
-    call: Call, edits: Edits[_EditT], path: GardenPath, request: _EditT, *, may_exceed: bool = False
+    call: Call, edits: Edits[_WriteT], path: GardenPath, request: _WriteT, *, may_exceed: bool = False
 ) -> Preview | WriteOutcome:
     """Plan an edit, or find that it would be a replay; record nothing."""
     intent = edits.intent(call, path, request)

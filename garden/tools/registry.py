@@ -7,12 +7,15 @@ from typing import Any
 from garden.tools.declaration import Tool
 
 _MODULES = {
+    "context": "memory.context",
     "erase": "garden.erase",
     "event_log": "events.log",
     "events": "events.query",
     "fix": "md.fix",
     "markdown": "lint.check md.curate_list md.lint md.list_sections md.patch_section md.plant "
     "md.snapshot_history",
+    "memory": "memory.list memory.recall",
+    "memory_edits": "memory.forget memory.store",
     "proposal": "propose_change",
     "read_files": "fs.hash fs.list fs.read fs.search",
     "repair": "md.repair md.restore",

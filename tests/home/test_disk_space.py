@@ -14,7 +14,12 @@ from tests.support.promises import broken_promises
 
 # An erasure takes no key, and a full disk must not keep words that have to go.
 WRITERS = [name for name, tool in REGISTRY.items() if tool.traits.writes and name != "garden.erase"]
-NEEDS_KEY = {"fs.move", *(name for name, tool in REGISTRY.items() if tool.edits and tool.edits.needs_key)}
+NEEDS_KEY = {
+    "fs.move",
+    "memory.store",
+    "memory.forget",
+    *(name for name, tool in REGISTRY.items() if tool.edits and tool.edits.needs_key),
+}
 RESENT = [
     *((name, {}) for name in WRITERS if name not in NEEDS_KEY),
     *((name, {"idempotencyKey": "mine"}) for name in WRITERS),
@@ -36,7 +41,7 @@ class _Disk:
 @pytest.fixture
 def disk(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> _Disk:
     plant(ada(garden), NOTES, CRITIC)
-    ok(ada(garden), "fs.append", path=NOTES, text="slept well")
+    ok(ada(garden), "memory.store", content="slept well")
     disk = _Disk()
     monkeypatch.setattr(DiskSpace, "free_bytes", property(lambda _: disk.free))
     return disk
@@ -55,6 +60,9 @@ def arguments(garden: Garden, name: str) -> dict[str, Any]:
         edit_outside(garden, NOTES, "# Notes\n", "# Notes  \n")
     if name == "md.restore":
         return {"path": NOTES, "version": 1}
+    if name == "memory.forget":
+        [memory] = ok(ada(garden), "memory.list")["result"]["memories"]
+        return {"id": memory["id"], "rationale": "It is not so."}
     return {**REGISTRY[name].example, **DIFFERENT.get(name, {})}
 
 

@@ -80,6 +80,7 @@ def test_a_wrong_value_names_the_setting_the_value_and_what_is_accepted(
             "sets 'limits.read_line', which is no setting; did you mean 'limits.read_lines'?",
         ),
         ("limits = 5", "limits in garden.toml is 5"),
+        ("[recall]\napi_key = 12345", "recall.api_key in garden.toml is ********;"),
         ('home = "/x"', "the file is in the home itself"),
         ("log_level = ", "garden.toml can't be read"),
     ],
@@ -113,6 +114,7 @@ def test_no_secret_is_ever_shown(folder: Path, monkeypatch: pytest.MonkeyPatch) 
         ("GARDEN_DATABASE_URL", "postgresq://me:hunter2@a@b/x"),
         ("GARDEN_INTEGRITY_KEYS", "1:hunter2"),
         ("GARDEN_INTEGRITY_KEYS", "hunter2"),
+        ("EMBEDDING_BASE_URL", "ftp://me:hunter2@x"),
     ],
 )
 def test_a_refused_value_keeps_its_secret(
@@ -159,3 +161,27 @@ def test_a_misspelt_variable_gets_a_suggestion(monkeypatch: pytest.MonkeyPatch) 
     assert unknown_variables() == [
         "GARDEN_DATABSE_URL is set but is no setting; did you mean 'GARDEN_DATABASE_URL'?"
     ]
+
+
+def test_the_variables_that_programs_share_stand_between_the_file_and_the_settings_own(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "garden.toml").write_text(
+        '[recall]\nmodel = "of-the-file"\ndimensions = 3\napi_key = "hunter2"\n'
+    )
+    monkeypatch.setenv("EMBEDDING_PROVIDER", "openai")
+    monkeypatch.setenv("EMBEDDING_BASE_URL", "http://me:hunter2@127.0.0.1/v1")
+    monkeypatch.setenv("EMBEDDING_API_KEY", "hunter3")
+    monkeypatch.setenv("EMBEDDING_MODEL", "shared")
+    loaded = load_settings(folder)
+    assert (loaded.settings.recall.embedder, loaded.settings.recall.model) == ("openai", "shared")
+    assert loaded.settings.recall.dimensions == 3
+    assert loaded.settings.recall.api_key is not None
+    assert loaded.settings.recall.api_key.get_secret_value() == "hunter3"
+    assert rows(loaded)["recall.model"].origin == "environment"
+    assert "hunter" not in repr(loaded.settings) + repr(setting_rows(loaded))
+    monkeypatch.setenv("GARDEN_RECALL_MODEL", "own")
+    assert load_settings(folder).settings.recall.model == "own"
+    monkeypatch.setenv("EMBEDDING_PROVIDER", "magic")
+    with pytest.raises(SettingsError, match="EMBEDDING_PROVIDER is 'magic'; accepted is 'static'"):
+        load_settings(folder)

@@ -13,7 +13,7 @@ from garden.session import Session
 from garden.tools.declaration import Tool
 from garden.tools.registry import REGISTRY
 from garden.writing.callers import Role
-from tests.support.examples import FOR_MAINTAINERS, IN_ORDER
+from tests.support.examples import FOR_MAINTAINERS, IN_ORDER, arguments_of
 from tests.support.gardens import result
 
 every_tool = pytest.mark.parametrize("tool", REGISTRY.values(), ids=lambda tool: tool.name)
@@ -89,6 +89,7 @@ def test_every_tool_is_explained_with_its_schemas_and_an_example(ada: Session) -
 
 
 def test_the_examples_can_be_sent_one_after_the_other(ada: Session) -> None:
+    results: dict[str, Any] = {}
     for name in IN_ORDER:
-        result(ada, name, **REGISTRY[name].example)
+        results[name] = result(ada, name, **arguments_of(name, results))
     assert set(REGISTRY) - set(IN_ORDER) == FOR_MAINTAINERS

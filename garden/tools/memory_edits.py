@@ -1,0 +1,294 @@
+"""`memory.store` and `memory.forget`: one memory more or less in the overview or the notes."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from difflib import get_close_matches
+from typing import Annotated, Any
+
+from pydantic import Field, StrictBool, StrictInt, model_validator
+
+from garden.events.recall_reader import FoundPassage
+from garden.events.wire import Wire
+from garden.files.paths import GardenPath
+from garden.grammar.apply import apply
+from garden.grammar.attributes import read_attributes, with_attributes, with_period
+from garden.grammar.dated_entry import dated_entry
+from garden.grammar.document import Document
+from garden.grammar.edits import AppendItem, AppendToFile, CreateDocument, CurateList, Edit, WriteFile
+from garden.grammar.refusals import (
+    AlreadyExistsError,
+    InvalidInputError,
+    ItemNotFoundError,
+    PatchConflictError,
+)
+from garden.home.local_day import today_in
+from garden.passages.naming import parse_passage_id, passage_id
+from garden.recall.memories import NamedPassage, full_words, is_same, named_passages, without
+from garden.recall.periods import SummaryType, check_key
+from garden.recall.query import CATEGORIES
+from garden.tools.declaration import WRITERS, Call, Edits, Reply, Tool, Traits
+from garden.tools.edits import carry_out, intent_of
+from garden.tools.memory import Category
+from garden.tools.request_paths import document_path
+from garden.tools.wire import Line, Words, WriteRequest, is_absent
+from garden.writing.documents import GardenDocument, identity_for_new
+from garden.writing.planner import Intent, Plan
+
+_BARE_NAME = re.compile("[a-z2-7]{10}(~[0-9]{1,9})?")
+_FIND = "memory.recall and memory.list give the ids of memories."
+_KEPT = (
+    "The history keeps these words; a maintainer removes them for good with garden.erase ('garden erase')."
+)
+
+
+class StoreRequest(WriteRequest):
+    """The memory, and where it belongs."""
+
+    content: str = Field(min_length=1, max_length=10_000, description="The memory, in a sentence or two.")
+    category: Category | None = Field(
+        None,
+        description="The section of the overview; without it, the memory goes to the Inbox of the notes.",
+    )
+    tags: Annotated[tuple[Line, ...], Field(max_length=20)] = Field((), description="Tags, such as sailing.")
+    pursuing_priority: Annotated[StrictInt, Field(ge=0, le=100)] | None = Field(
+        None, description="How much to pursue it, from 0 to 100."
+    )
+    summary_type: SummaryType | None = Field(None, description="Store a summary of a period of this type.")
+    period_key: Line | None = Field(
+        None,
+        description="The period: 2026-11-19 (also for a conversation), 2026-W47, 2026-11, 2026-Q4, 2026.",
+    )
+    chat_id: Line | None = Field(None, description="The conversation that a summary is of.")
+    insist: StrictBool = Field(False, description="Store it beside what is already known.")
+
+    @model_validator(mode="after")
+    def _fields_fit(self) -> "StoreRequest":
+        if self.summary_type is None and (self.period_key or self.chat_id):
+            raise ValueError("periodKey and chatId need a summaryType")
+        if self.summary_type is not None and self.category is not None:
+            raise ValueError("a summary has no category")
+        if (self.summary_type == "conversation") != (self.chat_id is not None):
+            raise ValueError("a summary of a conversation, and no other, needs a chatId")
+        return self
+
+
+class ForgetRequest(WriteRequest):
+    """The memory to forget."""
+
+    id: Annotated[str, Field(max_length=1000)] = Field(
+        description="The memory's id, or the name at its end if no other has it."
+    )
+    rationale: Words = Field(min_length=1, description="Why; stored with the event and in the Change Log.")
+
+
+class Stored(Wire):
+    """The memory's id and place; `alreadyKnown` is the text of the one that stood there already."""
+
+    id: str
+    path: str
+    anchor: str
+    already_known: str | None = Field(None, exclude_if=is_absent)
+
+
+class Forgotten(Wire):
+    """The place from which the memory was removed."""
+
+    path: str
+    anchor: str
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A memory to store: the id of its section's anchor, and the text of its item or entry."""
+
+    call: Call
+    request: StoreRequest
+    path: GardenPath
+    section: str
+    text: str
+
+    @property
+    def edit(self) -> Edit:
+        """The edit that adds it."""
+        if self.section == "inbox":
+            return AppendToFile(self.text)
+        return CurateList(self.section, (AppendItem(self.text),))
+
+    def known(self, document: Document) -> NamedPassage | None:
+        """The passage of the section that says the same, or the summary of the same period."""
+        section = next(
+            (each for each in document.sections if each.anchor and each.anchor.id == self.section), None
+        )
+        naming, period = self.call.services.indexing.naming, read_attributes(self.text)[3:]
+        words = [period[1].casefold()] if period[1] else full_words(self.text)
+        for each in named_passages(document, section.name, naming, words) if section else ():
+            if read_attributes(each.text)[3:] == period if period[0] else is_same(each.text, self.text):
+                return each
+        return None
+
+    def edit_under_lock(self, _version: int, found: GardenDocument | None) -> Edit:
+        """The edit for the document found: none if it is known; a new document if there is none."""
+        if found is None:
+            kind = self.call.services.documents.kinds[str(self.path.kind)]
+            new = apply(None, CreateDocument(kind, kind.title, identity_for_new(self.path))).after
+            return WriteFile(apply(new, self.edit, kind=kind).text)
+        known = None if self.request.insist else self.known(found.document)
+        if known is None:
+            return self.edit
+        if self.request.summary_type is None:
+            return WriteFile(found.text)
+        raise AlreadyExistsError(
+            "This period has a summary of this type already.",
+            hint="Change that one, or send insist: true to store this one beside it.",
+            details={**self._place(known.content.name, known.name), "text": known.text},
+        )
+
+    def result(self, plan: Plan) -> dict[str, Any]:
+        """The place of the memory in the plan's document."""
+        before, after = plan.applied.before, plan.applied.after
+        known = self.known(before) if before and plan.unchanged else None
+        if known is not None:
+            return {**self._place(known.content.name, known.name), "alreadyKnown": known.text}
+        come = self.call.services.indexing.changes(self.path, before, after, 0, datetime.now(UTC)).come
+        for row in come:
+            if row.text.partition("\n")[0] in self.text:
+                return self._place(row.anchor, row.name)
+        raise PatchConflictError(
+            "These words make no item or entry.", hint="Begin with a sentence, or use fs.append."
+        )
+
+    def _place(self, anchor: str, name: str) -> dict[str, Any]:
+        path = self.path.text
+        return {"id": passage_id(path, anchor, name), "path": path, "anchor": anchor}
+
+
+def store(call: Call, request: StoreRequest) -> Reply:
+    """Store a memory, or show the one that says the same."""
+    wish = _wish(call, request)
+    op = "append_file" if wish.section == "inbox" else "append_item"
+    intent = intent_of(wish.path, "memory.store", request, wish.edit, op)
+    return _carry_out(call, request, replace(intent, under_lock=wish.edit_under_lock), wish.result)
+
+
+def _carry_out(call: Call, request: WriteRequest, intent: Intent, result: Callable[[Plan], Any]) -> Reply:
+    edits: Edits[WriteRequest] = Edits(lambda *_: intent, result, needs_key=True)
+    return carry_out(call, edits, intent.path, request)
+
+
+def _wish(call: Call, request: StoreRequest) -> Wish:
+    user, today = call.caller.user_id, today_in(call.services.timezone)
+    tags = [tag.removeprefix("#") for tag in request.tags]
+    text = with_attributes(request.content.strip(), tags, request.pursuing_priority)
+    if request.category is not None:
+        path = GardenPath.document_of(user, "overview")
+        return Wish(call, request, path, CATEGORIES[request.category], text)
+    notes = GardenPath.document_of(user, "notes")
+    if request.summary_type is None:
+        return Wish(call, request, notes, "inbox", dated_entry(text, today))
+    check_key(request.summary_type, key := request.period_key or "", date.fromisoformat(today))
+    text = with_period(text, request.summary_type, key, request.chat_id)
+    return Wish(call, request, notes, "summaries", text)
+
+
+def forget(call: Call, request: ForgetRequest) -> Reply:
+    """Remove a memory from its document."""
+    text, anchor, name = _find_place(call, request.id)
+    path, indexing = document_path(call.caller, text), call.services.indexing
+    # One that is gone is known by its last text.
+    rows = call.services.memories.newest(call.caller.user_id, 1, name=name, paths=[path.text], gone=True)
+    words = full_words(rows[0].text) if rows else []
+
+    def passages(document: Document | None, words: Collection[str] = ()) -> dict[str, NamedPassage]:
+        found = named_passages(document, anchor, indexing.naming, words) if document else []
+        return {each.name: each for each in found}
+
+    def edit(_version: int, found: GardenDocument | None) -> Edit:
+        document = found.document if found else None
+        standing = passages(document, words)
+        if name not in standing:
+            standing = passages(document)
+        if document is None or name not in standing:
+            raise _gone(path, anchor, rows, standing.values())
+        return without(document, standing[name])
+
+    def result(plan: Plan) -> dict[str, Any]:
+        before, after, now = plan.applied.before, plan.applied.after, datetime.now(UTC)
+        gone = indexing.changes(path, before, after, 0, now).gone
+        come = indexing.changes(path, after, before, 0, now).gone
+        # Without one of several equal passages it is always the last number that is free: then compare all.
+        if come or "~" in name or gone != (indexing.naming.number(path.text, anchor, name),):
+            kept, stood = passages(after), passages(before)
+            stood.pop(name, None)
+            if [each.text for each in kept.values()] != [each.text for each in stood.values()]:
+                raise PatchConflictError(
+                    "This passage can't be removed alone.",
+                    hint="Change its section with md.patch_section.",
+                )
+        return {"path": path.text, "anchor": anchor}
+
+    intent = intent_of(path, "memory.forget", request, WriteFile(""), "forget")
+    reply = _carry_out(call, request, replace(intent, under_lock=edit), result)
+    return replace(reply, warnings=(*reply.warnings, _KEPT))
+
+
+def _find_place(call: Call, wanted: str) -> tuple[str, str, str]:
+    """The path, anchor and name of an id, or of a name that only one passage has."""
+    if not _BARE_NAME.fullmatch(wanted):
+        return parse_passage_id(wanted)
+    reader, user_id = call.services.memories, call.caller.user_id
+    # One that is gone is looked for where it stood last.
+    rows = reader.newest(user_id, 50, name=wanted) or reader.newest(user_id, 1, name=wanted, gone=True)
+    if len(rows) > 1:
+        ids = [passage_id(row.path, row.anchor, row.name) for row in rows]
+        raise InvalidInputError(
+            f"{len(ids)} memories have this name.", hint="Give the whole id of one.", details={"ids": ids}
+        )
+    if not rows:
+        raise ItemNotFoundError("There is no such memory.", hint=_FIND)
+    return rows[0].path, rows[0].anchor, rows[0].name
+
+
+def _gone(
+    path: GardenPath, anchor: str, rows: Sequence[FoundPassage], standing: Iterable[NamedPassage]
+) -> ItemNotFoundError:
+    texts = {each.text: each.name for each in standing}
+    nearest = get_close_matches(rows[0].text, texts, 1, 0.3) if rows else []
+    return ItemNotFoundError(
+        "This memory is not in the garden any more." if rows else "There is no such memory.",
+        hint="See the nearest one in the details." if nearest else _FIND,
+        details={
+            "nearest": [{"id": passage_id(path.text, anchor, texts[each]), "text": each} for each in nearest]
+        },
+    )
+
+
+TOOLS: tuple[Tool[Any], ...] = (
+    Tool(
+        "memory.store",
+        "Store a memory",
+        "Store a memory as an item of the overview, an entry of the notes, or a summary of a period.",
+        "Tags and priority are written into the item: Wants to sail the Baltic (priority: 80) #sailing. The "
+        "document is made if it is missing. A memory that stands in its section in the same words comes back "
+        "as alreadyKnown and is not stored again, unless you insist; one that differs in a number, a name or "
+        "a negation is stored beside it.",
+        StoreRequest,
+        Stored,
+        store,
+        Traits(writes=True, roles=WRITERS),
+        {"content": "Wants to sail the Baltic", "category": "life-goal", "tags": ["sailing"]},
+    ),
+    Tool(
+        "memory.forget",
+        "Forget a memory",
+        "Remove one memory from its document.",
+        "A list item goes with what is nested in it. The history keeps the words; garden.erase removes them "
+        "for good.",
+        ForgetRequest,
+        Forgotten,
+        forget,
+        Traits(writes=True, replaces=True, roles=WRITERS),
+        {"id": "users/ada/overview.md#life_goals v1/abcdefghij", "rationale": "She changed her mind."},
+    ),
+)
