@@ -19,7 +19,16 @@ class GardenCommands(GroupedCommands):
     """The commands in groups, each with the module and the name of its function or its own group."""
 
     groups: ClassVar[Mapping[str, Mapping[str, str]]] = {
-        "Read a garden": {"ls": "read.ls", "cat": "read.cat", "search": "read.search"},
+        "Read a garden": {
+            "ls": "read.ls",
+            "cat": "read.cat",
+            "search": "read.search",
+        },
+        "Find and keep memories": {
+            "recall": "recall.app",
+            "memory": "memory.app",
+            "summaries": "memory.summaries",
+        },
         "Tend a garden": {
             "plant": "edit.plant",
             "append": "edit.append",
@@ -44,6 +53,7 @@ class GardenCommands(GroupedCommands):
             "migrate": "home.migrate",
             "doctor": "home.doctor",
             "status": "upkeep.status",
+            "stats": "stats.stats",
             "reconcile": "upkeep.reconcile",
             "erase": "erase.erase",
             "demo": "home.demo",

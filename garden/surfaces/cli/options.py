@@ -119,3 +119,25 @@ AtTime = Annotated[
         metavar="TIME", help="The version of this time: 2026-11-18, 2026-11-18T08:25, yesterday, 3d."
     ),
 ]
+Limit = Annotated[int, typer.Option(metavar="N", help="Most memories to show, up to 50.")]
+Categories = Annotated[
+    list[str] | None,
+    typer.Option("--category", metavar="NAME", help="Only of this category, as life-goal; repeatable."),
+]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option("--kind", metavar="KIND", help="Only from notes, overview, part_profile; repeatable."),
+]
+_InPath = typer.Option(
+    "--path", metavar="PATH", help="Only below this path; repeatable.", autocompletion=complete_paths
+)
+Paths = Annotated[list[str] | None, _InPath]
+Tags = Annotated[
+    list[str] | None, typer.Option("--tag", metavar="TAG", help="Only with this tag; repeatable.")
+]
+Since = Annotated[
+    str | None, typer.Option("--from", metavar="DAY", help="Only from this day on: yesterday, 3d.")
+]
+Until = Annotated[str | None, typer.Option("--to", metavar="DAY", help="Only up to this day.")]
+AsOf = Annotated[str | None, typer.Option(metavar="TIME", help="As the garden stood at this time: 3d.")]
+Cursor = Annotated[str | None, typer.Option(metavar="CURSOR", help="Go on where the last page ended.")]

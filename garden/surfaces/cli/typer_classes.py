@@ -55,6 +55,16 @@ class GroupedCommands(TyperGroup):
             raise ReaderGoneError from None
 
 
+class GroupWithDefault(TyperGroup):
+    """A group with a command `search`, to which all words go that name no other command of the group."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Parse the words; those for `search` may leave its name out."""
+        names = {*self.commands, *ctx.help_option_names}
+        is_search = args and args[0] not in names and "search" in self.commands
+        return super().parse_args(ctx, ["search", *args] if is_search else args)
+
+
 class TextCommand(TyperCommand):
     """A command that reads "- slept well" as a text, because no option begins with a dash and a blank."""
 

@@ -11,6 +11,7 @@ from garden.surfaces.cli.options import AsJson, OneUser
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from garden.recall.backlog import Backlog
     from garden.upkeep.reconciliation import Reconciliation
     from garden.upkeep.status import DocumentStatus
 
@@ -25,7 +26,8 @@ def status(context: typer.Context, user: OneUser = None, as_json: AsJson = False
     in many attempts; `garden reconcile --quarantined` tries once more. Damaged: no tool can edit it; run
     `garden repair`, or fix it by hand. Missing, unreadable: the file is gone, is not text, or its folder
     can't be listed. Copy lost: the history lacks the version before. Other files beside the documents are
-    counted. Exit code 0 if all are in step, else 1; `garden reconcile` does what needs no person.
+    counted. Exit code 0 if all are in step, else 1; `garden reconcile` does what needs no person. Documents
+    that recall lacks, and passages without a vector, are counted; the service makes both.
 
     Examples:
     garden status
@@ -33,6 +35,7 @@ def status(context: typer.Context, user: OneUser = None, as_json: AsJson = False
     garden status --user ada --json
     """
     from garden.files.paths import GardenPath
+    from garden.recall.backlog import backlog
     from garden.surfaces.cli.render import show_json, with_progress
     from garden.upkeep.status import status_of_user
 
@@ -40,10 +43,11 @@ def status(context: typer.Context, user: OneUser = None, as_json: AsJson = False
         users, services = select_users(garden, user), garden.services
         found = [each for name in with_progress(users, "Looking") for each in status_of_user(services, name)]
         others = sum(services.files.count_others(GardenPath(f"users/{name}")) for name in users)
+        recall = {name: backlog(services, name) for name in users}
     if as_json:
-        show_json({"documents": found, "counts": _counts(found), "others": others})
+        show_json({"documents": found, "counts": _counts(found), "others": others, "recall": recall})
     else:
-        _show_status(found, others)
+        _show_status(found, others, list(recall.values()))
     if not all(each.in_step for each in found):
         raise typer.Exit(1)
 
@@ -52,7 +56,7 @@ def _counts(found: "Sequence[DocumentStatus]") -> dict[str, int]:
     return dict(Counter(each.state.value for each in found))
 
 
-def _show_status(found: "Sequence[DocumentStatus]", others: int) -> None:
+def _show_status(found: "Sequence[DocumentStatus]", others: int, recall: "Sequence[Backlog]") -> None:
     from rich.text import Text
 
     from garden.surfaces.cli.render import COLOURS, say, show_table
@@ -73,6 +77,7 @@ def _show_status(found: "Sequence[DocumentStatus]", others: int) -> None:
         for each in found:
             if not each.in_step:
                 say(f"{each.path}: {each.message}")
+        say(f"Recall: {_recall_line(recall)}")
         counts = ", ".join(f"{count} {state}" for state, count in _counts(found).items())
         users = _counted(len({each.user_id for each in found}), "user", "users")
         say(f"{_counted(len(found), 'document', 'documents')} of {users}: {counts}.")
@@ -81,6 +86,12 @@ def _show_status(found: "Sequence[DocumentStatus]", others: int) -> None:
     if others:
         counted = _counted(others, "other file or folder", "other files or folders")
         say(f"{counted} beside them, unseen by tools.")
+
+
+def _recall_line(backlogs: "Sequence[Backlog]") -> str:
+    passages, waiting = (sum(getattr(each, name) for each in backlogs) for name in ("passages", "waiting"))
+    behind, embedder = sum(each.behind for each in backlogs), backlogs[0].embedder or "no embedder"
+    return f"{passages} passages, {waiting} without a vector ({embedder}); {behind} documents behind."
 
 
 def reconcile(

@@ -51,6 +51,16 @@ class AsyncMdTools(Family):
     snapshot_history = awaited(toolbelt.MdTools.snapshot_history)
 
 
+class AsyncMemoryTools(Family):
+    """The tools memory.*."""
+
+    context = awaited(toolbelt.MemoryTools.context)
+    forget = awaited(toolbelt.MemoryTools.forget)
+    list = awaited(toolbelt.MemoryTools.list)
+    recall = awaited(toolbelt.MemoryTools.recall)
+    store = awaited(toolbelt.MemoryTools.store)
+
+
 class AsyncToolsTools(Family):
     """The tools tools.*."""
 
@@ -66,6 +76,7 @@ class AsyncToolbelt(Family):
     garden = Part(AsyncGardenTools)
     lint = Part(AsyncLintTools)
     md = Part(AsyncMdTools)
+    memory = Part(AsyncMemoryTools)
     tools = Part(AsyncToolsTools)
 
     propose_change = awaited(toolbelt.Toolbelt.propose_change)

@@ -105,6 +105,10 @@ class WebService:
             lambda: (((code,), count) for code, count in self._threads.refused.items()),
         )  # fmt: skip
         self._metrics.watch("garden_streams_open", "Open event streams.", lambda: self._streams.open)
+        self._metrics.count(
+            "garden_recall", "Answers of recall, by whether they hold anything.", ("tool", "outcome"),
+            lambda: garden.services.usage.totals.copy().items(),
+        )  # fmt: skip
         for name, pool in garden.pools.items():
             self._metrics.watch(
                 f"garden_{name}_connections_in_use",

@@ -26,8 +26,12 @@ def test_every_tool_command_and_field_named_exists() -> None:
     known = {name: group.get_command(None, name) for name in group.commands}
     assert set(COMMANDS) <= set(REGISTRY)
     assert {command.split()[1] for command in COMMANDS.values()} <= set(known)
-    assert all(FIELDS.fullmatch(field) for field in OPTIONS)
-    options = {option for command in known.values() for each in command.params for option in each.opts}
+    fields = {field for tool in REGISTRY.values() for field in tool.request_schema["properties"]}
+    assert {field.partition(":")[0] for field in OPTIONS} <= fields
+    commands = [
+        each for command in known.values() for each in getattr(command, "commands", {"": command}).values()
+    ]
+    options = {option for command in commands for each in command.params for option in each.opts}
     assert {option for option in OPTIONS.values() if option.startswith("--")} <= options
 
 

@@ -54,8 +54,9 @@ def test_a_command_has_a_summary_an_example_and_json(name: str) -> None:
         "ls", "cat notes.md", "search slept", "append notes.md x",
         "patch parts/critic/profile.md needs --append x",
         "lint", "events", "plant", "call tools.list", "tools", "tools fs.read", "config", "migrate",
-        "migrate --status", "migrate --print-roles", "doctor", "status", "reconcile", "init", "keys list",
-        "keys verify", "keys rotate", "database url",
+        "migrate --status", "migrate --print-roles", "doctor", "status", "stats", "recall slept",
+        "memory list", "memory store x", "memory context", "summaries due", "reconcile", "init",
+        "keys list", "keys verify", "keys rotate", "database url",
     ],
 )  # fmt: skip
 def test_json_is_one_value_on_a_terminal_and_elsewhere(run: Command, words: str) -> None:
@@ -75,9 +76,10 @@ def test_a_problem_is_an_envelope_with_json(run: Command, words: str) -> None:
     assert "GARDEN_LOG_LEVEL" in ran.json["error"]["message"] or "log_level" in ran.json["error"]["message"]
 
 
-def _examples(event: str, token: str) -> list[str]:
+def _examples(event: str, token: str, memory: str) -> list[str]:
     """The page's examples, with the ids that this garden has."""
     text = re.sub(r"(garden event|--event) [0-9a-f-]+", rf"\1 {event}", "\n".join(cli_docs.examples()))
+    text = re.sub(r"memory forget \w+", f"memory forget {memory}", text)
     return re.sub(r"token revoke [0-9a-f]+", f"token revoke {token}", text).splitlines()
 
 
@@ -95,11 +97,12 @@ def test_every_example_runs_in_the_order_of_the_page(
     change = {"tool": "fs.append", "args": {"path": NOTES, "text": "From a diff."}}
     (folder / "change.diff").write_text(result(session, "propose_change", **change)["diff"])
     token = garden.tokens.create("ada", role="agent", actor="companion", expires_at=None).token.token_id
+    memory = result(session, "memory.store", content="Likes rain.")["id"].rpartition("/")[2]
     shutil.copytree(REPOSITORY / "sample_users", folder / "sample_users")
     monkeypatch.chdir(folder)
     examples = [
         each
-        for each in _examples(planted["meta"]["eventId"], token)
+        for each in _examples(planted["meta"]["eventId"], token, memory)
         if not each.startswith(_STARTS_A_SERVER_OR_RUNS_ON)
     ]
     assert len(examples) > 40

@@ -41,7 +41,8 @@ def test_help_lists_every_command_with_a_whole_sentence(fresh: Command) -> None:
 def test_help_loads_nothing_heavy() -> None:
     loaded = modules_loaded("-c", _RUN_AND_SHOW_MODULES, "--help")
     assert "typer" in loaded
-    assert not loaded & {"pydantic", "psycopg", "structlog", "rich", "asyncio", "markdown_it", "dramatiq"}
+    heavy = {"pydantic", "psycopg", "structlog", "rich", "asyncio", "markdown_it", "dramatiq", "numpy"}
+    assert not loaded & heavy
 
 
 @pytest.mark.usefixtures("ada")
@@ -49,12 +50,21 @@ def test_a_listing_loads_neither_the_grammar_nor_the_write_path(run: Command) ->
     loaded = modules_loaded("-c", _RUN_AND_SHOW_MODULES, "ls", home=run.home)
     assert "garden.tools.read_files" in loaded
     heavy = {"markdown_it", "yaml", "rich", "structlog", "psutil", "dramatiq", "fastapi", "mcp", "uvloop"}
+    heavy.add("numpy")
     ours = {"garden.lint", "garden.grammar.parser", "garden.writing.write_path", "garden.tools.markdown"}
     assert not loaded & (heavy | ours)
     assert {each for each in loaded if each.startswith("garden.surfaces.cli.")} == {
         f"garden.surfaces.cli.{name}"
         for name in ("answers", "desk", "main", "options", "read", "render", "typer_classes")
     }
+
+
+@pytest.mark.usefixtures("ada")
+def test_storing_a_memory_loads_no_embedder(run: Command) -> None:
+    words = ("memory", "store", "Wants to sail.", "--category", "life-goal")
+    loaded = modules_loaded("-c", _RUN_AND_SHOW_MODULES, *words, home=run.home)
+    assert "garden.tools.memory_edits" in loaded
+    assert not loaded & {"numpy", "garden.recall.index"}
 
 
 def test_importing_the_package_loads_no_other_module_of_it() -> None:

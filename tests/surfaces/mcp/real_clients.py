@@ -21,7 +21,7 @@ from typing import Any
 from garden.demo.throw_away import throw_away_home
 from garden.surfaces.mcp.tool_list import wire_name
 from garden.tools.registry import REGISTRY
-from tests.support.examples import IN_ORDER
+from tests.support.examples import IN_ORDER, arguments_of
 from tests.support.processes import command, environment, spawn_garden
 
 # A wheel with node and npm, for a machine without them or with versions too old for the inspector.
@@ -146,7 +146,9 @@ def inspection(npm: Path, home: Path) -> list[str]:
         print(f"✓ the inspector lists {len(names)} tools ({era})")
         if names != [wire_name(name) for name in REGISTRY]:
             wrong.append(f"the inspector lists {names} ({era})")
-    for tool, arguments in CALLS:
+    results: dict[str, Any] = {}
+    for tool, given in CALLS:
+        arguments = arguments_of(tool, results) if tool == "memory.forget" else given
         call = (
             "--method",
             "tools/call",
@@ -156,6 +158,7 @@ def inspection(npm: Path, home: Path) -> list[str]:
             json.dumps(arguments),
         )
         envelope = inspected(npm, home, *call).get("structuredContent", {})
+        results[tool] = envelope.get("result")
         print(f"{'✓' if envelope.get('ok') else '✗'} the inspector calls {wire_name(tool)}", flush=True)
         if not envelope.get("ok"):
             wrong.append(f"{tool} answers {envelope}")

@@ -18,7 +18,7 @@ from garden.surfaces.mcp.tool_list import envelope_schema, wire_name
 from garden.tools.registry import REGISTRY
 from garden.tools.requests import UnknownToolError
 from garden.writing.callers import Role
-from tests.support.examples import IN_ORDER
+from tests.support.examples import IN_ORDER, arguments_of
 from tests.support.gardens import NOTES, plant
 from tests.support.mcp_service import Service
 from tests.surfaces.mcp.conftest import NEWER, OLDER, Converse, over_http, over_stdio
@@ -85,9 +85,11 @@ def test_every_tool_answers_with_the_envelope_that_its_schema_describes(service:
         async with over_http(service, mode)() as client:
             # From here on the client itself compares each answer with the listed schema.
             await client.list_tools()
+            results: dict[str, Any] = {}
             for name in IN_ORDER:
-                result = await call(client, name, **REGISTRY[name].example)
+                result = await call(client, name, **arguments_of(name, results))
                 envelope = envelope_of(result)
+                results[name] = envelope.get("result")
                 assert envelope["ok"], (name, envelope)
                 assert set(envelope) == {"ok", "result", "meta"}
                 jsonschema.validate(envelope, envelope_schema(REGISTRY[name]))

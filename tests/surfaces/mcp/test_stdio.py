@@ -23,7 +23,8 @@ from garden.serving_stdio import serve_stdio
 from garden.session import Session
 from garden.surfaces.mcp.messages import LINE_BYTES_MAX
 from garden.surfaces.mcp.stdio_streams import Conversation, Outgoing
-from garden.writing.callers import InvalidCallerError
+from garden.tools.registry import REGISTRY
+from garden.writing.callers import InvalidCallerError, Role
 from tests.support.databases import TestServer
 from tests.support.folders import run_folder
 from tests.support.gardens import NOTES, plant
@@ -40,7 +41,10 @@ def test_a_client_is_greeted_and_told_the_tools_while_the_database_does_not_answ
         put_database(home, f"postgresql://ada@127.0.0.1:{silent.getsockname()[1]}/garden")
         with Lines(server_command(), environment(home.path)) as server:
             assert server.greet()["result"]["serverInfo"]["name"] == "memory-garden"
-            assert len(server.ask("tools/list")["result"]["tools"]) == 21
+            told = {tool["name"] for tool in server.ask("tools/list")["result"]["tools"]}
+            assert told == {
+                name.replace(".", "_") for name, tool in REGISTRY.items() if Role.AGENT in tool.traits.roles
+            }
             assert server.ask("prompts/list")["result"]["prompts"]
             # Refuses the connection that the server is still waiting for.
             silent.close()

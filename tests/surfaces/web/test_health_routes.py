@@ -50,6 +50,10 @@ def test_the_metrics_count_requests_and_calls_and_name_no_user(ada: Person) -> N
     ada.call("no.such.tool", path=ada.profile)
     ada.client.get(f"/v1/documents/{ada.notes}")
     ada.client.request("BREW", "/coffee")
+    given = 'garden_recall_total{outcome="empty",tool="memory.context"}'
+    before_giving = count(given)
+    ada.ok("memory.context", tokens=1000)
+    assert count(given) == before_giving + 1
     page = ada.client.get("/metrics").text
     assert ada.user_id not in page
     assert "coffee" not in page
