@@ -17,6 +17,9 @@ from typing import Any
 from garden.grammar.errors import GardenError
 from garden.home.logs import get_logger
 from garden.home.settings import Upkeep as Intervals
+from garden.recall.backlog import passage_counts
+from garden.recall.rebuilding import documents_behind, rebuild
+from garden.recall.recall import recall_of
 from garden.upkeep.reconciliation import (
     Reconciliation,
     adopt,
@@ -68,6 +71,8 @@ def jobs(intervals: Intervals) -> Mapping[str, Job]:
             at_start=False,
         ),
         Job("verify", intervals.verify_seconds, _verify_all, at_start=False),
+        Job("index", intervals.index_seconds, _index_documents),
+        Job("embed", intervals.embed_seconds, _embed_passages, at_start=False),
     )
     return {job.name: job for job in every}
 
@@ -196,6 +201,19 @@ def _verify_all(services: Services) -> Iterator[JobCounts]:
                 "event log does not verify", user=user_id, stream=fault.stream, fault=fault.message
             )
         yield JobCounts(events=verdict.events, faults=len(verdict.faults))
+
+
+def _index_documents(services: Services) -> Iterator[JobCounts]:
+    for path in documents_behind(services):
+        done = rebuild(services, path, services.recovery_path.store)
+        yield JobCounts({"refused" if done.problem else "indexed": 1})
+
+
+def _embed_passages(services: Services) -> Iterator[JobCounts]:
+    recall = recall_of(services)
+    for user_id in services.maintenance.users() if (name := recall.embedder_name) else ():
+        while passage_counts(services, user_id, name)["waiting"] and (count := recall.embed_waiting(user_id)):
+            yield JobCounts(embedded=count)
 
 
 def _count(

@@ -17,6 +17,8 @@ from tests.support.waiting import until
 from tests.surfaces.cli.conftest import Command
 from tests.upkeep.conftest import ONLY_MESSAGES, running
 
+EACH_MINUTE = ["embed", "index", "sweep"]
+
 
 @pytest.fixture
 def client(broker: RealBroker) -> Iterator[Broker]:
@@ -73,32 +75,32 @@ def test_each_job_is_sent_when_it_is_due_and_not_before(
         for clock in ("02:59:00", "03:00:00", "03:01:00", "04:00:00", "04:10:00")
     }
     assert due == {
-        "02:59:00": ["sweep"],
-        "03:00:00": ["adopt", "forget", "sweep", "verify"],
-        "03:01:00": ["sweep"],
-        "04:00:00": ["adopt", "forget", "sweep"],
-        "04:10:00": ["adopt", "sweep"],
+        "02:59:00": EACH_MINUTE,
+        "03:00:00": ["adopt", "embed", "forget", "index", "sweep", "verify"],
+        "03:01:00": EACH_MINUTE,
+        "04:00:00": ["adopt", "embed", "forget", "index", "sweep"],
+        "04:10:00": ["adopt", *EACH_MINUTE],
     }
 
 
 def test_between_rounds_no_connection_waits_to_be_found_dead(
     rounds: JobScheduler, broker: RealBroker, client: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert sent_at(rounds, broker, "03:01:00", monkeypatch) == ["sweep"]
+    assert sent_at(rounds, broker, "03:01:00", monkeypatch) == EACH_MINUTE
     assert not getattr(client, "connections", ())
 
 
 def test_the_scheduler_goes_on_while_the_broker_is_away(
     rounds: JobScheduler, broker: RealBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert sent_at(rounds, broker, "03:01:00", monkeypatch) == ["sweep"]
+    assert sent_at(rounds, broker, "03:01:00", monkeypatch) == EACH_MINUTE
     broker.lose()
     now = pendulum.parse("2026-11-18 03:02:00")
     with monkeypatch.context() as patched:
         patched.setattr(pendulum, "now", lambda: now)
         rounds.schedule()
     broker.bring_back()
-    assert sent_at(rounds, broker, "03:03:00", monkeypatch) == ["sweep"]
+    assert sent_at(rounds, broker, "03:03:00", monkeypatch) == EACH_MINUTE
 
 
 def test_a_message_to_a_removed_queue_is_not_lost(
@@ -106,7 +108,7 @@ def test_a_message_to_a_removed_queue_is_not_lost(
 ) -> None:
     # Over RabbitMQ only confirmed messages show that a queue is gone.
     for clock in ("03:01:00", "03:02:00", "03:03:00"):
-        assert sent_at(rounds, broker, clock, monkeypatch) == ["sweep"]
+        assert sent_at(rounds, broker, clock, monkeypatch) == EACH_MINUTE
 
 
 @pytest.mark.parametrize("stop_signal", [signal.SIGTERM, signal.SIGINT])
@@ -116,7 +118,8 @@ def test_the_process_names_its_jobs_and_sends_and_stops(
     with running(ready_home, "schedule", env={"GARDEN_BROKER_URL": broker.url}) as found:
         assert found.first_line.startswith("Scheduling for ")
         assert found.first_line.endswith(
-            "sweep (*/1 * * * *), adopt (*/10 * * * *), forget (0 */1 * * *), verify (0 3 * * *)\n"
+            "sweep (*/1 * * * *), adopt (*/10 * * * *), forget (0 */1 * * *), verify (0 3 * * *), "
+            "index (*/1 * * * *), embed (*/1 * * * *)\n"
         )
         until(lambda: "sweep" in broker.waiting())
         found.process.send_signal(stop_signal)
