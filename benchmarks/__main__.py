@@ -1,6 +1,7 @@
 """`make bench`: run all benchmarks, or the named ones, and print each ratio beside its target.
 
-`--write` puts the figures of the run into docs/benchmarks.md and draws its chart; it needs `side_by_side`.
+`--write` puts the figures of the run into docs/benchmarks.md and draws its chart, which needs `side_by_side`;
+after `recall` alone, into docs/recall-quality.md.
 """
 
 import importlib
@@ -13,6 +14,7 @@ from benchmarks.ratios import Ratio
 
 MEASUREMENTS = (
     "side_by_side", "grammar", "lint", "start_up", "reading", "events", "writing", "recovery", "http",
+    "recall", "recall_speed",
 )  # fmt: skip
 _WRITE = "--write"
 
@@ -26,7 +28,9 @@ def main(names: list[str]) -> int:
         for ratio in importlib.import_module(f"benchmarks.{name}").measure():
             print(_line(ratio), flush=True)
             ratios.append(ratio)
-    if _WRITE in names:
+    if _WRITE in names and "recall" in names:
+        importlib.import_module("benchmarks.recall.page").write()
+    elif _WRITE in names:
         write(json.loads(RESULTS.read_text()), ratios)
     return 0 if all(ratio.within_reach for ratio in ratios) else 1
 

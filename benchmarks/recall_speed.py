@@ -1,0 +1,85 @@
+"""Recall among many passages of one user: a warm question, the first of a process, and bytes a passage.
+
+`GARDEN_BENCH_PASSAGES` says how many passages there are.
+"""
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from uuid import UUID
+
+import numpy as np
+
+from benchmarks.ratios import Ratio, once, quantile
+from garden.application import Garden, open_garden
+from garden.demo.throw_away import throw_away_home
+from garden.events.passages import PassageRow, PassageStore, StandingPassage
+from garden.events.recall_reader import RecallReader
+from garden.passages.words import word_hashes
+from garden.recall.live import LiveIndex
+from garden.recall.query import RecallQuery
+from garden.recall.recall import recall_of
+
+_PASSAGES = int(os.environ.get("GARDEN_BENCH_PASSAGES", "100000"))
+_OF_A_DOCUMENT, _WORDS, _VOCABULARY, _QUESTIONS = 1000, 22, 20_000, 300
+_USER, _EMBEDDER, _DIMENSIONS = "sample-user", "wordllama-l2-256/1", 256
+_FIRST = """
+import sys, time
+from garden.application import open_garden
+from garden.recall.live import LiveIndex
+from garden.recall.query import RecallQuery
+from garden.recall.recall import recall_of
+with open_garden(sys.argv[1]) as garden:
+    started = time.perf_counter()
+    recall_of(garden.services).search(sys.argv[2], RecallQuery(query=sys.argv[3]))
+    print(time.perf_counter() - started)
+"""
+
+
+def measure() -> Iterator[Ratio]:
+    draw = random.Random(7)  # noqa: S311 - texts of a benchmark
+    with throw_away_home() as home, open_garden(home.path) as garden:
+        _fill(garden, draw)
+        recall = recall_of(garden.services)
+
+        def ask(words: str) -> float:
+            return once(lambda: recall.search(_USER, RecallQuery(query=words)))
+
+        ask(_text(draw, 4))
+        taken = [ask(_text(draw, draw.randint(2, 8))) for _ in range(_QUESTIONS)]
+        half = f"half of them in {quantile(taken, 0.5) * 1000:.1f} ms"
+        title = f"a question among {_PASSAGES} passages: slow ones (p95), in ms"
+        yield Ratio(title, quantile(taken, 0.95) * 1000, 8, detail=half)
+        command = [sys.executable, "-c", _FIRST, str(home.path), _USER, _text(draw, 4)]
+        firsts = [float(subprocess.check_output(command)) for _ in range(5)]
+        yield Ratio("the first question of a process, in seconds", min(firsts), 0.5)
+        index = LiveIndex(RecallReader(garden.pools["readers"]), _USER, _EMBEDDER, _DIMENSIONS).refresh()
+        yield Ratio("bytes a passage", index.size / _PASSAGES, 1200)
+
+
+def _text(draw: random.Random, words: int) -> str:
+    # Few words are in most texts, and most words in few.
+    ranks = (int(_VOCABULARY ** draw.random()) for _ in range(words))
+    return " ".join(f"w{chr(97 + rank % 26)}{rank}" for rank in ranks)
+
+
+def _fill(garden: Garden, draw: random.Random) -> None:
+    store, reader = PassageStore(garden.pools["writers"]), RecallReader(garden.pools["readers"])
+    at, vectors = datetime(2026, 1, 1, tzinfo=UTC), np.random.default_rng(7)
+    for number in range(_PASSAGES // _OF_A_DOCUMENT):
+        path = f"users/{_USER}/parts/part-{number}/notes.md"
+        rows = [_row(draw, path, number * _OF_A_DOCUMENT + each + 1) for each in range(_OF_A_DOCUMENT)]
+        store.replace_document(_USER, path, [StandingPassage(row, UUID(int=1), at) for row in rows], 1, 1)
+        made = [vector.tobytes() for vector in vectors.integers(-127, 127, (len(rows), _DIMENSIONS), np.int8)]
+        reader.put_vectors(_USER, [row.passage for row in rows], made, _EMBEDDER)
+
+
+def _row(draw: random.Random, path: str, number: int) -> PassageRow:
+    text, above = _text(draw, _WORDS), number - 1 if number % _OF_A_DOCUMENT != 1 else None
+    day = date(2020, 1, 1) + timedelta(days=number // 40)
+    words = word_hashes(text, "en")
+    place = (number, path, "inbox v1", f"{number:010}", "Inbox", "en", above, day)
+    return PassageRow(*place, (), None, None, None, text, words)
