@@ -2,7 +2,8 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 PY := .venv/bin/python
-WORKERS ?= auto
+# One more than there are cores: tests often wait for a process, a disk or a database.
+WORKERS ?= $(shell $(PY) -c 'import os; print((os.cpu_count() or 1) + 1)')
 # Tests start hundreds of processes, which begin quicker with compiled modules.
 unexport PYTHONDONTWRITEBYTECODE
 

@@ -226,6 +226,49 @@ _SECTIONS = (
     Step("fix nothing", "md.fix", {"path": MOVED}, "not_found"),
     Step("check a number", "lint.check", {"path": 7}, "invalid_input"),
 )
+_MEMORIES = (
+    Step(
+        "store a life goal",
+        "memory.store",
+        {"content": "Wants to sail", "category": "life-goal", "tags": ["sea"], "pursuingPriority": 80},
+    ),
+    Step("store it again", "memory.store", {"content": "She wants to sail.", "category": "life-goal"}),
+    Step("store an entry", "memory.store", {"content": "laughed about the deadline", "dryRun": True}),
+    Step(
+        "store a summary",
+        "memory.store",
+        {"content": "A good week.", "summaryType": "weekly", "periodKey": "2026-W47", "rationale": "Sunday."},
+    ),
+    Step(
+        "store another of that week",
+        "memory.store",
+        {"content": "A bad week.", "summaryType": "weekly", "periodKey": "2026-W47"},
+        "already_exists",
+    ),
+    Step(
+        "store one of a day as a week's",
+        "memory.store",
+        {"content": "x", "summaryType": "weekly", "periodKey": "2026-11-19"},
+        "invalid_input",
+    ),
+    Step("list memories", "memory.list", {"categories": ["life-goal"], "from": "yesterday"}),
+    Step("list memories as a reviewer", "memory.list", {"kinds": ["notes"]}, role="reviewer"),
+    Step("list another's memories", "memory.list", {"paths": [ELSEWHERE]}, "path_not_allowed"),
+    Step("recall", "memory.recall", {"query": "sailing", "categories": ["life-goal"], "limit": 3}),
+    Step("recall of another day", "memory.recall", {"query": "a good week", "to": "2020-01-01"}),
+    Step("recall nothing", "memory.recall", {"query": ""}, "invalid_input"),
+    Step(
+        "forget",
+        "memory.forget",
+        lambda before: {"id": _result(before, "store a life goal")["id"], "rationale": "No more."},
+    ),
+    Step(
+        "forget it again",
+        "memory.forget",
+        lambda before: {"id": _result(before, "store a life goal")["id"], "rationale": "No more."},
+        "not_found",
+    ),
+)
 _READING = (
     Step("list", "fs.list", {"path": "users/ADA", "glob": "**/*.md"}),
     Step("list another's", "fs.list", {"path": "users/ben"}, "path_not_allowed"),
@@ -314,6 +357,15 @@ _ACCOUNT = (
         "heading_in_section",
     ),
     Step("propose a read", "propose_change", {"tool": "fs.read", "args": {"path": NOTES}}, "invalid_input"),
+    Step("context", "memory.context", {"tokens": 2000, "sections": ["Facts"]}),
+    Step("context as a reviewer", "memory.context", {"tokens": 500, "query": "slept"}, role="reviewer"),
+    Step("context of too few tokens", "memory.context", {"tokens": 99}, "invalid_input"),
+    Step(
+        "context of no section",
+        "memory.context",
+        {"tokens": 500, "sections": ["hobbies"]},
+        "anchor_not_found",
+    ),
     Step("repair as an agent", "md.repair", {"path": CRITIC}, "permission_denied"),
     Step("repair what is whole", "md.repair", {"path": CRITIC, "dryRun": True}, role="maintainer"),
     Step("repair nothing", "md.repair", {"path": MOVED}, "not_found", "maintainer"),
@@ -376,5 +428,5 @@ def _from_examples(written: tuple[Step, ...]) -> Iterator[Step]:
             yield Step(f"{name} with a surplus", name, {**args, "surplus": 1}, "invalid_input")
 
 
-_WRITTEN = _PLANTING + _WRITING + _SECTIONS + _READING + _ACCOUNT + _HELPING
+_WRITTEN = _PLANTING + _WRITING + _SECTIONS + _MEMORIES + _READING + _ACCOUNT + _HELPING
 STEPS = (*_WRITTEN, *_from_examples(_WRITTEN))

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 FULL = os.environ.get("GARDEN_TEST_CRASH") == "full"
 # In a sample each test takes one step of so many, beginning at another one, and the last.
-_STRIDE = 6
+_STRIDE = 8
 
 Item = TypeVar("Item")
 

@@ -1,10 +1,15 @@
 """The tools' own examples as calls that tests can send, so that a new tool is tested without being listed."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from garden.tools.registry import REGISTRY
 from garden.writing.callers import Role
 
 # These examples begin the two documents that the others work on.
 _FIRST = ("md.plant", "fs.write")
+# It forgets what another stored.
+_LAST = "memory.forget"
 
 IN_ORDER: tuple[str, ...] = (
     *_FIRST,
@@ -12,10 +17,18 @@ IN_ORDER: tuple[str, ...] = (
         name
         for writes in (True, False)
         for name, tool in REGISTRY.items()
-        if tool.traits.writes is writes and Role.AGENT in tool.traits.roles and name not in _FIRST
+        if tool.traits.writes is writes and Role.AGENT in tool.traits.roles and name not in (*_FIRST, _LAST)
     ),
+    _LAST,
 )
 """Every tool for agents, in an order in which each finds what the ones before have made."""
+
+
+def arguments_of(name: str, results: Mapping[str, Any]) -> dict[str, Any]:
+    """A tool's example; a memory to forget is the one that was stored, since its id depends on the keys."""
+    forgotten = {"id": results["memory.store"]["id"]} if name == _LAST else {}
+    return {**REGISTRY[name].example, **forgotten}
+
 
 FOR_MAINTAINERS = frozenset(name for name, tool in REGISTRY.items() if tool.traits.roles == {Role.MAINTAINER})
 

@@ -18,6 +18,7 @@ from garden.home.keys import KeySource
 from garden.writing.departures import EMPTY_HASH
 from garden.writing.documents import GardenDocument
 from garden.writing.planner import keeps_copy
+from tests.support.recalled import wrong_passages
 
 ADOPTED = "external_edit"
 
@@ -102,6 +103,7 @@ def broken_promises(garden: Garden, user_id: str = "ada", *, spare_copies: bool 
         *(f"{each.path}: an event is open" for each in documents if heads[each.path.text]["open_event_id"]),
         *(wrong for each in documents for wrong in _wrong_with_file(garden.home.path, each)),
         *(wrong for each in documents for wrong in _wrong_with_copies(garden.home.path, each)),
+        *(wrong for path in heads if path for wrong in wrong_passages(garden, path)),
         *_strays(garden.home.path),
         *([] if spare_copies else _unknown_copies(garden.home.path, documents, wanted, user_id)),
     ]
