@@ -9,6 +9,7 @@ from garden.events.keyring import Keyring
 from garden.events.passages import PassageChanges, PassageRow, changes_json
 from garden.files.paths import GardenPath
 from garden.grammar.document import Document
+from garden.home.keys import KeysUnavailableError
 from garden.home.local_day import day_in
 from garden.home.logs import get_logger
 from garden.passages.naming import Naming
@@ -57,9 +58,12 @@ class Indexing:
         """The changes for the step that seals this version; None if they could not be worked out.
 
         A fault in that must not hold up the change itself: the rows stay behind, and are made again later.
+        Without the keys nothing can be sealed, so their error is passed on.
         """
         try:
             return changes_json(self.changes(path, before, after, version, at, came_from), at)
+        except KeysUnavailableError:
+            raise
         except Exception:  # noqa: BLE001 - the text is the person's, and its rows are not
             log_unread(path)
             return None

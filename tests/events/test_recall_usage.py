@@ -10,7 +10,7 @@ from garden.events.database import connection
 from garden.events.pool import Pool
 from garden.events.recall_usage import RecallUsage
 from tests.support.accounts import Account
-from tests.support.explaining import explaining_pool
+from tests.support.explaining import explaining_pool, vacuum
 from tests.support.waiting import until
 
 
@@ -76,7 +76,7 @@ def test_the_newest_passages_are_read_in_the_order_of_their_index(database: str)
                        case when n % 500 = 0 then 'weekly' end, case when n % 500 = 0 then n end, n, ''
                 from generate_series(1, 20000) as n"""
         )
-        opened.execute(b"vacuum (analyze)")
+        vacuum(opened)
     with explaining_pool(database) as pool:
         assert len(RecallUsage(pool).newest("user-0", 100)) == 101
     for plan in pool.plans["newest_passages"].values():

@@ -18,7 +18,7 @@ from garden.recall.recall import Recall, recall_of
 from garden.upkeep.tasks import JobCounts, jobs, run_job
 from tests.recall.rows import change_rows
 from tests.recall.test_rebuilding import write
-from tests.support.explaining import explaining_pool
+from tests.support.explaining import explaining_pool, vacuum
 from tests.support.gardens import NOTES, plant
 from tests.support.planted import ada
 
@@ -110,7 +110,7 @@ def test_a_copy_on_a_server_with_lower_numbers_is_read_once(written: Garden) -> 
 def test_passages_are_counted_by_an_index_alone(database: str) -> None:
     with connection(database) as opened:
         opened.execute(_MANY)
-        opened.execute(b"vacuum analyze garden.recall_passages")
+        vacuum(opened)
     with explaining_pool(database) as pool:
         with EventReader(pool).snapshot("user-7") as snapshot:
             assert snapshot.fetch("recall_counts", {"embedder": "a"}) == [{"passages": 500, "waiting": 250}]

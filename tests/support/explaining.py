@@ -12,10 +12,14 @@ from psycopg.rows import DictRow, dict_row
 
 from garden.events.pool import Pool
 from garden.events.statements import statements
+from tests.support.waiting import until
 
 _PARAMETER = re.compile(r"%\((\w+)\)s")
 # No queries over tables: setting the role, and calls of schema functions.
 _NO_QUERY = re.compile(rb"select (set_config|pg_|garden\.|\* from garden\.open_stream)|set transaction")
+_HIDDEN = b"""
+select from pg_class
+where relnamespace = 'garden'::regnamespace and relkind = 'r' and relallvisible < relpages"""
 _NAMES = {
     text: name
     for file in (
@@ -150,6 +154,17 @@ def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield node
     for child in node.get("Plans", ()):
         yield from _nodes(child)
+
+
+def vacuum(opened: psycopg.Connection[Any]) -> None:
+    """Do what autovacuum does sooner or later; plans depend on it."""
+
+    def is_all_visible() -> bool:
+        # A page that any snapshot may still see otherwise stays unmarked, and is read in spite of its index.
+        opened.execute(b"vacuum (analyze)")
+        return opened.execute(_HIDDEN).fetchall() == []
+
+    until(is_all_visible)
 
 
 @contextmanager

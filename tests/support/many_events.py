@@ -1,6 +1,7 @@
 """A long event log, put into a database quickly and past its rules, to see how it is read."""
 
 from garden.events.database import Connection
+from tests.support.explaining import vacuum
 from tests.support.named_sql import named_sql
 
 
@@ -10,5 +11,4 @@ def fill(opened: Connection, *, events: int, users: int, documents: int = 10) ->
     with opened.transaction():
         for name, sql in named_sql(__file__).items():
             opened.execute(sql.encode(), values if name == "events" else None)
-    # As autovacuum does sooner or later; plans depend on the statistics.
-    opened.execute("vacuum (analyze)")
+    vacuum(opened)

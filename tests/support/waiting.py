@@ -4,8 +4,16 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from garden.events.database import connection
+
 DEADLINE_SECONDS = 60
 _PAUSE_SECONDS = 0.005
+
+# Every database of the server shows the locks of all.
+_LOCK_AWAITED = (
+    b"select exists (select from pg_locks where locktype = 'advisory' and not granted"
+    b" and database = (select oid from pg_database where datname = current_database()))"
+)
 
 Found = TypeVar("Found")
 
@@ -18,3 +26,9 @@ def until(found: Callable[[], Found]) -> Found:
         # Without a pause the polling would slow down the process that it waits for.
         time.sleep(_PAUSE_SECONDS)
     return answer
+
+
+def until_a_lock_is_awaited(database: str) -> None:
+    """Wait until somebody waits for a document's lock in this database."""
+    with connection(database) as watching:
+        until(lambda: watching.execute(_LOCK_AWAITED).fetchone() == (True,))

@@ -1,6 +1,7 @@
 """Every change of a document changes its passages: their events, and what a kill or an erasure leaves."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
@@ -9,6 +10,8 @@ import pytest
 from garden.application import Garden
 from garden.files.failpoints import Failpoint, watch_failpoints
 from garden.files.paths import GardenPath
+from garden.grammar.parser import parse
+from garden.home.keys import KeysUnavailableError
 from garden.recall.rebuilding import documents_behind, rebuild
 from garden.session import Session
 from garden.transfer.imports import import_file
@@ -137,6 +140,13 @@ def test_a_text_whose_passages_can_not_be_read_is_written_all_the_same(
     assert documents_behind(garden.services) == []
     assert wrong(garden, NOTES) == []
     assert {"Loves the open sea.", "Bought a boat.", "Sold it."} < events_of_passages(garden, NOTES).keys()
+
+
+def test_keys_that_can_not_be_read_stop_a_change_before_its_passages(garden: Garden) -> None:
+    indexing = garden.services.write_path.indexing
+    garden.home.keys_file.unlink()
+    with pytest.raises(KeysUnavailableError):
+        indexing.encoded_changes(GardenPath(NOTES), None, parse(notes_text(1)), 1, datetime.now(UTC))
 
 
 def test_an_imported_document_has_its_passages(garden: Garden, tmp_path: Path) -> None:

@@ -11,17 +11,14 @@ from uuid import uuid4
 import pytest
 
 from garden.application import Garden, open_garden
-from garden.events.database import connection
 from garden.events.records import Caller, DocumentChange, Statement
 from garden.events.stream import OutdatedPlanError
 from garden.files.errors import SyncFailedError
 from garden.files.failpoints import Failpoint, watch_failpoints
 from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, patching, plant
 from tests.support.promises import broken_promises, text_of, told
-from tests.support.waiting import until
+from tests.support.waiting import until_a_lock_is_awaited
 from tests.writing.test_costs import steps_of
-
-_WAITING = b"select exists (select from pg_locks where locktype = 'advisory' and not granted)"
 
 
 @pytest.fixture
@@ -91,12 +88,11 @@ def test_a_plan_does_not_wait_for_a_lock_that_is_held(garden: Garden, other: Gar
     seen: list[Failpoint] = []
     writer = Thread(target=lambda: ok(ada(garden).call(*said("said here;"))))
     with (
-        connection(database) as watcher,
         other.services.store.document(Caller("ada", "other"), PROFILE),
         watch_failpoints(seen.append),
     ):
         writer.start()
-        until(lambda: watcher.execute(_WAITING).fetchone() == (True,))
+        until_a_lock_is_awaited(database)
         assert seen == [Failpoint.PLANNED, Failpoint.PREPARED]
         assert broken_promises(garden) == []
     writer.join()

@@ -11,33 +11,23 @@ from pathlib import Path
 import pytest
 
 from garden.application import Garden
-from garden.events.database import connection
 from garden.events.records import Caller
 from garden.session import Session
 from tests.support.gardens import CRITIC, NOTES, events_of, file_of, ok, result
 from tests.support.planted import notes_text
 from tests.support.processes import command, environment, spawn_garden
 from tests.support.processes import garden as garden_command
-from tests.support.waiting import until
+from tests.support.waiting import until_a_lock_is_awaited
 from tests.surfaces.cli.conftest import Command
 
 ADA = {"GARDEN_USER": "ada"}
 _PATIENCE_SECONDS = 60
 
 
-def _is_a_lock_awaited(database: str) -> bool:
-    with connection(database) as opened:
-        found = opened.execute(
-            b"select 1 from pg_locks where not granted and locktype = 'advisory' "
-            b"and database = (select oid from pg_database where datname = current_database())"
-        )
-        return found.fetchone() is not None
-
-
 def test_ctrl_c_waits_for_the_current_write(garden: Garden, ada: Session, database: str) -> None:
     with garden.services.store.document(ada.caller, NOTES):
         writer = spawn_garden("append", "notes.md", "To the end.", home=garden.home.path, env=ADA)
-        until(lambda: _is_a_lock_awaited(database))
+        until_a_lock_is_awaited(database)
         writer.send_signal(signal.SIGINT)
         assert writer.stderr is not None
         notice = writer.stderr.readline()
@@ -74,7 +64,7 @@ def test_a_second_ctrl_c_gives_up_a_write_that_never_began(
     before = events_of(ada, NOTES)
     with garden.services.store.document(ada.caller, NOTES):
         writer = spawn_garden("append", "notes.md", "Never.", home=garden.home.path, env=ADA)
-        until(lambda: _is_a_lock_awaited(database))
+        until_a_lock_is_awaited(database)
         writer.send_signal(signal.SIGINT)
         assert writer.stderr is not None
         writer.stderr.readline()
@@ -96,7 +86,7 @@ def test_an_interrupted_import_leaves_nothing_open_and_goes_on_later(
     home = garden.home.path
     with garden.services.store.document(Caller("ada", "holder"), "users/ada/parts/p03/notes.md"):
         importing = spawn_garden("import", source, home=home)
-        until(lambda: _is_a_lock_awaited(database))
+        until_a_lock_is_awaited(database)
         importing.send_signal(signal.SIGINT)
         assert importing.stderr is not None
         notice = importing.stderr.readline()

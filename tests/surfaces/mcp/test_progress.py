@@ -8,13 +8,13 @@ from mcp import Client
 
 from garden.access.threads import THREADS
 from garden.application import Garden
-from garden.events.database import connection
 from garden.events.records import Caller
 from garden.home.folder import Home
 from garden.session import Session
 from tests.support.gardens import NOTES, plant
 from tests.support.mcp_lines import Lines
 from tests.support.planted import opened
+from tests.support.waiting import until_a_lock_is_awaited
 from tests.surfaces.mcp.conftest import NEWER, OLDER, Connect, Converse, over_http, over_stdio
 
 SECONDS_MAX = 60
@@ -67,7 +67,7 @@ def test_a_begun_write_is_finished_after_its_caller_cancels(
             with opened(ready_home) as holder, ExitStack() as held:
                 hold(holder, held, NOTES)
                 call = asyncio.create_task(client.call_tool("fs_append", {"path": NOTES, "text": "Begun."}))
-                await asyncio.to_thread(wait_for_a_waiter, database)
+                await asyncio.to_thread(until_a_lock_is_awaited, database)
                 call.cancel()
                 with suppress(asyncio.CancelledError):
                     await call
@@ -104,12 +104,3 @@ def hold(garden: Garden, held: ExitStack, *paths: str) -> None:
     """Hold the locks of documents, so that their writers wait."""
     for path in paths:
         held.enter_context(garden.services.store.document(Caller("ada", "holder"), path))
-
-
-def wait_for_a_waiter(database: str) -> None:
-    """Wait until a writer waits for a document's lock in this database."""
-    here = "(select oid from pg_database where datname = current_database())"
-    question = f"select 1 from pg_locks where locktype = 'advisory' and not granted and database = {here}"
-    with connection(database) as watching:
-        while not watching.execute(question).fetchall():
-            pass

@@ -32,8 +32,9 @@ from tests.support.mcp_lines import INITIALIZE, Lines
 from tests.support.planted import opened, put_database
 from tests.support.processes import command, environment
 from tests.support.served import home_of_its_own
+from tests.support.waiting import until_a_lock_is_awaited
 from tests.surfaces.mcp.conftest import server_command
-from tests.surfaces.mcp.test_progress import append, hold, wait_for_a_waiter
+from tests.surfaces.mcp.test_progress import append, hold
 
 
 def test_a_client_is_greeted_and_told_the_tools_while_the_database_does_not_answer(home: Home) -> None:
@@ -245,7 +246,7 @@ def test_a_write_under_way_at_the_end_is_finished_and_answered(
     with ExitStack() as held:
         hold(garden, held, NOTES)
         asked = append(lines, NOTES, "At the last moment.")
-        wait_for_a_waiter(database)
+        until_a_lock_is_awaited(database)
         if how is None:
             lines.end_input()
         else:

@@ -7,11 +7,10 @@ from typing import Any
 
 import httpx2
 
-from garden.events.database import connection
 from garden.events.records import Caller
 from garden.home.folder import Home
 from tests.support.served import Person, Service, served
-from tests.support.waiting import until
+from tests.support.waiting import until_a_lock_is_awaited
 from tests.surfaces.web.test_tool_routes import refused
 
 _VERSION = "2026-07-28"
@@ -52,7 +51,7 @@ def test_mcp_calls_count_against_a_users_limit(ready_home: Home, database: str) 
         ada.ok("md.plant", path=ada.notes)
         with ThreadPoolExecutor(1) as thread, held(service, ada):
             waiting = thread.submit(called, ada, "fs_append", path=ada.notes, text="At last.")
-            until(lambda: is_a_writer_waiting(database))
+            until_a_lock_is_awaited(database)
             refused(ada.call("tools.list"), 429, "rate_limited")
             assert "rate_limited" in called(ada, "tools_list").text
             with service.person() as ben:
@@ -65,11 +64,3 @@ def test_mcp_calls_count_against_a_users_limit(ready_home: Home, database: str) 
 def held(service: Service, person: Person) -> AbstractContextManager[object]:
     """Hold the lock of a person's notes."""
     return service.garden.services.store.document(Caller(person.user_id, "holder"), person.notes)
-
-
-def is_a_writer_waiting(database: str) -> bool:
-    """Whether a writer waits for a document's lock in this database."""
-    here = "(select oid from pg_database where datname = current_database())"
-    question = f"select 1 from pg_locks where locktype = 'advisory' and not granted and database = {here}"
-    with connection(database) as watching:
-        return bool(watching.execute(question).fetchall())
