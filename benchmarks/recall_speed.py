@@ -1,4 +1,4 @@
-"""Recall among many passages of one user: a warm question, the first of a process, and bytes a passage.
+"""Recall among many passages of one user: a question, a context, the first of a process, bytes a passage.
 
 `GARDEN_BENCH_PASSAGES` says how many passages there are.
 """
@@ -24,7 +24,7 @@ from garden.recall.query import RecallQuery
 from garden.recall.recall import recall_of
 
 _PASSAGES = int(os.environ.get("GARDEN_BENCH_PASSAGES", "100000"))
-_OF_A_DOCUMENT, _WORDS, _VOCABULARY, _QUESTIONS = 1000, 22, 20_000, 300
+_OF_A_DOCUMENT, _WORDS, _VOCABULARY, _QUESTIONS, _FACTS = 1000, 22, 20_000, 300, 40
 _USER, _EMBEDDER, _DIMENSIONS = "sample-user", "wordllama-l2-256/1", 256
 _FIRST = """
 import sys, time
@@ -53,6 +53,16 @@ def measure() -> Iterator[Ratio]:
         half = f"half of them in {quantile(taken, 0.5) * 1000:.1f} ms"
         title = f"a question among {_PASSAGES} passages: slow ones (p95), in ms"
         yield Ratio(title, quantile(taken, 0.95) * 1000, 8, detail=half)
+        session = garden.session(_USER, role="maintainer")
+        session.call("md.plant", {"path": f"users/{_USER}/overview.md"})
+        for _ in range(_FACTS):
+            session.call("memory.store", {"category": "fact", "content": _text(draw, 12)})
+        taken = [
+            once(lambda: session.call("memory.context", {"query": _text(draw, 6), "tokens": 2000}))
+            for _ in range(_QUESTIONS)
+        ]
+        half = f"half of them in {quantile(taken, 0.5) * 1000:.1f} ms"
+        yield Ratio("a context of 2000 tokens: slow ones, in ms", quantile(taken, 0.95) * 1000, 25, detail=half)
         command = [sys.executable, "-c", _FIRST, str(home.path), _USER, _text(draw, 4)]
         firsts = [float(subprocess.check_output(command)) for _ in range(5)]
         yield Ratio("the first question of a process, in seconds", min(firsts), 0.5)
