@@ -62,7 +62,9 @@ def measure() -> Iterator[Ratio]:
             for _ in range(_QUESTIONS)
         ]
         half = f"half of them in {quantile(taken, 0.5) * 1000:.1f} ms"
-        yield Ratio("a context of 2000 tokens: slow ones, in ms", quantile(taken, 0.95) * 1000, 25, detail=half)
+        yield Ratio(
+            "a context of 2000 tokens: slow ones, in ms", quantile(taken, 0.95) * 1000, 25, detail=half
+        )
         command = [sys.executable, "-c", _FIRST, str(home.path), _USER, _text(draw, 4)]
         firsts = [float(subprocess.check_output(command)) for _ in range(5)]
         yield Ratio("the first question of a process, in seconds", min(firsts), 0.5)

@@ -88,7 +88,7 @@ def ranked(index: Index, matches: Sequence[Match], wishes: Wishes, limit: int) -
     signals = {name: weights[name] * signal for name, signal in _lexical(index, matches, wishes).items()}
     lexical = sum(signals.values(), np.zeros(len(index.numbers), np.float32))
     cosines, nearness = _cosines(index, lexical, wishes)
-    if nearness.any():
+    if len(index.waiting) and nearness.any():
         # Until it has its vector, a passage counts as near in meaning as in its words.
         nearness = np.where(index.embedded, nearness, lexical / weights["lexical"])
     signals["cosine"] = weights["cosine"] * nearness
@@ -102,7 +102,7 @@ def ranked(index: Index, matches: Sequence[Match], wishes: Wishes, limit: int) -
     allowed = wishes.allowed & (score > 0)
     if wishes.min_similarity is not None:
         allowed &= np.nan_to_num(cosines, nan=-1) >= wishes.min_similarity
-    places = np.flatnonzero(allowed & (score >= _nth_best(score[allowed], _COMPARED)))
+    places = np.flatnonzero(allowed & (score >= _nth_best(score * allowed, _COMPARED)))
     parts = {name: signal[places] for name, signal in signals.items()}
     parts["section"] = weights["section"][places] * _best_of_run(index, base, places)
     combined = sum(parts.values(), np.zeros(len(places), np.float32))
@@ -161,9 +161,10 @@ def _match(index: Index, word: QueryWord) -> Match:
 def _lexical(index: Index, matches: Sequence[Match], wishes: Wishes) -> dict[str, Floats]:
     bm25, coverage = (np.zeros(len(index.numbers), np.float32) for _ in range(2))
     mass = sum(match.idf for match in matches if len(match.places)) or 1.0
+    damping = index.relative_lengths * np.float32(_K1 * _B) + np.float32(_K1 * (1 - _B))
     for match in matches:
-        damping = index.relative_lengths[match.places] * np.float32(_K1 * _B) + np.float32(_K1 * (1 - _B))
-        bm25[match.places] += match.counts * np.float32(match.idf * (_K1 + 1)) / (match.counts + damping)
+        damped = match.counts + damping[match.places]
+        bm25[match.places] += match.counts * np.float32(match.idf * (_K1 + 1)) / damped
         coverage[match.places] += np.float32(match.idf / mass)
     return {"bm25": _scaled(bm25, wishes.allowed), "coverage": coverage}
 
@@ -177,15 +178,16 @@ def _cosines(index: Index, lexical: Floats, wishes: Wishes) -> tuple[Floats, Flo
     vector = wishes.vector / (np.linalg.norm(wishes.vector) or 1.0)
     distances = index.distances(vector)
     near = np.searchsorted(np.cumsum(np.bincount(distances[usable])), _COMPARED)
-    worth = lexical >= max(_nth_best(lexical[usable], _COMPARED), 1e-6)
+    worth = lexical >= max(_nth_best(lexical * usable, _COMPARED), 1e-6)
     places = np.flatnonzero(usable & ((distances <= near) | worth))
     vectors = index.vectors(places).astype(np.float32)
     # Threads of a product of matrices would wait for one another longer than this takes.
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors)).clip(min=1)
     cosines[places] = np.einsum("ij,j->i", vectors, vector) / lengths
-    guesses = np.cos(np.pi / len(vector) * np.arange(distances.max() + 1)).astype(np.float32)[distances]
-    guesses[places] = cosines[places]
-    return cosines, _scaled(np.maximum(guesses, 0) * index.embedded, wishes.allowed)
+    guesses = np.cos(np.pi / len(vector) * np.arange(len(vector) + 1)).clip(min=0).astype(np.float32)
+    nearness = guesses.take(distances)
+    nearness[places] = cosines[places].clip(min=0)
+    return cosines, _scaled(nearness * index.embedded, wishes.allowed)
 
 
 def _lent(index: Index, base: Floats, weights: _Weights) -> Floats:
@@ -213,8 +215,10 @@ def _best_of_run(index: Index, base: Floats, places: Ints) -> Floats:
 
 
 def _scaled(signal: Floats, allowed: Flags) -> Floats:
-    most = signal.max(where=allowed, initial=0)
-    return (signal / most).clip(max=1) if most > 0 else signal
+    most = (signal * allowed).max(initial=0)
+    scaled: Floats = signal / (most or np.float32(1))
+    scaled[scaled > 1] = 1
+    return scaled
 
 
 def _nth_best(values: Floats, count: int) -> float:

@@ -85,8 +85,10 @@ def rows_of_sections(
 
 def sign_codes(signs: Flags) -> NDArray[np.uint64]:
     """One bit a sign, in a row for each 64 of them."""
-    bits = np.packbits(signs, axis=1)
-    bits = np.pad(bits, ((0, 0), (0, -bits.shape[1] % _CODE_BYTES)))
+    packed = np.packbits(signs, axis=1)
+    width = packed.shape[1]
+    bits = np.zeros((len(packed), width + -width % _CODE_BYTES), np.uint8)
+    bits[:, :width] = packed
     return np.ascontiguousarray(bits.view(np.uint64).T)
 
 
