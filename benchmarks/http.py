@@ -160,16 +160,23 @@ def _check(tally: Tally) -> None:
 
 
 @contextmanager
-def _served(home: Home) -> Iterator[_Service]:
-    users = _planted(home)
+def serving(home: Home) -> Iterator[tuple[str, int, psutil.Process]]:
+    """Serve a home; yields the host, the port and the process."""
     words = [sys.executable, "-m", "garden", "--home", str(home.path), "serve", "--port", "0"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         try:
             said = process.stdout.readline() if process.stdout else ""
             url = urlsplit(said.split()[-1])
-            yield _Service(url.hostname or "", url.port or 0, psutil.Process(process.pid), users)
+            yield url.hostname or "", url.port or 0, psutil.Process(process.pid)
         finally:
             process.terminate()
+
+
+@contextmanager
+def _served(home: Home) -> Iterator[_Service]:
+    users = _planted(home)
+    with serving(home) as (host, port, process):
+        yield _Service(host, port, process, users)
 
 
 def _planted(home: Home) -> list[_User]:

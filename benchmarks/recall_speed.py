@@ -1,19 +1,25 @@
-"""Recall among many passages of one user: a question, a context, the first of a process, bytes a passage.
+"""Recall among many passages of one user, in process and over HTTP, and its share of a write.
 
 `GARDEN_BENCH_PASSAGES` says how many passages there are.
 """
 
+import json
 import os
 import random
 import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
+from http.client import HTTPConnection
+from unittest import mock
 from uuid import UUID
 
 import numpy as np
 
-from benchmarks.ratios import Ratio, once, quantile
+from benchmarks.http import serving
+from benchmarks.ratios import Ratio, Stopwatch, once, quantile
+from benchmarks.work import notes
 from garden.application import Garden, open_garden
 from garden.demo.throw_away import throw_away_home
 from garden.events.passages import PassageRow, PassageStore, StandingPassage
@@ -22,9 +28,12 @@ from garden.passages.words import word_hashes
 from garden.recall.live import LiveIndex
 from garden.recall.query import RecallQuery
 from garden.recall.recall import recall_of
+from garden.session import Session
+from garden.writing.indexing import Indexing
 
 _PASSAGES = int(os.environ.get("GARDEN_BENCH_PASSAGES", "100000"))
-_OF_A_DOCUMENT, _WORDS, _VOCABULARY, _QUESTIONS, _FACTS = 1000, 22, 20_000, 300, 40
+_OF_A_DOCUMENT, _WORDS, _VOCABULARY, _QUESTIONS = 1000, 22, 20_000, 300
+_FACTS, _SECTIONS, _ROUNDS, _WARM_UP_ROUNDS = 40, 20, 150, 20
 _USER, _EMBEDDER, _DIMENSIONS = "sample-user", "wordllama-l2-256/1", 256
 _FIRST = """
 import sys, time
@@ -68,8 +77,48 @@ def measure() -> Iterator[Ratio]:
         command = [sys.executable, "-c", _FIRST, str(home.path), _USER, _text(draw, 4)]
         firsts = [float(subprocess.check_output(command)) for _ in range(5)]
         yield Ratio("the first question of a process, in seconds", min(firsts), 0.5)
+        yield _over_http(garden, draw)
         index = LiveIndex(RecallReader(garden.pools["readers"]), _USER, _EMBEDDER, _DIMENSIONS).refresh()
         yield Ratio("bytes a passage", index.size / _PASSAGES, 1200)
+        yield _share_of_a_write(garden)
+
+
+def _over_http(garden: Garden, draw: random.Random) -> Ratio:
+    token = garden.tokens.create(_USER, role="agent", actor="companion", expires_at=None).secret
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    with serving(garden.home) as (host, port, _):
+        client = HTTPConnection(host, port)
+
+        def ask() -> None:
+            body = json.dumps({"query": _text(draw, draw.randint(2, 8))})
+            client.request("POST", "/v1/tools/memory.recall", body, headers)
+            if not json.loads(client.getresponse().read())["ok"]:
+                raise RuntimeError("A question was refused.")
+
+        ask()
+        taken = [once(ask) for _ in range(_QUESTIONS)]
+    half = f"half of them in {quantile(taken, 0.5) * 1000:.1f} ms"
+    return Ratio("the same over HTTP: slow ones, in ms", quantile(taken, 0.95) * 1000, 15, detail=half)
+
+
+def _share_of_a_write(garden: Garden) -> Ratio:
+    """An edit and one without its passages in turns, each in a document of its own."""
+    watch, session = Stopwatch(), garden.session(_USER)
+    for part in ("with", "without"):
+        session.fs.write(f"users/{_USER}/parts/{part}/notes.md", notes(part, _USER, _SECTIONS))
+    for number in range(_ROUNDS + _WARM_UP_ROUNDS):
+        if number == _WARM_UP_ROUNDS:
+            watch.warmed_up()
+        watch.take("with", partial(_edit, session, "with", number))
+        with mock.patch.object(Indexing, "encoded_changes", return_value=None):
+            watch.take("without", partial(_edit, session, "without", number))
+    return watch.ratio("an edit with its passages / without", "with", "without", at_most=1.1)
+
+
+def _edit(session: Session, part: str, number: int) -> None:
+    path = f"users/{_USER}/parts/{part}/notes.md"
+    change = {"replace": f"- Can't sleep then, {number}\n"}
+    session.md.patch_section(path, "theme_7 v1", change)
 
 
 def _text(draw: random.Random, words: int) -> str:
