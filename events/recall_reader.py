@@ -139,7 +139,7 @@ class RecallReader:
     def _fetch(
         self, user_id: str, name: str, values: Mapping[str, Any], at: datetime | None = None
     ) -> list[tuple[Any, ...]]:
-        # The others are planned anew each time: the filters, and how much has changed, decide how they go.
-        prepare = name == "passages"
+        # The others are planned anew each time: their filters, or the whole garden, decide how they go.
+        prepare = name == "passages" or (name == "look" and values["since"] != NOTHING_SEEN)
         values = {**values, "user_id": user_id, "at": _NOW if at is None else at.isoformat()}
         return self._pool.fetch("reader", "recall", name, values, prepare=prepare, as_tuples=True)
