@@ -89,7 +89,12 @@ def _hashes(word: str, language: str) -> tuple[int, ...]:
 
 @lru_cache(_WORDS_KEPT_MAX)
 def _hash(form: str, language: str) -> int:
-    return crc32(stem_of(form, language).encode())
+    return plain_hash(stem_of(form, language))
+
+
+def plain_hash(form: str) -> int:
+    """The hash of a word without another form, such as a date."""
+    return crc32(form.encode())
 
 
 def _folded(word: str) -> str:

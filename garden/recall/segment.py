@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from garden.passages.words import word_hashes
+from garden.passages.words import plain_hash
 
 if TYPE_CHECKING:
     from garden.events.recall_reader import SectionColumns
@@ -57,7 +57,9 @@ class Rows(NamedTuple):
 
 def joined(parts: Sequence[Rows]) -> Rows:
     """The rows of several parts, one after the other."""
-    return Rows._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+    # A first reading is large, and comes to nothing else: then it is not copied.
+    parts = [part for part in parts if len(part.numbers)] or parts[:1]
+    return Rows._make(np.concatenate(each) for each in zip(*parts, strict=True)) if parts[1:] else parts[0]
 
 
 def rows_of_sections(
@@ -141,13 +143,14 @@ class Segment:
 
 def _leads(rows: Rows) -> NDArray[np.uint32]:
     days, of_rows = np.unique(rows.days, return_inverse=True)
-    dates = b"".join(word_hashes(date.fromordinal(day + 1).isoformat(), "")[:4] for day in days.tolist())
+    dates = np.array([plain_hash(date.fromordinal(day + 1).isoformat()) for day in days.tolist()], np.uint32)
     words = np.append(rows.words, np.zeros(_MARKS_MAX + 1, np.uint32))
     places = np.cumsum(rows.lengths) - rows.lengths
     ends = places + rows.lengths
-    places += words[places] == np.frombuffer(dates, "<u4")[of_rows]
+    places += words[places] == dates[of_rows]
     for _ in range(_MARKS_MAX):
-        places += np.isin(words[places], _marks())
+        found = words[places]
+        places += _marks()[np.searchsorted(_marks()[:-1], found)] == found
     return np.where(places < ends, words[places], np.uint32(0))
 
 
@@ -156,4 +159,4 @@ def _marks() -> NDArray[np.uint32]:
     """Words that stand between a date and a name: times, numbers, and a letter with a number."""
     times = (f"{hour}:{minute:02} {hour:02}:{minute:02}" for hour in range(24) for minute in range(60))
     marks = (f"{letter}{number}" for letter in ("", *ascii_lowercase) for number in range(100))
-    return np.unique(np.frombuffer(word_hashes(" ".join(("am pm", *times, *marks)), ""), "<u4"))
+    return np.unique(np.array([plain_hash(mark) for mark in ("am", "pm", *times, *marks)], np.uint32))
