@@ -28,7 +28,7 @@ def write(results: dict[str, Any], ratios: list[Ratio]) -> None:
         "times": _times(contestants),
         "crowd": _crowd(contestants),
         "parts": _parts(results["parts"], contestants),
-        "bounds": _bounds(ratios),
+        "bounds": bounds(ratios),
     }.items():
         found = re.compile(f"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
         body = "\n".join(["", *lines, "", ""])
@@ -63,7 +63,8 @@ def _parts(parts: dict[str, list[float]], contestants: Figures) -> Iterator[str]
         yield _line(name, _ms(samples, 0.5), _ms(samples, 0.99))
 
 
-def _bounds(ratios: Iterable[Ratio]) -> Iterator[str]:
+def bounds(ratios: Iterable[Ratio]) -> Iterator[str]:
+    """The lines of a table of measured ratios and their bounds."""
     yield "| | measured | bound | | |"
     yield "|---|--:|--:|---|---|"
     for ratio in ratios:

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from benchmarks.page import bounds
+from benchmarks.ratios import Ratio
 from benchmarks.recall import judging
 from benchmarks.recall.judging import BASELINE, RESULTS, SHIPPED, mean, milliseconds, row
 
@@ -22,12 +24,13 @@ text { font: 12px system-ui, "DejaVu Sans", sans-serif; fill: #1f2a25 } .back { 
 }"""
 
 
-def write() -> None:
+def write(ratios: Sequence[Ratio]) -> None:
     """Write the page and the plot of this process's run."""
     (_DOCS / "images" / "recall.svg").write_text(_plot(), "utf-8")
     page = _DOCS / "recall-quality.md"
     text = page.read_text("utf-8")
-    for name, lines in {"sets": _sets(), "quality": judging.table(RESULTS), "kinds": _kinds()}.items():
+    tables = {"sets": _sets(), "quality": judging.table(RESULTS), "kinds": _kinds()}
+    for name, lines in {**tables, "bounds": bounds(ratios)}.items():
         body = "\n".join(["", *lines, "", ""])
         text = re.sub(
             f"(<!-- {name} -->\n).*?(<!-- /{name} -->)", rf"\g<1>{body}\g<2>", text, flags=re.DOTALL
