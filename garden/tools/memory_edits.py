@@ -151,9 +151,11 @@ class Wish:
         known = self.known(before) if before and plan.unchanged else None
         if known is not None:
             return {**self._place(known.content.name, known.name), "alreadyKnown": known.text}
-        come = self.call.services.indexing.changes(self.path, before, after, 0, datetime.now(UTC)).come
-        for row in come:
-            if row.text.partition("\n")[0] in self.text:
+        changes, now = self.call.services.indexing.changes, datetime.now(UTC)
+        # Rows that stood before may come again, for instance in another language.
+        new = changes(self.path, after, before, 0, now).gone
+        for row in changes(self.path, before, after, 0, now).come:
+            if row.passage in new and row.text.partition("\n")[0] in self.text:
                 return self._place(row.anchor, row.name)
         raise PatchConflictError(
             "These words make no item or entry.", hint="Begin with a sentence, or use fs.append."

@@ -125,6 +125,18 @@ def test_the_same_memory_is_shown_and_stored_only_by_insisting(garden: Garden, a
     assert file_of(garden, OVERVIEW).read_text().count("sail the Baltic") == 4
 
 
+@pytest.mark.parametrize("fields", [{"category": "fact"}, {}])
+def test_the_id_is_that_of_the_new_memory_also_if_the_language_of_the_section_changes(
+    garden: Garden, ada: Session, fields: dict[str, str]
+) -> None:
+    plant(ada, NOTES)
+    stored(ada, "Anna", category="fact")
+    ok(ada, "fs.append", path=NOTES, text=f"{today_in(garden.settings.timezone)}:")
+    memory = stored(ada, "Anna ist mit der F\u00e4hre nach Kiel und mag die See nicht", **fields)
+    found = {each["id"]: each["text"] for each in result(ada, "memory.list")["memories"]}
+    assert found[memory["id"]].endswith("mag die See nicht")
+
+
 def test_what_a_person_wrote_is_known_too(garden: Garden, ada: Session) -> None:
     stored(ada, category="fact")
     edit_outside(garden, OVERVIEW, SAIL, "Has two cats")
