@@ -1,7 +1,7 @@
 """`memory.store` and `memory.forget`: one memory more or less in the overview or the notes."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from difflib import get_close_matches
@@ -14,7 +14,7 @@ from garden.events.wire import Wire
 from garden.files.paths import GardenPath
 from garden.grammar.apply import apply
 from garden.grammar.attributes import read_attributes, with_attributes, with_period
-from garden.grammar.dated_entry import dated_entry
+from garden.grammar.dated_entry import dated_entry, split_day
 from garden.grammar.document import Document
 from garden.grammar.edits import AppendItem, AppendToFile, CreateDocument, CurateList, Edit, WriteFile
 from garden.grammar.refusals import (
@@ -101,13 +101,17 @@ class Forgotten(Wire):
 
 @dataclass(frozen=True)
 class Wish:
-    """A memory to store: the id of its section's anchor, and the text of its item or entry."""
+    """A memory to store: the id of its section's anchor, and the text of its item or entry.
+
+    `own` is that text without the day that the store has set.
+    """
 
     call: Call
     request: StoreRequest
     path: GardenPath
     section: str
     text: str
+    own: str
 
     @property
     def edit(self) -> Edit:
@@ -122,9 +126,10 @@ class Wish:
             (each for each in document.sections if each.anchor and each.anchor.id == self.section), None
         )
         naming, period = self.call.services.indexing.naming, read_attributes(self.text)[3:]
-        words = [period[1].casefold()] if period[1] else full_words(self.text)
+        words = [period[1].casefold()] if period[1] else full_words(self.own)
         for each in named_passages(document, section.name, naming, words) if section else ():
-            if read_attributes(each.text)[3:] == period if period[0] else is_same(each.text, self.text):
+            text = each.text if self.own == self.text else split_day(each.text)[1]
+            if read_attributes(each.text)[3:] == period if period[0] else is_same(text, self.own):
                 return each
         return None
 
@@ -161,6 +166,19 @@ class Wish:
             "These words make no item or entry.", hint="Begin with a sentence, or use fs.append."
         )
 
+    def left_out(self, known: str | None) -> Iterator[str]:
+        """Warn of the attributes that the memory known already does not have."""
+        new, old = read_attributes(self.text), read_attributes(known or "")
+        tags = {tag.casefold() for tag in old.tags}
+        names = [f"#{tag}" for tag in new.tags if tag.casefold() not in tags]
+        if new.priority not in (None, old.priority):
+            names.insert(0, f"priority {new.priority}")
+        if known and names:
+            yield (
+                f"Not applied, since the memory stands already: {', '.join(names)}. Change that one with "
+                "md.patch_section, or send insist: true to store this one beside it."
+            )
+
     def _place(self, anchor: str, name: str) -> dict[str, Any]:
         path = self.path.text
         return {"id": passage_id(path, anchor, name), "path": path, "anchor": anchor}
@@ -171,7 +189,9 @@ def store(call: Call, request: StoreRequest) -> Reply:
     wish = _wish(call, request)
     op = "append_file" if wish.section == "inbox" else "append_item"
     intent = intent_of(wish.path, "memory.store", request, wish.edit, op)
-    return _carry_out(call, request, replace(intent, under_lock=wish.edit_under_lock), wish.result)
+    reply = _carry_out(call, request, replace(intent, under_lock=wish.edit_under_lock), wish.result)
+    left_out = wish.left_out(reply.result.get("alreadyKnown"))
+    return replace(reply, warnings=(*reply.warnings, *left_out))
 
 
 def _carry_out(call: Call, request: WriteRequest, intent: Intent, result: Callable[[Plan], Any]) -> Reply:
@@ -185,13 +205,13 @@ def _wish(call: Call, request: StoreRequest) -> Wish:
     text = with_attributes(request.content.strip(), tags, request.pursuing_priority)
     if request.category is not None:
         path = GardenPath.document_of(user, "overview")
-        return Wish(call, request, path, CATEGORIES[request.category], text)
+        return Wish(call, request, path, CATEGORIES[request.category], text, text)
     notes = GardenPath.document_of(user, "notes")
     if request.summary_type is None:
-        return Wish(call, request, notes, "inbox", dated_entry(text, today))
+        return Wish(call, request, notes, "inbox", dated_entry(text, today), text)
     check_key(request.summary_type, key := request.period_key or "", date.fromisoformat(today))
     text = with_period(text, request.summary_type, key, request.chat_id)
-    return Wish(call, request, notes, "summaries", text)
+    return Wish(call, request, notes, "summaries", text, text)
 
 
 def forget(call: Call, request: ForgetRequest) -> Reply:
@@ -274,7 +294,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         "Tags and priority are written into the item: Wants to sail the Baltic (priority: 80) #sailing. The "
         "document is made if it is missing. A memory that stands in its section in the same words comes back "
         "as alreadyKnown and is not stored again, unless you insist; one that differs in a number, a name or "
-        "a negation is stored beside it.",
+        "a negation is stored beside it. The day of an entry counts only if you begin with one.",
         StoreRequest,
         Stored,
         store,

@@ -137,6 +137,27 @@ def test_the_id_is_that_of_the_new_memory_also_if_the_language_of_the_section_ch
     assert found[memory["id"]].endswith("mag die See nicht")
 
 
+def test_an_entry_of_an_earlier_day_is_known_unless_the_caller_names_another_day(ada: Session) -> None:
+    first = stored(ada, f"2026-11-18: {SAIL}", tags=["sea"])
+    assert stored(ada)["alreadyKnown"] == f"2026-11-18: {SAIL} #sea"
+    assert stored(ada, f"- {SAIL}!")["id"] == stored(ada, f"2026-11-18: {SAIL}")["id"] == first["id"]
+    assert "alreadyKnown" not in stored(ada, f"2026-11-17: {SAIL}")
+    for day in ("2026-11-18", "2026-11-19", "2026-11-18"):
+        slept = stored(ada, f"On {day} she slept badly")
+    assert "On 2026-11-18" in slept["alreadyKnown"]
+
+
+def test_tags_and_a_priority_that_a_known_memory_lacks_are_named(ada: Session) -> None:
+    def warnings(**fields: object) -> list[str]:
+        meta = ok(ada, "memory.store", content=SAIL, category="fact", **fields)["meta"]
+        return [str(each) for each in meta.get("warnings", ())]
+
+    assert warnings(tags=["Sea"], pursuingPriority=80) == warnings(tags=["sea"]) == warnings() == []
+    [warning] = warnings(tags=["Sea", "baltic"], pursuingPriority=60)
+    assert warning.startswith("Not applied, since the memory stands already: priority 60, #baltic.")
+    assert "insist: true" in warning
+
+
 def test_what_a_person_wrote_is_known_too(garden: Garden, ada: Session) -> None:
     stored(ada, category="fact")
     edit_outside(garden, OVERVIEW, SAIL, "Has two cats")
