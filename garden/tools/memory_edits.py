@@ -71,6 +71,8 @@ class StoreRequest(WriteRequest):
             raise ValueError("a summary has no category")
         if (self.summary_type == "conversation") != (self.chat_id is not None):
             raise ValueError("a summary of a conversation, and no other, needs a chatId")
+        if self.chat_id and re.search(r"[\s()]", self.chat_id):
+            raise ValueError("a chatId may have letters, digits and signs, but no space and no parenthesis")
         return self
 
 

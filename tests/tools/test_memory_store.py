@@ -103,6 +103,9 @@ def test_a_wrong_key_or_field_is_refused_with_what_is_right(ada: Session) -> Non
     assert key_of("monthly", date.fromisoformat(today_in(None))) in refusal(summaryType="monthly")
     assert "chatId" in refusal(summaryType="conversation", periodKey="2026-11-19")
     assert "chatId" in refusal(summaryType="daily", periodKey="2026-11-19", chatId="c")
+    for chat in ("a b", "a(b", "a)"):
+        talk = refusal(summaryType="conversation", periodKey="2026-11-19", chatId=chat)
+        assert "no space and no parenthesis" in talk
     assert "summaryType" in refusal(periodKey="2026-W47")
     assert "category" in refusal(category="fact", summaryType="daily", periodKey="2026-11-19")
     assert "A tag is" in refusal(category="fact", tags=["two words"])
