@@ -8,6 +8,8 @@ from datetime import date
 from typing import Literal, NamedTuple
 
 from garden.grammar.refusals import InvalidInputError
+from garden.home.local_day import today_in
+from garden.writing.services import Services
 
 SummaryType = Literal["conversation", "daily", "weekly", "monthly", "quarterly", "yearly"]
 PERIODS: tuple[SummaryType, ...] = ("daily", "weekly", "monthly", "quarterly", "yearly")
@@ -48,6 +50,12 @@ def check_key(summary_type: SummaryType, key: str, today: date) -> None:
             hint=f"The one for {day.isoformat() if day else 'today'} is {right}.",
             details={"periodKey": right},
         )
+
+
+def due_summaries(services: Services, user_id: str) -> list[DuePeriod]:
+    """The periods of a user that have ended, have entries in the notes, and have no summary yet."""
+    today = date.fromisoformat(today_in(services.timezone))
+    return due_periods(*services.memories.entries(user_id), today)
 
 
 def due_periods(
