@@ -1,7 +1,7 @@
 """`memory.store` and `memory.forget`: one memory more or less in the overview or the notes."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from difflib import get_close_matches
@@ -222,34 +222,22 @@ def forget(call: Call, request: ForgetRequest) -> Reply:
     path, indexing = document_path(call.caller, text), call.services.indexing
     # One that is gone is known by its last text.
     rows = call.services.memories.newest(call.caller.user_id, 1, name=name, paths=[path.text], gone=True)
-    words = full_words(rows[0].text) if rows else []
-
-    def passages(document: Document | None, words: Collection[str] = ()) -> dict[str, NamedPassage]:
-        found = named_passages(document, anchor, indexing.naming, words) if document else []
-        return {each.name: each for each in found}
 
     def edit(_version: int, found: GardenDocument | None) -> Edit:
-        document = found.document if found else None
-        standing = passages(document, words)
-        if name not in standing:
-            standing = passages(document)
-        if document is None or name not in standing:
-            raise _gone(path, anchor, rows, standing.values())
-        return without(document, standing[name])
+        standing = named_passages(found.document, anchor, indexing.naming) if found else []
+        target = next((each for each in standing if each.name == name), None)
+        if found is None or target is None:
+            raise _gone(path, anchor, rows, standing)
+        return without(found.document, target)
 
     def result(plan: Plan) -> dict[str, Any]:
-        before, after, now = plan.applied.before, plan.applied.after, datetime.now(UTC)
-        gone = indexing.changes(path, before, after, 0, now).gone
-        come = indexing.changes(path, after, before, 0, now).gone
-        # Without one of several equal passages it is always the last number that is free: then compare all.
-        if come or "~" in name or gone != (indexing.naming.number(path.text, anchor, name),):
-            kept, stood = passages(after), passages(before)
-            stood.pop(name, None)
-            if [each.text for each in kept.values()] != [each.text for each in stood.values()]:
-                raise PatchConflictError(
-                    "This passage can't be removed alone.",
-                    hint="Change its section with md.patch_section.",
-                )
+        versions, now = (plan.applied.before, plan.applied.after), datetime.now(UTC)
+        stood, kept = (indexing.changes(path, None, each, 0, now).come for each in versions)
+        texts = [(each.anchor, each.text) for each in stood if (each.anchor, each.name) != (anchor, name)]
+        if texts != [(each.anchor, each.text) for each in kept]:
+            raise PatchConflictError(
+                "This passage can't be removed alone.", hint="Change its section with md.patch_section."
+            )
         return {"path": path.text, "anchor": anchor}
 
     intent = intent_of(path, "memory.forget", request, WriteFile(""), "forget")
