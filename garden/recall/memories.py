@@ -76,7 +76,7 @@ def _words(text: str) -> list[str]:
 
 
 def full_words(text: str) -> list[str]:
-    """The words of a memory that all that say the same have."""
+    """The words that every memory which says the same has."""
     words = _words(text)
     return words[1:] if words and words[0] in _PERSONS else words
 
