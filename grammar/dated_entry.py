@@ -4,6 +4,7 @@ import re
 
 _START = re.compile(r"(?P<lead>(?:[-+*][ \t]+)?)(?P<words>.*)", re.DOTALL)
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
+_LEAD = re.compile(rf"[*_]{{0,2}}({_DAY.pattern})[*_]{{0,2}}:?[*_]{{0,2}}\s*")
 # The first line of a fence, a heading, a quote, a table, HTML, an ordered list, a rule or indented code.
 _BLOCK = re.compile(r"```|~~~|[#>|<]|[0-9]{1,9}[.)](?:[ \t]|$)|[-+*_][-+*_ \t]*$|    |[ \t]*\t", re.MULTILINE)
 
@@ -19,3 +20,9 @@ def dated_entry(text: str, day: str) -> str:
     if _BLOCK.match(start["words"]):
         return f"{day}:\n\n{start[0]}"
     return f"{start['lead']}{day}: {start['words'].lstrip()}"
+
+
+def split_day(text: str) -> tuple[str, str]:
+    """The day that an entry, given without its list marker, begins with, or an empty text; and the rest."""
+    lead = _LEAD.match(text)
+    return (lead[1], text[lead.end() :]) if lead else ("", text)

@@ -15,6 +15,8 @@ from garden.events.passages import PassageRow
 from garden.events.recall_reader import FoundPassage
 from garden.files.errors import FileMissingError
 from garden.files.paths import GardenPath
+from garden.grammar.attributes import read_attributes
+from garden.grammar.dated_entry import split_day
 from garden.grammar.lookup import find_section
 from garden.recall.query import RecallQuery
 from garden.recall.recall import recall_of
@@ -27,18 +29,26 @@ _HEAD = (
 )
 # How far each part may fill the block; the next one may use what is left of that.
 _SHARES = (("overview", 0.45), ("summaries", 0.55), ("relevant", 0.8), ("recent", 1.0), ("overview", 1.0))
+# The days on which each thing was said.
+_Given = dict[tuple[str | None, ...], set[str]]
 _HITS_MAX = 50
 # Of the best hit's score; with less, a passage has little to do with the question.
 _SCORE_MIN = 1 / 3
 
 
 class Line(NamedTuple):
-    """A passage of a block; a part is sorted by `order`. Its place is the document and the section."""
+    """A passage of a block; a part is sorted by `order`. Its place is the document and the section.
+
+    What it `says` are its words without tags and priority, and the heading and folder they stand under; its
+    `day` is that of the text or the heading.
+    """
 
     order: tuple[int | str, ...]
     place: str
     id: str
     shown: str
+    says: tuple[str | None, ...]
+    day: str
 
 
 class Block(NamedTuple):
@@ -68,28 +78,35 @@ def make_context(
             if not each.summary_type
         ],
     }
-    text, lines, given = "", list[Line](), set[str]()
+    text, lines, given = "", list[Line](), _Given()
     characters = tokens * CHARACTERS_PER_TOKEN - len(_HEAD)
     for part, share in _SHARES:
-        new = [each for each in parts[part] if each.id not in given]
-        chosen = _fitting(new, int(characters * share) - len(text) - len(part))
+        new = [each for each in parts[part] if not _is_given(each, given)]
+        chosen = _fitting(new, int(characters * share) - len(text) - len(part), given)
         text += _fenced(part, chosen) if chosen else ""
         lines += chosen
-        given.update(each.id for each in chosen)
     omitted = {
-        part: [each.id for each in candidates if each.id not in given] for part, candidates in parts.items()
+        part: [each.id for each in candidates if not _is_given(each, given)]
+        for part, candidates in parts.items()
     }
     return Block(_HEAD + text if lines else "", lines, omitted, found.warnings if found else ())
 
 
-def _fitting(lines: Sequence[Line], room: int) -> list[Line]:
-    """The lines that fit between fences, the first ones first and none cut off, by place."""
+def _is_given(line: Line, given: _Given) -> bool:
+    """Whether the block says it already; on another day it is something else."""
+    days = given.get(line.says, set())
+    return bool(days) and (not line.day or not days.isdisjoint(("", line.day)))
+
+
+def _fitting(lines: Sequence[Line], room: int, given: _Given) -> list[Line]:
+    """The lines that fit between fences, the first ones first and none cut off, by place; none twice."""
     room -= 2 * len(_fence(lines)) + len("\n \n\n")
     chosen: list[Line] = []
     places: set[str] = set()
     for line in lines:
         length = len(line.shown) + (line.place not in places) * (len(line.place) + 1)
-        if length <= room:
+        if length <= room and not _is_given(line, given):
+            given.setdefault(line.says, set()).add(line.day)
             room -= length
             chosen.append(line)
             places.add(line.place)
@@ -132,4 +149,7 @@ def _line(found: PassageRow | FoundPassage, *order: int | str, is_recent: bool =
     shown = "\n    ".join(found.text.splitlines())
     shown = f"- {name} ({context}): {shown}\n" if context else f"- {name}: {shown}\n"
     place = f"{found.path}#{found.anchor}"
-    return Line(order or (place, day, name), place, f"{place}/{name}", shown)
+    (own_day, text), (below, head) = split_day(found.text), split_day(found.heading.partition(" > ")[2])
+    read, about = read_attributes(text), found.path.rpartition("/")[0]
+    says = about, head, read.words or text, read.period_key, read.summary_type
+    return Line(order or (place, day, name), place, f"{place}/{name}", shown, says, own_day or below)

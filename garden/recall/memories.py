@@ -5,25 +5,24 @@ from collections import Counter
 from collections.abc import Collection
 from itertools import islice
 from typing import NamedTuple
-from unicodedata import combining, normalize
+from unicodedata import normalize
 
 from garden.grammar.attributes import read_attributes
 from garden.grammar.document import SECTION_LEVEL, Document, SectionContent
 from garden.grammar.edits import ReplaceSection, WriteFile
 from garden.grammar.lines import flat
-from garden.grammar.passages import words_of
 from garden.passages.extraction import kept_pieces, passages_in
 from garden.passages.naming import Naming
 
-# One text may have such a word more than the other. "A" is none: few friends are fewer than a few.
-_EMPTY = frozenset({
-    "the", "he", "she", "they", "we", "i", "is", "are", "am", "to", "of", "that", "her", "his", "their", "my",
-    "our", "der", "das", "er", "ich", "wir", "le", "les", "il", "elle",
-})  # fmt: skip
+# The one word that may stand in one text alone. Many articles of other languages are pronouns as well.
+_ARTICLE = "the"
+# So may the person at the start: "She wants to sail" is "Wants to sail".
+_PERSONS = frozenset({"he", "she", "i", "ich"})
+_WORD = re.compile(r"[^\W_]+")
 _BULLET = r"[ \t]*(?:(?:[-+*]|[0-9]{1,9}[.)])[ \t]*)?"
 _DIGIT = re.compile("[0-9]")
 # Every sign that is not ordinary punctuation, as in ~~struck out~~.
-_SIGN = re.compile(r"[^\w\s.,;:!\u3001\u3002'\"()\[\]*_`#\u2010-\u2026-]")
+_SIGN = re.compile(r"[^\w\s.,;:!\u3001\u3002'\"()\[\]*_`\u2010-\u2026-]")
 
 
 class NamedPassage(NamedTuple):
@@ -63,42 +62,38 @@ def named_passages(
 
 
 def _holds_all(text: str, words: Collection[str]) -> bool:
-    folded = text.casefold()
-    if not text.isascii():
-        folded = "".join(each for each in normalize("NFKD", folded) if not combining(each))
-    return all(map(folded.__contains__, words))
+    return all(map(_folded(text).__contains__, words))
+
+
+def _folded(text: str) -> str:
+    """A text without its case; accents stay, since they may make another word."""
+    return normalize("NFC", text).lower()
+
+
+def _words(text: str) -> list[str]:
+    words = _WORD.findall(_folded(read_attributes(text).words))
+    return [word for word in words if word != _ARTICLE]
 
 
 def full_words(text: str) -> list[str]:
-    """The words of a memory that are not empty, as they are compared."""
-    return [word.text for word in words_of(read_attributes(text).words) if word.text not in _EMPTY]
+    """The words that every memory which says the same has."""
+    words = _words(text)
+    return words[1:] if words and words[0] in _PERSONS else words
 
 
 def is_same(first: str, second: str) -> bool:
-    """Whether two memories say the same in the same words, but for attributes, form and empty words.
+    """Whether two memories say the same in the same words, but for attributes, form, article and person.
 
-    Another number, name, negation or tense makes another memory: nothing that may contradict is the same.
+    Any other word or accent makes another memory, and so does another sign: nothing that may contradict, or
+    add anything, is the same.
     """
-    texts = [read_attributes(text).words for text in (first, second)]
-    signs = [[sign for word in text.casefold().split() for sign in _signs(word)] for text in texts]
-    words = [[word.text for word in words_of(text)] for text in texts]
-    full = [[word for word in each if word not in _EMPTY] for each in words]
-    if signs[0] != signs[1] or full[0] != full[1]:
+    texts = [_folded(read_attributes(text).words) for text in (first, second)]
+    signs = [[sign for word in text.split() for sign in _signs(word)] for text in texts]
+    if signs[0] != signs[1] or full_words(first) != full_words(second):
         return False
-    # "He left" and "she left" differ, though both words are empty.
-    runs = zip(*map(_empty_runs, words), strict=True)
-    return all(first <= second or second <= first for first, second in runs)
-
-
-def _empty_runs(words: list[str]) -> list[Counter[str]]:
-    """The empty words before each full word, and after the last."""
-    runs = [Counter[str]()]
-    for word in words:
-        if word in _EMPTY:
-            runs[-1][word] += 1
-        else:
-            runs.append(Counter())
-    return runs
+    # "He left" and "she left" differ.
+    words = _words(first), _words(second)
+    return words[0] == words[1] or len(words[0]) != len(words[1])
 
 
 def _signs(word: str) -> list[str]:

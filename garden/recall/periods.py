@@ -8,6 +8,8 @@ from datetime import date
 from typing import Literal, NamedTuple
 
 from garden.grammar.refusals import InvalidInputError
+from garden.home.local_day import today_in
+from garden.writing.services import Services
 
 SummaryType = Literal["conversation", "daily", "weekly", "monthly", "quarterly", "yearly"]
 PERIODS: tuple[SummaryType, ...] = ("daily", "weekly", "monthly", "quarterly", "yearly")
@@ -38,7 +40,7 @@ def key_of(summary_type: str, day: date) -> str:
 
 def check_key(summary_type: SummaryType, key: str, today: date) -> None:
     """Refuse a key that is not in its one form, and name the right one."""
-    day = _first_day(key)
+    day = _day_in(key)
     right = key_of(summary_type, day or today)
     if key != right or day is None:
         raise InvalidInputError(
@@ -48,6 +50,12 @@ def check_key(summary_type: SummaryType, key: str, today: date) -> None:
             hint=f"The one for {day.isoformat() if day else 'today'} is {right}.",
             details={"periodKey": right},
         )
+
+
+def due_summaries(services: Services, user_id: str) -> list[DuePeriod]:
+    """The periods of a user that have ended, have entries in the notes, and have no summary yet."""
+    today = date.fromisoformat(today_in(services.timezone))
+    return due_periods(*services.memories.entries(user_id), today)
 
 
 def due_periods(
@@ -66,12 +74,15 @@ def due_periods(
     return [DuePeriod(*period, count) for period, count in found.items()]
 
 
-def _first_day(key: str) -> date | None:
-    """The first day of a period, in any of the forms that people write; None if there is no such period."""
+def _day_in(key: str) -> date | None:
+    """The first day of a period, in any of the forms that people write; None if there is no such period.
+
+    For a week its Thursday, which is in the month and the year that the week belongs to.
+    """
     if found := _PERIOD.fullmatch(key.strip()):
-        year, week, quarter, month, day = (int(each or 0) for each in found.groups())
+        year, week, quarter, month, day = found.groups()
         with suppress(ValueError):
             if week:
-                return date.fromisocalendar(year, week, 1)
-            return date(year, month or max(quarter * 3 - 2, 1), day or 1)
+                return date.fromisocalendar(int(year), int(week), 4)
+            return date(int(year), int(month or int(quarter or 1) * 3 - 2), int(day or 1))
     return None

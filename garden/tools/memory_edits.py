@@ -1,7 +1,7 @@
 """`memory.store` and `memory.forget`: one memory more or less in the overview or the notes."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from difflib import get_close_matches
@@ -14,7 +14,7 @@ from garden.events.wire import Wire
 from garden.files.paths import GardenPath
 from garden.grammar.apply import apply
 from garden.grammar.attributes import read_attributes, with_attributes, with_period
-from garden.grammar.dated_entry import dated_entry
+from garden.grammar.dated_entry import dated_entry, split_day
 from garden.grammar.document import Document
 from garden.grammar.edits import AppendItem, AppendToFile, CreateDocument, CurateList, Edit, WriteFile
 from garden.grammar.refusals import (
@@ -71,6 +71,8 @@ class StoreRequest(WriteRequest):
             raise ValueError("a summary has no category")
         if (self.summary_type == "conversation") != (self.chat_id is not None):
             raise ValueError("a summary of a conversation, and no other, needs a chatId")
+        if self.chat_id and re.search(r"[\s()]", self.chat_id):
+            raise ValueError("a chatId may have letters, digits and signs, but no space and no parenthesis")
         return self
 
 
@@ -101,13 +103,17 @@ class Forgotten(Wire):
 
 @dataclass(frozen=True)
 class Wish:
-    """A memory to store: the id of its section's anchor, and the text of its item or entry."""
+    """A memory to store: the id of its section's anchor, and the text of its item or entry.
+
+    `own` is that text without the day that the store has set.
+    """
 
     call: Call
     request: StoreRequest
     path: GardenPath
     section: str
     text: str
+    own: str
 
     @property
     def edit(self) -> Edit:
@@ -122,9 +128,10 @@ class Wish:
             (each for each in document.sections if each.anchor and each.anchor.id == self.section), None
         )
         naming, period = self.call.services.indexing.naming, read_attributes(self.text)[3:]
-        words = [period[1].casefold()] if period[1] else full_words(self.text)
+        words = [period[1].casefold()] if period[1] else full_words(self.own)
         for each in named_passages(document, section.name, naming, words) if section else ():
-            if read_attributes(each.text)[3:] == period if period[0] else is_same(each.text, self.text):
+            text = each.text if self.own == self.text else split_day(each.text)[1]
+            if read_attributes(each.text)[3:] == period if period[0] else is_same(text, self.own):
                 return each
         return None
 
@@ -151,13 +158,28 @@ class Wish:
         known = self.known(before) if before and plan.unchanged else None
         if known is not None:
             return {**self._place(known.content.name, known.name), "alreadyKnown": known.text}
-        come = self.call.services.indexing.changes(self.path, before, after, 0, datetime.now(UTC)).come
-        for row in come:
-            if row.text.partition("\n")[0] in self.text:
+        changes, now = self.call.services.indexing.changes, datetime.now(UTC)
+        # Rows that stood before may come again, for instance in another language.
+        new = changes(self.path, after, before, 0, now).gone
+        for row in changes(self.path, before, after, 0, now).come:
+            if row.passage in new and row.text.partition("\n")[0] in self.text:
                 return self._place(row.anchor, row.name)
         raise PatchConflictError(
             "These words make no item or entry.", hint="Begin with a sentence, or use fs.append."
         )
+
+    def left_out(self, known: str | None) -> Iterator[str]:
+        """Warn of the attributes that the memory known already does not have."""
+        new, old = read_attributes(self.text), read_attributes(known or "")
+        tags = {tag.casefold() for tag in old.tags}
+        names = [f"#{tag}" for tag in new.tags if tag.casefold() not in tags]
+        if new.priority not in (None, old.priority):
+            names.insert(0, f"priority {new.priority}")
+        if known and names:
+            yield (
+                f"Not applied, since the memory stands already: {', '.join(names)}. Change that one with "
+                "md.patch_section, or send insist: true to store this one beside it."
+            )
 
     def _place(self, anchor: str, name: str) -> dict[str, Any]:
         path = self.path.text
@@ -169,7 +191,9 @@ def store(call: Call, request: StoreRequest) -> Reply:
     wish = _wish(call, request)
     op = "append_file" if wish.section == "inbox" else "append_item"
     intent = intent_of(wish.path, "memory.store", request, wish.edit, op)
-    return _carry_out(call, request, replace(intent, under_lock=wish.edit_under_lock), wish.result)
+    reply = _carry_out(call, request, replace(intent, under_lock=wish.edit_under_lock), wish.result)
+    left_out = wish.left_out(reply.result.get("alreadyKnown"))
+    return replace(reply, warnings=(*reply.warnings, *left_out))
 
 
 def _carry_out(call: Call, request: WriteRequest, intent: Intent, result: Callable[[Plan], Any]) -> Reply:
@@ -183,13 +207,13 @@ def _wish(call: Call, request: StoreRequest) -> Wish:
     text = with_attributes(request.content.strip(), tags, request.pursuing_priority)
     if request.category is not None:
         path = GardenPath.document_of(user, "overview")
-        return Wish(call, request, path, CATEGORIES[request.category], text)
+        return Wish(call, request, path, CATEGORIES[request.category], text, text)
     notes = GardenPath.document_of(user, "notes")
     if request.summary_type is None:
-        return Wish(call, request, notes, "inbox", dated_entry(text, today))
+        return Wish(call, request, notes, "inbox", dated_entry(text, today), text)
     check_key(request.summary_type, key := request.period_key or "", date.fromisoformat(today))
     text = with_period(text, request.summary_type, key, request.chat_id)
-    return Wish(call, request, notes, "summaries", text)
+    return Wish(call, request, notes, "summaries", text, text)
 
 
 def forget(call: Call, request: ForgetRequest) -> Reply:
@@ -198,34 +222,22 @@ def forget(call: Call, request: ForgetRequest) -> Reply:
     path, indexing = document_path(call.caller, text), call.services.indexing
     # One that is gone is known by its last text.
     rows = call.services.memories.newest(call.caller.user_id, 1, name=name, paths=[path.text], gone=True)
-    words = full_words(rows[0].text) if rows else []
-
-    def passages(document: Document | None, words: Collection[str] = ()) -> dict[str, NamedPassage]:
-        found = named_passages(document, anchor, indexing.naming, words) if document else []
-        return {each.name: each for each in found}
 
     def edit(_version: int, found: GardenDocument | None) -> Edit:
-        document = found.document if found else None
-        standing = passages(document, words)
-        if name not in standing:
-            standing = passages(document)
-        if document is None or name not in standing:
-            raise _gone(path, anchor, rows, standing.values())
-        return without(document, standing[name])
+        standing = named_passages(found.document, anchor, indexing.naming) if found else []
+        target = next((each for each in standing if each.name == name), None)
+        if found is None or target is None:
+            raise _gone(path, anchor, rows, standing)
+        return without(found.document, target)
 
     def result(plan: Plan) -> dict[str, Any]:
-        before, after, now = plan.applied.before, plan.applied.after, datetime.now(UTC)
-        gone = indexing.changes(path, before, after, 0, now).gone
-        come = indexing.changes(path, after, before, 0, now).gone
-        # Without one of several equal passages it is always the last number that is free: then compare all.
-        if come or "~" in name or gone != (indexing.naming.number(path.text, anchor, name),):
-            kept, stood = passages(after), passages(before)
-            stood.pop(name, None)
-            if [each.text for each in kept.values()] != [each.text for each in stood.values()]:
-                raise PatchConflictError(
-                    "This passage can't be removed alone.",
-                    hint="Change its section with md.patch_section.",
-                )
+        versions, now = (plan.applied.before, plan.applied.after), datetime.now(UTC)
+        stood, kept = (indexing.changes(path, None, each, 0, now).come for each in versions)
+        texts = [(each.anchor, each.text) for each in stood if (each.anchor, each.name) != (anchor, name)]
+        if texts != [(each.anchor, each.text) for each in kept]:
+            raise PatchConflictError(
+                "This passage can't be removed alone.", hint="Change its section with md.patch_section."
+            )
         return {"path": path.text, "anchor": anchor}
 
     intent = intent_of(path, "memory.forget", request, WriteFile(""), "forget")
@@ -272,7 +284,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         "Tags and priority are written into the item: Wants to sail the Baltic (priority: 80) #sailing. The "
         "document is made if it is missing. A memory that stands in its section in the same words comes back "
         "as alreadyKnown and is not stored again, unless you insist; one that differs in a number, a name or "
-        "a negation is stored beside it.",
+        "a negation is stored beside it. The day of an entry counts only if you begin with one.",
         StoreRequest,
         Stored,
         store,

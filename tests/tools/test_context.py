@@ -137,6 +137,29 @@ def test_a_budget_is_kept_by_leaving_out_whole_passages_and_says_which(grown: Se
     assert long not in block["text"]
 
 
+def test_a_block_says_each_thing_once(grown: Session, garden: Garden) -> None:
+    edit_outside(garden, NOTES, "- 2026-11-03:", "- Lives in Lund\n- 2026-11-04: slept badly\n- 2026-11-03:")
+    goals = ["Lives in Lund (priority: 80) #home"]
+    ok(
+        grown,
+        "md.curate_list",
+        path=OVERVIEW,
+        sectionAnchor="life_goals",
+        ops="append",
+        items=goals,
+        reason="So.",
+    )
+    ok(grown, "fs.append", path=NOTES, text="- 2026-11-06: Lives in Lund\n\n### Tove\n\n- Lives in Lund")
+    ok(grown, "md.curate_list", path=CRITIC, sectionAnchor="needs", ops="append", items=goals, reason="So.")
+    block = result(grown, "memory.context", tokens=1000, query="Who lives in Lund?")
+    assert block["text"].count("Lives in Lund") == 3
+    assert texts(block)["overview"] == ["Lives in Lund", "Has two sisters", "Mends sails"]
+    assert texts(block)["relevant"] == ["Lives in Lund", *goals]
+    recent = {"2026-11-03: slept badly", "2026-11-04: slept badly", "2026-11-05: slept well"}
+    assert set(texts(block)["recent"]) == recent
+    assert block["omitted"] == []
+
+
 def test_a_budget_below_the_floor_is_refused(grown: Session) -> None:
     assert "100" in refused(grown, "memory.context", "invalid_input", tokens=99)["message"]
 

@@ -103,6 +103,9 @@ def test_a_wrong_key_or_field_is_refused_with_what_is_right(ada: Session) -> Non
     assert key_of("monthly", date.fromisoformat(today_in(None))) in refusal(summaryType="monthly")
     assert "chatId" in refusal(summaryType="conversation", periodKey="2026-11-19")
     assert "chatId" in refusal(summaryType="daily", periodKey="2026-11-19", chatId="c")
+    for chat in ("a b", "a(b", "a)"):
+        talk = refusal(summaryType="conversation", periodKey="2026-11-19", chatId=chat)
+        assert "no space and no parenthesis" in talk
     assert "summaryType" in refusal(periodKey="2026-W47")
     assert "category" in refusal(category="fact", summaryType="daily", periodKey="2026-11-19")
     assert "A tag is" in refusal(category="fact", tags=["two words"])
@@ -123,6 +126,39 @@ def test_the_same_memory_is_shown_and_stored_only_by_insisting(garden: Garden, a
     assert beside["id"] == f"{first['id']}~2"
     assert "alreadyKnown" not in stored(ada, "No longer wants to sail the Baltic", category="life-goal")
     assert file_of(garden, OVERVIEW).read_text().count("sail the Baltic") == 4
+
+
+@pytest.mark.parametrize("fields", [{"category": "fact"}, {}])
+def test_the_id_is_that_of_the_new_memory_also_if_the_language_of_the_section_changes(
+    garden: Garden, ada: Session, fields: dict[str, str]
+) -> None:
+    plant(ada, NOTES)
+    stored(ada, "Anna", category="fact")
+    ok(ada, "fs.append", path=NOTES, text=f"{today_in(garden.settings.timezone)}:")
+    memory = stored(ada, "Anna ist mit der F\u00e4hre nach Kiel und mag die See nicht", **fields)
+    found = {each["id"]: each["text"] for each in result(ada, "memory.list")["memories"]}
+    assert found[memory["id"]].endswith("mag die See nicht")
+
+
+def test_an_entry_of_an_earlier_day_is_known_unless_the_caller_names_another_day(ada: Session) -> None:
+    first = stored(ada, f"2026-11-18: {SAIL}", tags=["sea"])
+    assert stored(ada)["alreadyKnown"] == f"2026-11-18: {SAIL} #sea"
+    assert stored(ada, f"- {SAIL}!")["id"] == stored(ada, f"2026-11-18: {SAIL}")["id"] == first["id"]
+    assert "alreadyKnown" not in stored(ada, f"2026-11-17: {SAIL}")
+    for day in ("2026-11-18", "2026-11-19", "2026-11-18"):
+        slept = stored(ada, f"On {day} she slept badly")
+    assert "On 2026-11-18" in slept["alreadyKnown"]
+
+
+def test_tags_and_a_priority_that_a_known_memory_lacks_are_named(ada: Session) -> None:
+    def warnings(**fields: object) -> list[str]:
+        meta = ok(ada, "memory.store", content=SAIL, category="fact", **fields)["meta"]
+        return [str(each) for each in meta.get("warnings", ())]
+
+    assert warnings(tags=["Sea"], pursuingPriority=80) == warnings(tags=["sea"]) == warnings() == []
+    [warning] = warnings(tags=["Sea", "baltic"], pursuingPriority=60)
+    assert warning.startswith("Not applied, since the memory stands already: priority 60, #baltic.")
+    assert "insist: true" in warning
 
 
 def test_what_a_person_wrote_is_known_too(garden: Garden, ada: Session) -> None:

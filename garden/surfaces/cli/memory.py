@@ -141,16 +141,11 @@ def due(context: typer.Context, user: common.User = None, as_json: common.AsJson
 
     Example: garden summaries due
     """
-    from datetime import date
-
-    from garden.home.local_day import today_in
-    from garden.recall.periods import due_periods
+    from garden.recall.periods import due_summaries
     from garden.surfaces.cli.render import say, show_json, show_table
 
     with open_desk(context, user) as desk:
-        services = desk.garden.services
-        today = date.fromisoformat(today_in(services.timezone))
-        periods = due_periods(*services.memories.entries(desk.user), today)
+        periods = due_summaries(desk.garden.services, desk.user)
     if as_json:
         show_json([each._asdict() for each in periods])
     elif periods:

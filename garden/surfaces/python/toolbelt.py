@@ -461,7 +461,8 @@ class MemoryTools(Family):
         Tags and priority are written into the item: Wants to sail the Baltic (priority: 80)
         #sailing. The document is made if it is missing. A memory that stands in its section in the
         same words comes back as alreadyKnown and is not stored again, unless you insist; one that
-        differs in a number, a name or a negation is stored beside it.
+        differs in a number, a name or a negation is stored beside it. The day of an entry counts
+        only if you begin with one.
         """
         return self._run("memory.store", locals())
 
