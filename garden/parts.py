@@ -16,6 +16,8 @@ from garden.events.recall_reader import RecallReader
 from garden.events.store import EventStore
 from garden.events.tokens import TokenStore
 from garden.events.verifier import Verifier
+from garden.recall.embedders import load_embedder
+from garden.recall.embedders.names import configured_name
 from garden.recall.recall import Recall
 from garden.writing.adoption import DriftAdopter
 from garden.writing.erased_text import ErasedText
@@ -34,7 +36,6 @@ from garden.writing.write_path import WritePath
 
 if TYPE_CHECKING:
     from garden.home.settings import Settings
-    from garden.recall.embedders import Embedder
 
 
 def writing_parts(
@@ -79,10 +80,10 @@ def writing_parts(
 
 def recall_parts(settings: "Settings", pools: Mapping[str, Pool]) -> dict[str, Any]:
     """Make recall; it loads numpy and a model when it is first used."""
-
-    def load() -> "Embedder":
-        from garden.recall.embedders import load_embedder
-
-        return load_embedder(settings)
-
-    return {"recall": Recall(RecallReader(pools["readers"]), load)}
+    return {
+        "recall": Recall(
+            RecallReader(pools["readers"]),
+            lambda: load_embedder(settings),
+            name_embedder=lambda: configured_name(settings.recall),
+        )
+    }

@@ -18,6 +18,7 @@ from garden.grammar.errors import GardenError
 from garden.home.logs import get_logger
 from garden.home.settings import Upkeep as Intervals
 from garden.recall.backlog import passage_counts
+from garden.recall.embedders import EmbedderUnavailableError
 from garden.recall.rebuilding import documents_behind, rebuild
 from garden.recall.recall import recall_of
 from garden.upkeep.reconciliation import (
@@ -210,10 +211,24 @@ def _index_documents(services: Services) -> Iterator[JobCounts]:
 
 
 def _embed_passages(services: Services) -> Iterator[JobCounts]:
+    recall, failure = recall_of(services), None
+    for user_id in services.maintenance.users() if recall.embedder_name else ():
+        try:
+            yield from _embed_user(services, user_id)
+        except EmbedderUnavailableError as error:
+            # It may be about this user's texts. The last one is raised, so the log has one entry.
+            failure = error
+            yield JobCounts()
+    if failure:
+        raise failure
+
+
+def _embed_user(services: Services, user_id: str) -> Iterator[JobCounts]:
     recall = recall_of(services)
-    for user_id in services.maintenance.users() if (name := recall.embedder_name) else ():
-        while passage_counts(services, user_id, name)["waiting"] and (count := recall.embed_waiting(user_id)):
-            yield JobCounts(embedded=count)
+    while passage_counts(services, user_id, recall.embedder_name)["waiting"] and (
+        count := recall.embed_waiting(user_id)
+    ):
+        yield JobCounts(embedded=count)
 
 
 def _count(
