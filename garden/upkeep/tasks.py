@@ -12,14 +12,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
+from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
 from garden.home.logs import get_logger
 from garden.home.settings import Upkeep as Intervals
+from garden.passages.extraction import ANALYSIS
 from garden.recall.backlog import passage_counts
 from garden.recall.embedders import EmbedderUnavailableError
-from garden.recall.rebuilding import documents_behind, rebuild
+from garden.recall.rebuilding import rebuild
 from garden.recall.recall import recall_of
 from garden.upkeep.reconciliation import (
     Reconciliation,
@@ -38,6 +40,7 @@ JobCounts = Counter[str]
 
 _LOG = "garden.upkeep"
 _FIRST_WAIT_SECONDS_MAX = 600
+_REST_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Job:
 def jobs(intervals: Intervals) -> Mapping[str, Job]:
     """Jobs by name; a caller that repeats them must keep them, because they remember what they have seen."""
     stalled = timedelta(seconds=intervals.stalled_seconds)
-    seen, logged = Seen(), _LoggedFindings()
+    seen, logged, rests = Seen(), _LoggedFindings(), dict[str, _Rest]()
     every = (
         Job(
             "sweep",
@@ -72,7 +75,7 @@ def jobs(intervals: Intervals) -> Mapping[str, Job]:
             at_start=False,
         ),
         Job("verify", intervals.verify_seconds, _verify_all, at_start=False),
-        Job("index", intervals.index_seconds, _index_documents),
+        Job("index", intervals.index_seconds, lambda services: _index_documents(services, rests)),
         Job("embed", intervals.embed_seconds, _embed_passages, at_start=False),
     )
     return {job.name: job for job in every}
@@ -204,10 +207,25 @@ def _verify_all(services: Services) -> Iterator[JobCounts]:
         yield JobCounts(events=verdict.events, faults=len(verdict.faults))
 
 
-def _index_documents(services: Services) -> Iterator[JobCounts]:
-    for path in documents_behind(services):
-        done = rebuild(services, path, services.recovery_path.store)
-        yield JobCounts({"refused" if done.problem else "indexed": 1})
+class _Rest(NamedTuple):
+    """How long a document that was refused at a version rests, and when that ends."""
+
+    version: int
+    seconds: float
+    end: float
+
+
+def _index_documents(services: Services, rests: dict[str, _Rest]) -> Iterator[JobCounts]:
+    """A refusal may pass, or be for good; so a refused document rests twice as long each time."""
+    for path, version in services.passages.unindexed(None, ANALYSIS).items():
+        now, rest = time.monotonic(), rests.get(path)
+        if rest is None or rest.version != version:
+            rest = _Rest(version, _REST_SECONDS, now)
+        if now >= rest.end:
+            done = rebuild(services, GardenPath(path), services.recovery_path.store)
+            if done.problem:
+                rests[path] = _Rest(version, 2 * rest.seconds, now + rest.seconds)
+            yield JobCounts({"refused" if done.problem else "indexed": 1})
 
 
 def _embed_passages(services: Services) -> Iterator[JobCounts]:

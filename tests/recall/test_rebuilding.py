@@ -13,9 +13,11 @@ from garden.events.store import EventStore
 from garden.events.stream import LockedStream
 from garden.files.paths import GardenPath
 from garden.home.settings import Upkeep
+from garden.recall.history import History
 from garden.recall.rebuilding import documents_behind, rebuild, recalled_documents
 from garden.recall.verification import verify
 from garden.session import Session
+from garden.upkeep import tasks
 from garden.upkeep.tasks import jobs, run_job
 from tests.recall.rows import change_rows, stored_rows
 from tests.support.gardens import CRITIC, NOTES, edit_outside, file_of, ok, plant
@@ -123,6 +125,24 @@ def test_a_home_from_before_recall_heals_by_itself(garden: Garden) -> None:
     assert run_job(index, garden.services) == {}
     assert faults(garden) == []
     assert {row[1] for row in before if row[3] is None} < {row[1] for row in stored_rows(garden)}
+
+
+def test_a_refused_document_rests_until_it_is_written_again(
+    garden: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(ada(garden), NOTES)
+    change_rows(garden)
+    index = jobs(Upkeep())["index"]
+    with monkeypatch.context() as patched:
+        patched.setattr(History, "follow", lambda *_: None)
+        assert run_job(index, garden.services) == {"refused": 1}
+        assert run_job(index, garden.services) == {}
+        write(ada(garden), NOTES, "slept long")
+        assert run_job(index, garden.services) == {"refused": 1}
+        monkeypatch.setattr(tasks, "_REST_SECONDS", 0)
+        write(ada(garden), NOTES, "slept well")
+        assert run_job(index, garden.services) == {"refused": 1}
+    assert run_job(index, garden.services) == {"indexed": 1}
 
 
 def test_what_is_written_during_rebuilds_is_not_lost(garden: Garden) -> None:
