@@ -56,14 +56,14 @@ class Recall:
         before, index = live.index, live.refresh()
         if embedder and embedder.is_local and self._embed_waiting(user_id, index, embedder, WAITING_MAX):
             index = live.refresh()
+        if index is not before:
+            self._indexes.evict(index.size - before.size)
         if live.behind:
             warnings.append(f"Documents that are not indexed yet, so only partly searched: {live.behind}.")
         if query.as_of is not None:
             index = live.at(query.as_of)
         if embedder and (waiting := len(index.waiting)):
             warnings.append(f"Passages without a vector yet, found by their words alone: {waiting}.")
-        if index is not before:
-            self._indexes.evict(index.size - before.size)
         words = query_words(query.query, index.languages)
         matches = matches_of(index, words, user_id.replace("_", "-").split("-"))
         vector = _question_vector(index, query, matches, embedder, warnings)
