@@ -85,14 +85,14 @@ def sought_text(index: Index, matches: Sequence[Match]) -> str:
 def ranked(index: Index, matches: Sequence[Match], wishes: Wishes, limit: int) -> Ranked:
     """The best passages for a question; of equal ones, those with the lower number come first."""
     weights = _Weights(index, wishes)
-    signals = {name: weights[name] * signal for name, signal in _lexical(index, matches, wishes).items()}
-    lexical = sum(signals.values(), np.zeros(len(index.numbers), np.float32))
+    words = {name: weights[name] * signal for name, signal in _lexical(index, matches, wishes).items()}
+    lexical = sum(words.values(), np.zeros(len(index.numbers), np.float32))
     cosines, nearness = _cosines(index, lexical, wishes)
     if len(index.waiting) and nearness.any():
         # Until it has its vector, a passage counts as near in meaning as in its words.
-        nearness = np.where(index.embedded, nearness, lexical / weights["lexical"])
-    signals["cosine"] = weights["cosine"] * nearness
-    base = lexical + signals["cosine"]
+        nearness = np.where(index.embedded, nearness, lexical)
+    signals = {"cosine": weights["cosine"] * nearness}
+    base = weights["lexical"] * lexical + signals["cosine"]
     signals["neighbours"] = _lent(index, base, weights)
     signals["lead"] = weights["lead"] * _spoken(index, matches)
     score = base + signals["neighbours"] + signals["lead"]
@@ -103,21 +103,25 @@ def ranked(index: Index, matches: Sequence[Match], wishes: Wishes, limit: int) -
     if wishes.min_similarity is not None:
         allowed &= np.nan_to_num(cosines, nan=-1) >= wishes.min_similarity
     places = np.flatnonzero(allowed & (score >= _nth_best(score * allowed, _COMPARED)))
-    parts = {name: signal[places] for name, signal in signals.items()}
+    parts = {name: signal[places] * weights["lexical"][places] for name, signal in words.items()}
+    parts |= {name: signal[places] for name, signal in signals.items()}
     parts["section"] = weights["section"][places] * _best_of_run(index, base, places)
     combined = sum(parts.values(), np.zeros(len(places), np.float32))
     best = np.lexsort((index.numbers[places], -combined.round(_DIGITS)))[:limit]
     return Ranked(
         places[best].astype(np.int32),
-        (lexical[places] / weights["lexical"][places])[best],
+        lexical[places][best].clip(max=1),
         cosines[places][best],
-        combined[best],
+        combined[best].clip(max=1),
         {name: part[best] for name, part in parts.items()},
     )
 
 
 class _Weights:
-    """The weight of each signal for each passage; in a profile, all of them together make 1."""
+    """The weight of each signal for each passage, where those of words are shares of `lexical`.
+
+    In a profile, all weights together make 1.
+    """
 
     def __init__(self, index: Index, wishes: Wishes) -> None:
         self._is_talk, self._has_talk = index.is_talk, index.is_talk.any()
@@ -139,15 +143,15 @@ class _Weights:
 
 def _profile(name: str, wishes: Wishes) -> Mapping[str, Any]:
     given = profiles()[name]
-    lexical = sum(given[each] for each in _LEXICAL)
-    factor = 1 if wishes.lexical_weight is None else wishes.lexical_weight / lexical
+    words = sum(given[each] for each in _LEXICAL)
+    lexical = words if wishes.lexical_weight is None else wishes.lexical_weight
     cosine = given["cosine"] if wishes.semantic_weight is None else wishes.semantic_weight
-    weights = {each: given[each] * factor for each in _LEXICAL} | {"cosine": cosine}
     lent = 1 + sum(given["above"]) + sum(given["below"]) + given["section"]
     beside = {each: given[each] for each in ("lead", "day") if each == "lead" or wishes.time}
-    total = (sum(weights.values()) * lent + sum(beside.values()) or 1.0) / given["scale"]
-    shares = {each: weight / total for each, weight in (weights | beside).items()}
-    return {**given, **shares, "lexical": lexical * factor / total or 1.0}
+    total = ((lexical + cosine) * lent + sum(beside.values()) or 1.0) / given["scale"]
+    shares = {"lexical": lexical, "cosine": cosine, **beside}
+    of_words = {each: given[each] / words for each in _LEXICAL}
+    return {**given, **of_words, **{each: weight / total for each, weight in shares.items()}}
 
 
 def _match(index: Index, word: QueryWord) -> Match:
