@@ -166,6 +166,13 @@ def test_names_in_the_heading_of_a_talk_do_not_hide_who_speaks() -> None:
     assert search(index, "exam Jonas").signals["lead"].any()
 
 
+def test_headings_count_for_the_bytes_that_an_index_takes() -> None:
+    lines = [f"2026-03-01: Osk: tea {number}" for number in range(50)]
+    rows = rows_of(PATHS[0], lines).values()
+    titled = [row._replace(heading=f"{number} {'x' * 1000}") for number, row in enumerate(rows)]
+    assert index_of(titled, set(), None, set()).size > notes(*lines).size + 50 * 1400
+
+
 def test_equal_scores_come_in_the_order_of_their_numbers() -> None:
     same = found(notes(*(f"2026-03-01: Osk: tea {'x' * n}" for n in range(1, 6))), "tea")
     assert same == sorted(same, key=lambda each: (-each[1], each[0]))
