@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from garden.files.paths import GardenPath
 from garden.passages.words import word_hashes
-from garden.recall.segment import Flags, Floats, Group, Ints, Numbers, Rows, Segment, joined, sign_codes
+from garden.recall.segment import Columns, Flags, Floats, Group, Ints, Numbers, Segment, joined, sign_codes
 
 _DELTA_PASSAGES_MIN = 2000
 _DELTA_SHARE = 8
@@ -77,7 +77,7 @@ class Index:
         self.below[self.above[linked]] = linked
 
     @classmethod
-    def of(cls, rows: Rows, groups: Groups) -> "Index":
+    def of(cls, rows: Columns, groups: Groups) -> "Index":
         """The index of these passages."""
         count = len(rows.numbers)
         empty = rows.only(np.zeros(count, np.bool_))
@@ -115,7 +115,7 @@ class Index:
         owners = np.repeat(np.arange(len(words)), [len(each) for each in words])
         return np.concatenate([*words, np.empty(0, np.uint32)]), owners
 
-    def changed(self, rows: Rows, gone: Numbers, dropped: Collection[str] = ()) -> "Index":
+    def changed(self, rows: Columns, gone: Numbers, dropped: Collection[str] = ()) -> "Index":
         """The index after these passages came and those, or all of some paths, went."""
         base, delta = self.made_of
         paths = np.array([group.path in dropped for group in self.all_groups.all], np.bool_)

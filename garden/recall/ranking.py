@@ -27,7 +27,7 @@ _DIGITS = 5
 _LEXICAL = ("bm25", "coverage")
 
 
-class Match(NamedTuple):
+class WordMatch(NamedTuple):
     """A word of a question, and the passages that have it; as a name, it is `leading` some of them."""
 
     word: QueryWord
@@ -64,7 +64,7 @@ def profiles() -> Mapping[str, Any]:
     return tomllib.loads(resources.files("garden.recall").joinpath("weights.toml").read_text("utf-8"))
 
 
-def matches_of(index: Index, words: Sequence[QueryWord], owner: Collection[str] = ()) -> list[Match]:
+def matches_of(index: Index, words: Sequence[QueryWord], owner: Collection[str] = ()) -> list[WordMatch]:
     """Where the words of a question are found, without stop words unless there are no others.
 
     The owner's own name says nothing in a garden about the owner, except of who speaks.
@@ -75,14 +75,14 @@ def matches_of(index: Index, words: Sequence[QueryWord], owner: Collection[str] 
     return spoken if any(each.idf for each in spoken) else matches
 
 
-def sought_text(index: Index, matches: Sequence[Match]) -> str:
+def sought_text(index: Index, matches: Sequence[WordMatch]) -> str:
     """The words that say most: no names of speakers, and none that is everywhere."""
     many = _EVERYWHERE_SHARE * len(index)
     rare = [each for each in matches if len(each.places) <= many and not len(each.leading) and each.idf]
     return " ".join(each.word.text for each in rare or matches)
 
 
-def ranked(index: Index, matches: Sequence[Match], wishes: Wishes, limit: int) -> Ranked:
+def ranked(index: Index, matches: Sequence[WordMatch], wishes: Wishes, limit: int) -> Ranked:
     """The best passages for a question; of equal ones, those with the lower number come first."""
     weights = _Weights(index, wishes)
     words = {name: weights[name] * signal for name, signal in _lexical(index, matches, wishes).items()}
@@ -154,15 +154,15 @@ def _profile(name: str, wishes: Wishes) -> Mapping[str, Any]:
     return {**given, **of_words, **{each: weight / total for each, weight in shares.items()}}
 
 
-def _match(index: Index, word: QueryWord) -> Match:
+def _match(index: Index, word: QueryWord) -> WordMatch:
     places, counts = index.postings(word.hashes)
     idf = math.log1p((len(index) - len(places) + 0.5) / (len(places) + 0.5))
     leading = places[is_one_of(index.leads[places], word.hashes)]
     is_name = len(leading) >= max(_LEADING_MIN, _LEADING_SHARE * len(places))
-    return Match(word, places, counts, idf, leading if is_name else leading[:0])
+    return WordMatch(word, places, counts, idf, leading if is_name else leading[:0])
 
 
-def _lexical(index: Index, matches: Sequence[Match], wishes: Wishes) -> dict[str, Floats]:
+def _lexical(index: Index, matches: Sequence[WordMatch], wishes: Wishes) -> dict[str, Floats]:
     bm25, coverage = (np.zeros(len(index.numbers), np.float32) for _ in range(2))
     mass = sum(match.idf for match in matches if len(match.places)) or 1.0
     damping = index.relative_lengths * np.float32(_K1 * _B) + np.float32(_K1 * (1 - _B))
@@ -204,7 +204,7 @@ def _lent(index: Index, base: Floats, weights: _Weights) -> Floats:
     return lent
 
 
-def _spoken(index: Index, matches: Sequence[Match]) -> Floats:
+def _spoken(index: Index, matches: Sequence[WordMatch]) -> Floats:
     spoken = np.zeros(len(index.numbers), np.float32)
     for match in matches:
         spoken[match.leading] = 1

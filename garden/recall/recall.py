@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from garden.recall.embedders import Embedder
     from garden.recall.index import Index
     from garden.recall.live import LiveIndex, LiveIndexes
-    from garden.recall.ranking import Match, Ranked
+    from garden.recall.ranking import Ranked, WordMatch
     from garden.recall.segment import Flags, Floats
     from garden.writing.services import Services
 
@@ -175,7 +175,7 @@ def _is_wanted(query: RecallQuery, path: str, anchor: str, kind: str | None) -> 
 def _question_vector(
     index: "Index",
     query: RecallQuery,
-    matches: "Sequence[Match]",
+    matches: "Sequence[WordMatch]",
     embedder: "Embedder | None",
     warnings: list[str],
 ) -> "Floats | None":
