@@ -1,6 +1,7 @@
 """The parts of an open garden that read events, record, write and recover, connected to one another."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from garden.events.attempts import Attempts
@@ -80,10 +81,5 @@ def writing_parts(
 
 def recall_parts(settings: "Settings", pools: Mapping[str, Pool]) -> dict[str, Any]:
     """Make recall; it loads numpy and a model when it is first used."""
-    return {
-        "recall": Recall(
-            RecallReader(pools["readers"]),
-            lambda: load_embedder(settings),
-            name_embedder=lambda: configured_name(settings.recall),
-        )
-    }
+    load, name = partial(load_embedder, settings), partial(configured_name, settings.recall)
+    return {"recall": Recall(RecallReader(pools["readers"]), load, name_embedder=name)}

@@ -118,10 +118,7 @@ def ranked(index: Index, matches: Sequence[WordMatch], wishes: Wishes, limit: in
 
 
 class _Weights:
-    """The weight of each signal for each passage, where those of words are shares of `lexical`.
-
-    In a profile, all weights together make 1.
-    """
+    """The weight of each signal for each passage; those of words are shares of the weight `lexical`."""
 
     def __init__(self, index: Index, wishes: Wishes) -> None:
         self._is_talk, self._has_talk = index.is_talk, index.is_talk.any()

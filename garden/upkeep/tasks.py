@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
@@ -41,6 +41,8 @@ JobCounts = Counter[str]
 _LOG = "garden.upkeep"
 _FIRST_WAIT_SECONDS_MAX = 600
 _REST_SECONDS = 60.0
+# How long a document rests that was refused at a version, and when that ends.
+_Rests = dict[tuple[str, int], tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Job:
 def jobs(intervals: Intervals) -> Mapping[str, Job]:
     """Jobs by name; a caller that repeats them must keep them, because they remember what they have seen."""
     stalled = timedelta(seconds=intervals.stalled_seconds)
-    seen, logged, rests = Seen(), _LoggedFindings(), dict[str, _Rest]()
+    seen, logged, rests = Seen(), _LoggedFindings(), _Rests()
     every = (
         Job(
             "sweep",
@@ -207,24 +209,14 @@ def _verify_all(services: Services) -> Iterator[JobCounts]:
         yield JobCounts(events=verdict.events, faults=len(verdict.faults))
 
 
-class _Rest(NamedTuple):
-    """How long a document that was refused at a version rests, and when that ends."""
-
-    version: int
-    seconds: float
-    end: float
-
-
-def _index_documents(services: Services, rests: dict[str, _Rest]) -> Iterator[JobCounts]:
+def _index_documents(services: Services, rests: _Rests) -> Iterator[JobCounts]:
     """A refusal may pass, or be for good; so a refused document rests twice as long each time."""
-    for path, version in services.passages.unindexed(None, ANALYSIS).items():
-        now, rest = time.monotonic(), rests.get(path)
-        if rest is None or rest.version != version:
-            rest = _Rest(version, _REST_SECONDS, now)
-        if now >= rest.end:
-            done = rebuild(services, GardenPath(path), services.recovery_path.store)
+    for document in services.passages.unindexed(None, ANALYSIS).items():
+        seconds, end = rests.get(document, (_REST_SECONDS, 0.0))
+        if (now := time.monotonic()) >= end:
+            done = rebuild(services, GardenPath(document[0]), services.recovery_path.store)
             if done.problem:
-                rests[path] = _Rest(version, 2 * rest.seconds, now + rest.seconds)
+                rests[document] = 2 * seconds, now + seconds
             yield JobCounts({"refused" if done.problem else "indexed": 1})
 
 

@@ -101,11 +101,8 @@ def test_a_text_that_is_refused_is_found_by_its_words_and_not_sent_again(
     use(written, "small/1")
     assert embed(written) == {"embedded": 3}
     assert embed(written) == {}
-    cosines = {
-        hit.row.text: hit.semantic
-        for hit in recall_of(written.services).search("ada", RecallQuery(query="line")).hits
-    }
-    assert cosines == {"line 0": pytest.approx(1), "line 1": 0, "line 2": pytest.approx(1)}
+    hits = recall_of(written.services).search("ada", RecallQuery(query="line")).hits
+    assert {hit.row.text: round(hit.semantic or 0) for hit in hits} == {"line 0": 1, "line 1": 0, "line 2": 1}
 
 
 def test_a_failure_loses_no_vector_and_holds_up_no_other_user(
@@ -114,11 +111,10 @@ def test_a_failure_loses_no_vector_and_holds_up_no_other_user(
     ben = written.session("ben")
     plant(ben, "users/ben/notes.md")
     write(ben, "users/ben/notes.md", "a line")
-    take, calls = RemoteEmbedder.embed, list[int]()
+    take, failures = RemoteEmbedder.embed, iter([False, True, False])
 
     def fail_once(self: RemoteEmbedder, texts: Sequence[str]) -> "NDArray[np.float32]":
-        calls.append(len(texts))
-        if len(calls) == 2:
+        if next(failures):
             raise EmbedderUnavailableError("HTTP 500")
         return take(self, texts)
 
