@@ -74,11 +74,11 @@ class PassageStore:
         """Remove everything that recall keeps of a user."""
         self._do(user_id, {}, "forget_user")
 
-    def unindexed(self, user_id: str | None, analysis: int) -> list[str]:
-        """List documents whose rows are not of their newest version, or by older rules than these."""
+    def unindexed(self, user_id: str | None, analysis: int) -> dict[str, int]:
+        """The newest versions of documents whose rows are not of it, or by older rules than these."""
         values = {"user_id": user_id, "analysis": analysis}
         found = self._pool.fetch("maintainer", "passages", "unindexed", values, prepare=False)
-        return [row["path"] for row in found]
+        return {row["path"]: row["version"] for row in found}
 
     def live_rows(self, user_id: str, path: str) -> list[StandingPassage]:
         """The rows of a document's present text."""

@@ -1,6 +1,7 @@
 """The parts of an open garden that read events, record, write and recover, connected to one another."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from garden.events.attempts import Attempts
@@ -16,6 +17,8 @@ from garden.events.recall_reader import RecallReader
 from garden.events.store import EventStore
 from garden.events.tokens import TokenStore
 from garden.events.verifier import Verifier
+from garden.recall.embedders import load_embedder
+from garden.recall.embedders.names import configured_name
 from garden.recall.recall import Recall
 from garden.writing.adoption import DriftAdopter
 from garden.writing.erased_text import ErasedText
@@ -34,7 +37,6 @@ from garden.writing.write_path import WritePath
 
 if TYPE_CHECKING:
     from garden.home.settings import Settings
-    from garden.recall.embedders import Embedder
 
 
 def writing_parts(
@@ -79,10 +81,5 @@ def writing_parts(
 
 def recall_parts(settings: "Settings", pools: Mapping[str, Pool]) -> dict[str, Any]:
     """Make recall; it loads numpy and a model when it is first used."""
-
-    def load() -> "Embedder":
-        from garden.recall.embedders import load_embedder
-
-        return load_embedder(settings)
-
-    return {"recall": Recall(RecallReader(pools["readers"]), load)}
+    load, name = partial(load_embedder, settings), partial(configured_name, settings.recall)
+    return {"recall": Recall(RecallReader(pools["readers"]), load, name_embedder=name)}

@@ -12,7 +12,8 @@ from garden.events.passages import PassageRow
 from garden.home.settings import Settings
 from garden.passages.words import query_words
 from garden.recall.days import named_time
-from garden.recall.embedders import Embedder, load_embedder, quantize
+from garden.recall.embedders import Embedder, load_embedder
+from garden.recall.embedders.vectors import quantize
 from garden.recall.index import Groups, Index
 from garden.recall.ranking import Wishes, matches_of, profiles, ranked, sought_text
 from garden.recall.recall import embedded_text

@@ -41,7 +41,7 @@ from garden.recall_passages
 where user_id = %(user_id)s and path = %(path)s and until is null;
 
 -- name: unindexed
-select d.path
+select d.path, d.version
 from garden.documents as d
 left join garden.recall_documents as r on r.user_id = d.user_id and r.path = d.path
 where (%(user_id)s::text is null or d.user_id = %(user_id)s)

@@ -27,7 +27,7 @@ _MONTH = rf"(?P<month>{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})\b\.?"
 _DAY, _YEAR = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|\.)?(?!\d)", r"(?P<year>(?:19|20)\d\d)(?!\d)"
 # A name alone may be another word; so a number or a preposition must stand beside it.
 _TIMES = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    re.compile(pattern)
     for pattern in (
         rf"\b{_YEAR}-(?P<month>\d\d)(?:-{_DAY})?",
         rf"{_YEAR}年(?:(?P<month>\d\d?)月)?(?:(?P<day>\d\d?)日)?",
@@ -51,11 +51,13 @@ class NamedTime(NamedTuple):
 
 def named_time(question: str) -> NamedTime | None:
     """The first time that a question names."""
+    # A pattern that ignores case would take a dotless i for an i, and read a month that is none.
+    words = question.lower()
     for pattern in _TIMES:
-        if found := pattern.search(question):
+        if found := pattern.search(words):
             parts = found.groupdict()
             named = (parts.get("year"), parts.get("month"), parts.get("day"))
-            return NamedTime(*(_NUMBERS.get(each.lower()) or int(each) if each else None for each in named))
+            return NamedTime(*(_NUMBERS.get(each) or int(each) if each else None for each in named))
     return None
 
 

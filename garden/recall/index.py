@@ -2,17 +2,20 @@
 
 from collections.abc import Collection
 from functools import cached_property
+from sys import getsizeof
 
 import numpy as np
 from numpy.typing import NDArray
 
 from garden.files.paths import GardenPath
 from garden.passages.words import word_hashes
-from garden.recall.segment import Flags, Floats, Group, Ints, Numbers, Rows, Segment, joined, sign_codes
+from garden.recall.segment import Columns, Flags, Floats, Group, Ints, Numbers, Segment, joined, sign_codes
 
 _DELTA_PASSAGES_MIN = 2000
 _DELTA_SHARE = 8
 _DAY_BITS = 32
+# What Python keeps of a group beside its strings and words; the words stand there again to be searched.
+_GROUP_BYTES, _WORD_COPIES = 400, 4
 # Names come again after a few turns.
 _TURNS, _TALK_MIN, _TALK_SHARE = 4, 8, 0.6
 
@@ -25,6 +28,7 @@ class Groups:
         self.kinds: list[str | None] = []
         self.words: list[NDArray[np.uint32]] = []
         self._numbers: dict[Group, int] = {}
+        self.size = 0
 
     def number_of(self, group: Group) -> int:
         """The number of a group, which is added if it is new."""
@@ -35,6 +39,7 @@ class Groups:
             self.words.append(np.frombuffer(word_hashes(title, group.language), "<u4"))
             self.all.append(group)
             self._numbers[group] = len(self.all) - 1
+            self.size += _GROUP_BYTES + sum(map(getsizeof, group)) + _WORD_COPIES * self.words[-1].nbytes
         return self._numbers[group]
 
     def forget(self, paths: Collection[str]) -> None:
@@ -72,7 +77,7 @@ class Index:
         self.below[self.above[linked]] = linked
 
     @classmethod
-    def of(cls, rows: Rows, groups: Groups) -> "Index":
+    def of(cls, rows: Columns, groups: Groups) -> "Index":
         """The index of these passages."""
         count = len(rows.numbers)
         empty = rows.only(np.zeros(count, np.bool_))
@@ -90,7 +95,7 @@ class Index:
     def size(self) -> int:
         """The bytes that it takes in memory."""
         own = (value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
-        return sum(own) + sum(each.size for each in self.made_of)
+        return sum(own) + sum(each.size for each in self.made_of) + self.all_groups.size
 
     @cached_property
     def relative_lengths(self) -> Floats:
@@ -110,7 +115,7 @@ class Index:
         owners = np.repeat(np.arange(len(words)), [len(each) for each in words])
         return np.concatenate([*words, np.empty(0, np.uint32)]), owners
 
-    def changed(self, rows: Rows, gone: Numbers, dropped: Collection[str] = ()) -> "Index":
+    def changed(self, rows: Columns, gone: Numbers, dropped: Collection[str] = ()) -> "Index":
         """The index after these passages came and those, or all of some paths, went."""
         base, delta = self.made_of
         paths = np.array([group.path in dropped for group in self.all_groups.all], np.bool_)

@@ -4,7 +4,7 @@ import ctypes
 from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import datetime
-from threading import RLock
+from threading import Lock, RLock
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from garden.recall.segment import rows_of_sections
 _GROWN_MAX = 16 * 1024 * 1024
 # What an index takes beside its arrays.
 _BYTES_MIN = 20_480
+# An index of the past counts for no limit, and takes most memory while it is made: so there is one at a time.
+_MAKING_PAST = Lock()
 
 
 class LiveIndex:
@@ -54,9 +56,10 @@ class LiveIndex:
             return self.index
 
     def at(self, time: datetime) -> Index:
-        """The index of what stood at a time."""
-        look = self._reader.look(self._user_id, NOTHING_SEEN, self._embedder, at=time)
-        return _index_of(look.sections, self._dimensions)
+        """The index of what stood at a time, made anew for each question."""
+        with _MAKING_PAST:
+            look = self._reader.look(self._user_id, NOTHING_SEEN, self._embedder, at=time)
+            return _index_of(look.sections, self._dimensions)
 
     def _start_over(self) -> None:
         self._seen, self._news, self._generations, self.behind = NOTHING_SEEN, None, {}, 0

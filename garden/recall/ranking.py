@@ -27,7 +27,7 @@ _DIGITS = 5
 _LEXICAL = ("bm25", "coverage")
 
 
-class Match(NamedTuple):
+class WordMatch(NamedTuple):
     """A word of a question, and the passages that have it; as a name, it is `leading` some of them."""
 
     word: QueryWord
@@ -64,7 +64,7 @@ def profiles() -> Mapping[str, Any]:
     return tomllib.loads(resources.files("garden.recall").joinpath("weights.toml").read_text("utf-8"))
 
 
-def matches_of(index: Index, words: Sequence[QueryWord], owner: Collection[str] = ()) -> list[Match]:
+def matches_of(index: Index, words: Sequence[QueryWord], owner: Collection[str] = ()) -> list[WordMatch]:
     """Where the words of a question are found, without stop words unless there are no others.
 
     The owner's own name says nothing in a garden about the owner, except of who speaks.
@@ -75,24 +75,24 @@ def matches_of(index: Index, words: Sequence[QueryWord], owner: Collection[str] 
     return spoken if any(each.idf for each in spoken) else matches
 
 
-def sought_text(index: Index, matches: Sequence[Match]) -> str:
+def sought_text(index: Index, matches: Sequence[WordMatch]) -> str:
     """The words that say most: no names of speakers, and none that is everywhere."""
     many = _EVERYWHERE_SHARE * len(index)
     rare = [each for each in matches if len(each.places) <= many and not len(each.leading) and each.idf]
     return " ".join(each.word.text for each in rare or matches)
 
 
-def ranked(index: Index, matches: Sequence[Match], wishes: Wishes, limit: int) -> Ranked:
+def ranked(index: Index, matches: Sequence[WordMatch], wishes: Wishes, limit: int) -> Ranked:
     """The best passages for a question; of equal ones, those with the lower number come first."""
     weights = _Weights(index, wishes)
-    signals = {name: weights[name] * signal for name, signal in _lexical(index, matches, wishes).items()}
-    lexical = sum(signals.values(), np.zeros(len(index.numbers), np.float32))
+    words = {name: weights[name] * signal for name, signal in _lexical(index, matches, wishes).items()}
+    lexical = sum(words.values(), np.zeros(len(index.numbers), np.float32))
     cosines, nearness = _cosines(index, lexical, wishes)
     if len(index.waiting) and nearness.any():
         # Until it has its vector, a passage counts as near in meaning as in its words.
-        nearness = np.where(index.embedded, nearness, lexical / weights["lexical"])
-    signals["cosine"] = weights["cosine"] * nearness
-    base = lexical + signals["cosine"]
+        nearness = np.where(index.embedded, nearness, lexical)
+    signals = {"cosine": weights["cosine"] * nearness}
+    base = weights["lexical"] * lexical + signals["cosine"]
     signals["neighbours"] = _lent(index, base, weights)
     signals["lead"] = weights["lead"] * _spoken(index, matches)
     score = base + signals["neighbours"] + signals["lead"]
@@ -103,21 +103,22 @@ def ranked(index: Index, matches: Sequence[Match], wishes: Wishes, limit: int) -
     if wishes.min_similarity is not None:
         allowed &= np.nan_to_num(cosines, nan=-1) >= wishes.min_similarity
     places = np.flatnonzero(allowed & (score >= _nth_best(score * allowed, _COMPARED)))
-    parts = {name: signal[places] for name, signal in signals.items()}
+    parts = {name: signal[places] * weights["lexical"][places] for name, signal in words.items()}
+    parts |= {name: signal[places] for name, signal in signals.items()}
     parts["section"] = weights["section"][places] * _best_of_run(index, base, places)
     combined = sum(parts.values(), np.zeros(len(places), np.float32))
     best = np.lexsort((index.numbers[places], -combined.round(_DIGITS)))[:limit]
     return Ranked(
         places[best].astype(np.int32),
-        (lexical[places] / weights["lexical"][places])[best],
+        lexical[places][best].clip(max=1),
         cosines[places][best],
-        combined[best],
+        combined[best].clip(max=1),
         {name: part[best] for name, part in parts.items()},
     )
 
 
 class _Weights:
-    """The weight of each signal for each passage; in a profile, all of them together make 1."""
+    """The weight of each signal for each passage; those of words are shares of the weight `lexical`."""
 
     def __init__(self, index: Index, wishes: Wishes) -> None:
         self._is_talk, self._has_talk = index.is_talk, index.is_talk.any()
@@ -139,26 +140,26 @@ class _Weights:
 
 def _profile(name: str, wishes: Wishes) -> Mapping[str, Any]:
     given = profiles()[name]
-    lexical = sum(given[each] for each in _LEXICAL)
-    factor = 1 if wishes.lexical_weight is None else wishes.lexical_weight / lexical
+    words = sum(given[each] for each in _LEXICAL)
+    lexical = words if wishes.lexical_weight is None else wishes.lexical_weight
     cosine = given["cosine"] if wishes.semantic_weight is None else wishes.semantic_weight
-    weights = {each: given[each] * factor for each in _LEXICAL} | {"cosine": cosine}
     lent = 1 + sum(given["above"]) + sum(given["below"]) + given["section"]
     beside = {each: given[each] for each in ("lead", "day") if each == "lead" or wishes.time}
-    total = (sum(weights.values()) * lent + sum(beside.values()) or 1.0) / given["scale"]
-    shares = {each: weight / total for each, weight in (weights | beside).items()}
-    return {**given, **shares, "lexical": lexical * factor / total or 1.0}
+    total = ((lexical + cosine) * lent + sum(beside.values()) or 1.0) / given["scale"]
+    shares = {"lexical": lexical, "cosine": cosine, **beside}
+    of_words = {each: given[each] / words for each in _LEXICAL}
+    return {**given, **of_words, **{each: weight / total for each, weight in shares.items()}}
 
 
-def _match(index: Index, word: QueryWord) -> Match:
+def _match(index: Index, word: QueryWord) -> WordMatch:
     places, counts = index.postings(word.hashes)
     idf = math.log1p((len(index) - len(places) + 0.5) / (len(places) + 0.5))
     leading = places[is_one_of(index.leads[places], word.hashes)]
     is_name = len(leading) >= max(_LEADING_MIN, _LEADING_SHARE * len(places))
-    return Match(word, places, counts, idf, leading if is_name else leading[:0])
+    return WordMatch(word, places, counts, idf, leading if is_name else leading[:0])
 
 
-def _lexical(index: Index, matches: Sequence[Match], wishes: Wishes) -> dict[str, Floats]:
+def _lexical(index: Index, matches: Sequence[WordMatch], wishes: Wishes) -> dict[str, Floats]:
     bm25, coverage = (np.zeros(len(index.numbers), np.float32) for _ in range(2))
     mass = sum(match.idf for match in matches if len(match.places)) or 1.0
     damping = index.relative_lengths * np.float32(_K1 * _B) + np.float32(_K1 * (1 - _B))
@@ -200,7 +201,7 @@ def _lent(index: Index, base: Floats, weights: _Weights) -> Floats:
     return lent
 
 
-def _spoken(index: Index, matches: Sequence[Match]) -> Floats:
+def _spoken(index: Index, matches: Sequence[WordMatch]) -> Floats:
     spoken = np.zeros(len(index.numbers), np.float32)
     for match in matches:
         spoken[match.leading] = 1

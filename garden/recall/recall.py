@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from garden.events.recall_reader import FoundPassage, RecallReader
 from garden.files.paths import GardenPath
+from garden.recall.embedders import EmbedderUnavailableError
 from garden.recall.query import Hit, Recalled, RecallQuery, category_of
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from garden.recall.embedders import Embedder
     from garden.recall.index import Index
     from garden.recall.live import LiveIndex, LiveIndexes
-    from garden.recall.ranking import Match, Ranked
+    from garden.recall.ranking import Ranked, WordMatch
     from garden.recall.segment import Flags, Floats
     from garden.writing.services import Services
 
@@ -33,9 +34,15 @@ class Recall:
     """Ranked search over the gardens of all users; the index of each is kept apart from the others."""
 
     def __init__(
-        self, reader: RecallReader, load_embedder: "Callable[[], Embedder]", bytes_max: int = _BYTES_MAX
+        self,
+        reader: RecallReader,
+        load_embedder: "Callable[[], Embedder]",
+        bytes_max: int = _BYTES_MAX,
+        *,
+        name_embedder: "Callable[[], str | None]" = lambda: None,
     ) -> None:
         self._reader, self._load_embedder, self._bytes_max = reader, load_embedder, bytes_max
+        self._name_embedder = name_embedder
 
     def search(self, user_id: str, query: RecallQuery) -> Recalled:
         """Find the best passages of a user's garden."""
@@ -49,14 +56,14 @@ class Recall:
         before, index = live.index, live.refresh()
         if embedder and embedder.is_local and self._embed_waiting(user_id, index, embedder, WAITING_MAX):
             index = live.refresh()
+        if index is not before:
+            self._indexes.evict(index.size - before.size)
         if live.behind:
             warnings.append(f"Documents that are not indexed yet, so only partly searched: {live.behind}.")
         if query.as_of is not None:
             index = live.at(query.as_of)
         if embedder and (waiting := len(index.waiting)):
             warnings.append(f"Passages without a vector yet, found by their words alone: {waiting}.")
-        if index is not before:
-            self._indexes.evict(index.size - before.size)
         words = query_words(query.query, index.languages)
         matches = matches_of(index, words, user_id.replace("_", "-").split("-"))
         vector = _question_vector(index, query, matches, embedder, warnings)
@@ -75,9 +82,8 @@ class Recall:
 
     @property
     def embedder_name(self) -> str | None:
-        """The name of the embedder, if there is one."""
-        embedder = self._embedder([])
-        return embedder.name if embedder else None
+        """The name of the configured embedder, if there is one; it is not loaded for that."""
+        return self._name_embedder()
 
     def embed_waiting(self, user_id: str, limit: int = WAITING_MAX) -> int:
         """Give up to so many passages without a vector theirs; return how many were waiting."""
@@ -97,8 +103,6 @@ class Recall:
         return self._indexes.of(user_id, name, dimensions)
 
     def _embedder(self, warnings: list[str]) -> "Embedder | None":
-        from garden.recall.embedders import EmbedderUnavailableError
-
         try:
             return self._load_embedder()
         except EmbedderUnavailableError as error:
@@ -106,13 +110,14 @@ class Recall:
             return None
 
     def _embed_waiting(self, user_id: str, index: "Index", embedder: "Embedder", limit: int) -> int:
-        from garden.recall.embedders import quantize
+        from garden.recall.embedders.vectors import BATCH_TEXTS, embed_each, quantize
 
-        if found := self._passages(user_id, index.waiting[-limit:].tolist()):
-            texts = [embedded_text(each.text, each.path, each.heading) for each in found]
-            vectors = quantize(embedder.embed(texts))
-            sent = [vector.tobytes() for vector in vectors]
-            self._reader.put_vectors(user_id, [each.passage for each in found], sent, embedder.name)
+        found = self._passages(user_id, index.waiting[-limit:].tolist())
+        for start in range(0, len(found), BATCH_TEXTS):
+            batch = found[start : start + BATCH_TEXTS]
+            texts = [embedded_text(each.text, each.path, each.heading) for each in batch]
+            sent = [vector.tobytes() for vector in quantize(embed_each(embedder, texts))]
+            self._reader.put_vectors(user_id, [each.passage for each in batch], sent, embedder.name)
         return len(found)
 
     def _passages(
@@ -170,11 +175,10 @@ def _is_wanted(query: RecallQuery, path: str, anchor: str, kind: str | None) -> 
 def _question_vector(
     index: "Index",
     query: RecallQuery,
-    matches: "Sequence[Match]",
+    matches: "Sequence[WordMatch]",
     embedder: "Embedder | None",
     warnings: list[str],
 ) -> "Floats | None":
-    from garden.recall.embedders import EmbedderUnavailableError
     from garden.recall.ranking import profiles, sought_text
 
     if embedder is None or not index.embedded.any():

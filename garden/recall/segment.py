@@ -33,7 +33,7 @@ class Group(NamedTuple):
     language: str
 
 
-class Rows(NamedTuple):
+class Columns(NamedTuple):
     """Passages as columns; `words` holds those of all passages, one after the other."""
 
     numbers: Numbers
@@ -45,26 +45,28 @@ class Rows(NamedTuple):
     embedded: Flags
     vectors: NDArray[np.int8]
 
-    def only(self, kept: Flags) -> "Rows":
+    def only(self, kept: Flags) -> "Columns":
         """The rows that are kept."""
         words = self.words[np.repeat(kept, self.lengths)]
         numbers, previous, days, groups, lengths, _, embedded, vectors = self
-        return Rows(
+        return Columns(
             *(numbers[kept], previous[kept], days[kept], groups[kept], lengths[kept]),
             *(words, embedded[kept], vectors[kept]),
         )
 
 
-def joined(parts: Sequence[Rows]) -> Rows:
+def joined(parts: Sequence[Columns]) -> Columns:
     """The rows of several parts, one after the other."""
     # A first reading is large, and comes to nothing else: then it is not copied.
     parts = [part for part in parts if len(part.numbers)] or parts[:1]
-    return Rows._make(np.concatenate(each) for each in zip(*parts, strict=True)) if parts[1:] else parts[0]
+    if not parts[1:]:
+        return parts[0]
+    return Columns._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
 
 def rows_of_sections(
     sections: Iterable["SectionColumns"], group_of: Callable[[Group], int], dimensions: int
-) -> Rows:
+) -> Columns:
     """The rows in what the database returned."""
     found = list(sections)
     numbers = np.frombuffer(b"".join(each.numbers for each in found), ">i8").astype(np.int64)
@@ -73,7 +75,7 @@ def rows_of_sections(
     sent = b"".join(each.vectors or b"" for each in found)
     vectors[embedded] = np.frombuffer(sent, np.int8).reshape(-1, dimensions or 1)
     groups = np.array([group_of(Group(*each[:4])) for each in found], np.int32)
-    return Rows(
+    return Columns(
         numbers,
         np.frombuffer(b"".join(each.previous for each in found), ">i8").astype(np.int64),
         np.frombuffer(b"".join(each.days for each in found), ">i4").astype(np.int32),
@@ -101,7 +103,7 @@ class Segment:
     `codes` the signs of the vectors.
     """
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Columns) -> None:
         self.rows = rows
         self._order = np.argsort(rows.numbers, kind="stable").astype(np.int32)
         self._sorted = rows.numbers[self._order]
@@ -141,7 +143,7 @@ class Segment:
         return self._places[span], self._counts[span]
 
 
-def _leads(rows: Rows) -> NDArray[np.uint32]:
+def _leads(rows: Columns) -> NDArray[np.uint32]:
     days, of_rows = np.unique(rows.days, return_inverse=True)
     dates = np.array([plain_hash(date.fromordinal(day + 1).isoformat()) for day in days.tolist()], np.uint32)
     words = np.append(rows.words, np.zeros(_MARKS_MAX + 1, np.uint32))

@@ -14,11 +14,14 @@ from datetime import timedelta
 from itertools import chain
 from typing import Any
 
+from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
 from garden.home.logs import get_logger
 from garden.home.settings import Upkeep as Intervals
+from garden.passages.extraction import ANALYSIS
 from garden.recall.backlog import passage_counts
-from garden.recall.rebuilding import documents_behind, rebuild
+from garden.recall.embedders import EmbedderUnavailableError
+from garden.recall.rebuilding import rebuild
 from garden.recall.recall import recall_of
 from garden.upkeep.reconciliation import (
     Reconciliation,
@@ -37,6 +40,9 @@ JobCounts = Counter[str]
 
 _LOG = "garden.upkeep"
 _FIRST_WAIT_SECONDS_MAX = 600
+_REST_SECONDS = 60.0
+# How long a document rests that was refused at a version, and when that ends.
+_Rests = dict[tuple[str, int], tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,7 @@ class Job:
 def jobs(intervals: Intervals) -> Mapping[str, Job]:
     """Jobs by name; a caller that repeats them must keep them, because they remember what they have seen."""
     stalled = timedelta(seconds=intervals.stalled_seconds)
-    seen, logged = Seen(), _LoggedFindings()
+    seen, logged, rests = Seen(), _LoggedFindings(), _Rests()
     every = (
         Job(
             "sweep",
@@ -71,7 +77,7 @@ def jobs(intervals: Intervals) -> Mapping[str, Job]:
             at_start=False,
         ),
         Job("verify", intervals.verify_seconds, _verify_all, at_start=False),
-        Job("index", intervals.index_seconds, _index_documents),
+        Job("index", intervals.index_seconds, lambda services: _index_documents(services, rests)),
         Job("embed", intervals.embed_seconds, _embed_passages, at_start=False),
     )
     return {job.name: job for job in every}
@@ -203,17 +209,36 @@ def _verify_all(services: Services) -> Iterator[JobCounts]:
         yield JobCounts(events=verdict.events, faults=len(verdict.faults))
 
 
-def _index_documents(services: Services) -> Iterator[JobCounts]:
-    for path in documents_behind(services):
-        done = rebuild(services, path, services.recovery_path.store)
-        yield JobCounts({"refused" if done.problem else "indexed": 1})
+def _index_documents(services: Services, rests: _Rests) -> Iterator[JobCounts]:
+    """A refusal may pass, or be for good; so a refused document rests twice as long each time."""
+    for document in services.passages.unindexed(None, ANALYSIS).items():
+        seconds, end = rests.get(document, (_REST_SECONDS, 0.0))
+        if (now := time.monotonic()) >= end:
+            done = rebuild(services, GardenPath(document[0]), services.recovery_path.store)
+            if done.problem:
+                rests[document] = 2 * seconds, now + seconds
+            yield JobCounts({"refused" if done.problem else "indexed": 1})
 
 
 def _embed_passages(services: Services) -> Iterator[JobCounts]:
+    recall, failure = recall_of(services), None
+    for user_id in services.maintenance.users() if recall.embedder_name else ():
+        try:
+            yield from _embed_user(services, user_id)
+        except EmbedderUnavailableError as error:
+            # It may be about this user's texts. The last one is raised, so the log has one entry.
+            failure = error
+            yield JobCounts()
+    if failure:
+        raise failure
+
+
+def _embed_user(services: Services, user_id: str) -> Iterator[JobCounts]:
     recall = recall_of(services)
-    for user_id in services.maintenance.users() if (name := recall.embedder_name) else ():
-        while passage_counts(services, user_id, name)["waiting"] and (count := recall.embed_waiting(user_id)):
-            yield JobCounts(embedded=count)
+    while passage_counts(services, user_id, recall.embedder_name)["waiting"] and (
+        count := recall.embed_waiting(user_id)
+    ):
+        yield JobCounts(embedded=count)
 
 
 def _count(

@@ -12,7 +12,7 @@ from garden.events.reader import EventReader
 from garden.events.recall_reader import NOTHING_SEEN, RecallReader
 from garden.home.settings import Upkeep
 from garden.recall.backlog import Backlog, backlog
-from garden.recall.embedders import EmbedderUnavailableError
+from garden.recall.embedders import EmbedderUnavailableError, TextsRefusedError, vectors
 from garden.recall.query import RecallQuery
 from garden.recall.recall import Recall, recall_of
 from garden.upkeep.tasks import JobCounts, jobs, run_job
@@ -58,7 +58,7 @@ def use(garden: Garden, name: str | None) -> None:
         return RemoteEmbedder(garden, name)
 
     garden.services.load()
-    garden.services.recall = Recall(RecallReader(garden.pools["readers"]), load)
+    garden.services.recall = Recall(RecallReader(garden.pools["readers"]), load, name_embedder=lambda: name)
 
 
 def embed(garden: Garden) -> JobCounts:
@@ -85,6 +85,44 @@ def test_without_an_embedder_nothing_is_done_and_nothing_fails(written: Garden) 
     use(written, None)
     assert embed(written) == {}
     assert backlog(written.services, "ada").embedder is None
+
+
+def test_a_text_that_is_refused_is_found_by_its_words_and_not_sent_again(
+    written: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take = RemoteEmbedder.embed
+
+    def refuse(self: RemoteEmbedder, texts: Sequence[str]) -> "NDArray[np.float32]":
+        if any("line 1" in text for text in texts):
+            raise TextsRefusedError("HTTP 400")
+        return take(self, texts)
+
+    monkeypatch.setattr(RemoteEmbedder, "embed", refuse)
+    use(written, "small/1")
+    assert embed(written) == {"embedded": 3}
+    assert embed(written) == {}
+    hits = recall_of(written.services).search("ada", RecallQuery(query="line")).hits
+    assert {hit.row.text: round(hit.semantic or 0) for hit in hits} == {"line 0": 1, "line 1": 0, "line 2": 1}
+
+
+def test_a_failure_loses_no_vector_and_holds_up_no_other_user(
+    written: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ben = written.session("ben")
+    plant(ben, "users/ben/notes.md")
+    write(ben, "users/ben/notes.md", "a line")
+    take, failures = RemoteEmbedder.embed, iter([False, True, False])
+
+    def fail_once(self: RemoteEmbedder, texts: Sequence[str]) -> "NDArray[np.float32]":
+        if next(failures):
+            raise EmbedderUnavailableError("HTTP 500")
+        return take(self, texts)
+
+    monkeypatch.setattr(RemoteEmbedder, "embed", fail_once)
+    monkeypatch.setattr(vectors, "BATCH_TEXTS", 1)
+    use(written, "small/1")
+    assert embed(written) == {"embedded": 1, "failed": 1}
+    assert [backlog(written.services, user_id).waiting for user_id in ("ada", "ben")] == [2, 0]
 
 
 def test_documents_without_rows_are_counted_and_named_in_a_warning(written: Garden) -> None:

@@ -1,11 +1,15 @@
 """A question that names a time prefers what is of that time, and what was written down soon after."""
 
+import re
+import sys
 from datetime import date
+from itertools import product
+from string import ascii_lowercase
 
 import numpy as np
 import pytest
 
-from garden.recall.days import NamedTime, closeness, named_time
+from garden.recall.days import _NUMBERS, NamedTime, closeness, named_time
 
 
 @pytest.mark.parametrize(
@@ -19,6 +23,7 @@ from garden.recall.days import NamedTime, closeness, named_time
         ("2024年11月7日に何がありましたか", (2024, 11, 7)),
         ("the entry of 2024-11-07", (2024, 11, 7)),
         ("How was 1998 different from July 2023?", (2023, 7, None)),
+        ("EN DÉCEMBRE 2024", (2024, 12, None)),
         ("What may I march to, and when?", None),
     ],
 )
@@ -26,6 +31,16 @@ def test_a_time_is_read_in_the_forms_people_write(
     question: str, time: tuple[int | None, int | None, int | None] | None
 ) -> None:
     assert named_time(question) == (NamedTime(*time) if time else None)
+
+
+def test_letters_that_look_or_fold_like_those_of_a_month_are_no_fault() -> None:
+    letters = [chr(code) for code in range(128, sys.maxunicode + 1)]
+    alike = [each for each in letters if re.search("[a-z]", f"{each} {each.casefold()}", re.IGNORECASE)]
+    assert {"\u0130", "\u0131", "\u017f", "\u212a"} < set(alike)
+    for month, letter, like in product(_NUMBERS, ascii_lowercase, alike):
+        if letter in month:
+            named_time(f"in {month.replace(letter, like)} 2024")
+    assert named_time("in apr\u0131l") is named_time("in augu\u017ft 2024") is None
 
 
 def test_the_days_of_a_time_are_closest_and_those_soon_after_half_as_close() -> None:

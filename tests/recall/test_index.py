@@ -166,6 +166,13 @@ def test_names_in_the_heading_of_a_talk_do_not_hide_who_speaks() -> None:
     assert search(index, "exam Jonas").signals["lead"].any()
 
 
+def test_headings_count_for_the_bytes_that_an_index_takes() -> None:
+    lines = [f"2026-03-01: Osk: tea {number}" for number in range(50)]
+    rows = rows_of(PATHS[0], lines).values()
+    titled = [row._replace(heading=f"{number} {'x' * 1000}") for number, row in enumerate(rows)]
+    assert index_of(titled, set(), None, set()).size > notes(*lines).size + 50 * 1400
+
+
 def test_equal_scores_come_in_the_order_of_their_numbers() -> None:
     same = found(notes(*(f"2026-03-01: Osk: tea {'x' * n}" for n in range(1, 6))), "tea")
     assert same == sorted(same, key=lambda each: (-each[1], each[0]))
@@ -185,10 +192,15 @@ def test_min_similarity_keeps_what_is_near_and_was_compared() -> None:
 def test_weights_of_the_question_replace_those_of_the_profile(weights: dict[str, Any]) -> None:
     index = notes(*(f"2026-03-01: Osk: {word}" for word in WORDS), embedded=True)
     wishes = Wishes(index.is_live, vector_of(3).astype(np.float32))._replace(**weights)
-    signals = ranked(index, matches_of(index, query_words("tea exam", {"en"})), wishes, 20).signals
+    best = ranked(index, matches_of(index, query_words("tea exam", {"en"})), wishes, 20)
+    signals = best.signals
     silent = ("cosine",) if "semantic_weight" in weights else ("bm25", "coverage")
     assert not any(signals[name].any() for name in silent)
     assert any(signals[name].any() for name in {"bm25", "coverage", "cosine"} - set(silent))
+    usual = search(index, "tea exam")
+    scores = dict(zip(usual.places.tolist(), usual.lexical.tolist(), strict=True))
+    assert best.lexical.tolist() == [scores.get(place, 0) for place in best.places.tolist()]
+    assert 0.5 < best.lexical.max() <= 1
 
 
 def test_signals_make_up_the_score_and_no_score_exceeds_one() -> None:

@@ -13,6 +13,7 @@ from garden.events.store import EventStore
 from garden.events.stream import LockedStream
 from garden.files.paths import GardenPath
 from garden.home.settings import Upkeep
+from garden.recall.history import History
 from garden.recall.rebuilding import documents_behind, rebuild, recalled_documents
 from garden.recall.verification import verify
 from garden.session import Session
@@ -123,6 +124,19 @@ def test_a_home_from_before_recall_heals_by_itself(garden: Garden) -> None:
     assert run_job(index, garden.services) == {}
     assert faults(garden) == []
     assert {row[1] for row in before if row[3] is None} < {row[1] for row in stored_rows(garden)}
+
+
+def test_a_refused_document_rests_until_it_is_written_again(
+    garden: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(ada(garden), NOTES)
+    change_rows(garden)
+    index = jobs(Upkeep())["index"]
+    with monkeypatch.context() as patched:
+        patched.setattr(History, "follow", lambda *_: None)
+        assert [run_job(index, garden.services) for _ in range(2)] == [{"refused": 1}, {}]
+    write(ada(garden), NOTES, "slept long")
+    assert run_job(index, garden.services) == {"indexed": 1}
 
 
 def test_what_is_written_during_rebuilds_is_not_lost(garden: Garden) -> None:

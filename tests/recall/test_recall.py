@@ -3,9 +3,11 @@
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
+from threading import Lock
 from typing import Any
 
 import pytest
@@ -15,7 +17,9 @@ from garden.events.passages import PassageStore
 from garden.events.recall_reader import RecallReader
 from garden.home.folder import Home
 from garden.recall import index as index_module
+from garden.recall import live
 from garden.recall.embedders import Embedder, EmbedderUnavailableError, load_embedder
+from garden.recall.index import Index
 from garden.recall.live import LiveIndexes
 from garden.recall.query import Recalled, RecallQuery
 from garden.recall.recall import Recall, embedded_text, recall_of
@@ -109,6 +113,25 @@ def test_the_garden_is_asked_as_it_stood(ada: Session, recall: Recall) -> None:
         assert ask(recall, "bees", as_of=before) == ["She keeps bees."]
         assert ask(recall, "bees goats", as_of=datetime(2020, 1, 1, tzinfo=UTC)) == []
     assert ask(recall, "bees goats", as_of=datetime.now(UTC)) == ask(recall, "goats") == ["She keeps goats."]
+
+
+def test_one_index_of_the_past_is_made_at_a_time_and_counts_for_no_limit(
+    ada: Session, recall: Recall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note(ada, "She keeps bees.")
+    assert ask(recall, "bees")
+    make, at_once = live._index_of, Lock()
+
+    def make_slowly(*columns: Any) -> Index:
+        assert at_once.acquire(blocking=False)
+        time.sleep(0.02)
+        at_once.release()
+        return make(*columns)
+
+    monkeypatch.setattr(live, "_index_of", make_slowly)
+    monkeypatch.setattr(LiveIndexes, "evict", lambda *_: pytest.fail("nothing grew"))
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda _: ask(recall, "bees", as_of=datetime.now(UTC)), range(4)))
 
 
 def test_nobody_finds_the_words_of_another(garden: Garden, ada: Session, recall: Recall) -> None:

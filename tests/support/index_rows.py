@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garden.events.passages import PassageRow
-from garden.recall.segment import Group, Rows
+from garden.recall.segment import Columns, Group
 
 
 def rows_of_passages(
     passages: Sequence[PassageRow], group_of: Callable[[Group], int], vectors: NDArray[np.int8]
-) -> Rows:
+) -> Columns:
     """The rows of passages, each with its vector; a vector of zeros stands for none."""
-    return Rows(
+    return Columns(
         np.array([each.passage for each in passages], np.int64),
         np.array([each.previous or 0 for each in passages], np.int64),
         np.array([each.day.toordinal() - 1 for each in passages], np.int32),

@@ -1,24 +1,25 @@
 """Embedders: they turn texts into vectors whose cosine says how near two meanings are."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from threading import Lock
-from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Protocol
 
 from garden.grammar.errors import GardenError
 from garden.home.settings import Recall, Settings
 
-# The mean of a longer text says little, and the time for one text stays bounded.
-TEXT_CHARACTERS = 4000
-_TINY = np.float32(1e-30)
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class EmbedderUnavailableError(GardenError):
     """There are no embeddings; recall goes by the words alone."""
 
     code = "unavailable"
+
+
+class TextsRefusedError(EmbedderUnavailableError):
+    """The embedder takes none of these texts, perhaps because of one of them."""
 
 
 class Embedder(Protocol):
@@ -29,7 +30,7 @@ class Embedder(Protocol):
     # Otherwise it asks over the network, so never call it inside a transaction or a write.
     is_local: bool
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """One row a text, of unit length; zeros for a text without a known word."""
         ...
 
@@ -67,26 +68,3 @@ def _load(recall: Recall) -> Embedder:
 
         return EndpointEmbedder(recall)
     raise EmbedderUnavailableError("Embeddings are switched off.", hint="Set GARDEN_RECALL_EMBEDDER.")
-
-
-def embed_batches(
-    texts: Sequence[str], embed: Callable[[list[str]], NDArray[np.float32]], *, size: int, dimensions: int
-) -> NDArray[np.float32]:
-    """Embed the texts that are not blank, so many at once."""
-    vectors = np.zeros((len(texts), dimensions), np.float32)
-    rows = [row for row, text in enumerate(texts) if text.strip()]
-    for batch in (rows[start : start + size] for start in range(0, len(rows), size)):
-        vectors[batch] = embed([texts[row][:TEXT_CHARACTERS] for row in batch])
-    return unit_rows(vectors)
-
-
-def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The rows at unit length; zeros stay zeros."""
-    units: NDArray[np.float32] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), _TINY)
-    return units
-
-
-def quantize(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
-    """The rows as bytes, each scaled so that its largest magnitude is 127."""
-    scaled: NDArray[np.float32] = vectors / np.abs(vectors).max(axis=1, keepdims=True, initial=_TINY)
-    return np.rint(scaled * 127).astype(np.int8)

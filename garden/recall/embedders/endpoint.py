@@ -8,16 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garden.home.settings import Recall
-from garden.recall.embedders import EmbedderUnavailableError, embed_batches
+from garden.recall.embedders import EmbedderUnavailableError, TextsRefusedError
+from garden.recall.embedders.names import endpoint, endpoint_name
+from garden.recall.embedders.vectors import BATCH_TEXTS, embed_batches
 
-_DEFAULT_URL = "https://api.openai.com/v1"
-_BATCH_TEXTS = 64
 _TIMEOUT = httpx2.Timeout(10, connect=3)
 _PAUSES_SECONDS = (0.5, 2.0, 8.0)
 # A text alone is a question, and its answer goes by words rather than wait.
 _QUESTION_TIMEOUT = httpx2.Timeout(3, connect=1)
 # A service that asks for more has no capacity left; the next round of work tries again.
 _PAUSE_SECONDS_MAX = 20.0
+# Bad request, too large, can't be processed: it may be about the texts.
+_REFUSALS = ("HTTP 400", "HTTP 413", "HTTP 422")
 
 
 class EndpointEmbedder:
@@ -26,12 +28,11 @@ class EndpointEmbedder:
     is_local = False
 
     def __init__(self, recall: Recall, sleep: Callable[[float], None] = time.sleep) -> None:
-        base_url = recall.base_url.get_secret_value() if recall.base_url else _DEFAULT_URL
-        self._url = base_url.rstrip("/") + "/embeddings"
-        self._place = base_url.partition("://")[2].rpartition("@")[2].rstrip("/")
+        base_url, self._place = endpoint(recall)
+        self._url = f"{base_url}/embeddings"
         self._request = {"model": recall.model, "encoding_format": "float"}
         self.dimensions = recall.dimensions
-        self.name = f"{recall.model}@{self._place}/{recall.dimensions}"
+        self.name = endpoint_name(recall)
         key = recall.api_key and recall.api_key.get_secret_value().strip()
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._client = httpx2.Client(headers=headers)
@@ -39,7 +40,7 @@ class EndpointEmbedder:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row a text, of unit length; zeros for a blank text."""
-        return embed_batches(texts, self._ask, size=_BATCH_TEXTS, dimensions=self.dimensions)
+        return embed_batches(texts, self._ask, size=BATCH_TEXTS, dimensions=self.dimensions)
 
     def _ask(self, texts: list[str]) -> NDArray[np.float32]:
         pauses, timeout = (_PAUSES_SECONDS, _TIMEOUT) if len(texts) > 1 else ((), _QUESTION_TIMEOUT)
@@ -73,7 +74,8 @@ class EndpointEmbedder:
 
     def _error(self, problem: str) -> EmbedderUnavailableError:
         """The service's own words stay out of it: they may repeat the key or the texts."""
-        return EmbedderUnavailableError(
+        kind = TextsRefusedError if problem in _REFUSALS else EmbedderUnavailableError
+        return kind(
             f"The embeddings service {self._place} failed: {problem}.",
             hint="Check GARDEN_RECALL_BASE_URL, _API_KEY, _MODEL and _DIMENSIONS, or wait.",
         )

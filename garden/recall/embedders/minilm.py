@@ -1,7 +1,6 @@
 """Sentence embeddings by onnxruntime: all-MiniLM-L6-v2, or a model of the same form, from a folder."""
 
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,9 @@ from numpy.typing import NDArray
 from onnxruntime import InferenceSession
 from tokenizers import Tokenizer
 
-from garden.recall.embedders import EmbedderUnavailableError, embed_batches
+from garden.recall.embedders import EmbedderUnavailableError
+from garden.recall.embedders.names import model_files, model_name
+from garden.recall.embedders.vectors import embed_batches
 
 _TOKENS = 256
 _BATCH_TEXTS = 32
@@ -43,13 +44,13 @@ class MiniLmEmbedder:
 
 
 def load_minilm(folder: Path | None) -> MiniLmEmbedder:
-    """Load `model.onnx` and `tokenizer.json`; the name is a hash of both, so each model has its own."""
+    """Load `model.onnx` and `tokenizer.json` from a folder."""
     if folder is None:
         raise EmbedderUnavailableError("No folder with a model is set.", hint=_HINT)
     try:
-        model, words = (folder / "model.onnx").read_bytes(), (folder / "tokenizer.json").read_bytes()
-        name = f"onnx-{sha256(model + words).hexdigest()[:12]}/1"
-        embedder = MiniLmEmbedder(InferenceSession(model), Tokenizer.from_buffer(words), name)
+        model, words = model_files(folder)
+        session, tokenizer = InferenceSession(model), Tokenizer.from_buffer(words)
+        embedder = MiniLmEmbedder(session, tokenizer, model_name(model, words))
         embedder.embed(["A model of another form fails here, not in an answer."])
     except Exception as error:  # noqa: BLE001 - neither library has a narrower class for a bad file
         raise EmbedderUnavailableError(f"No model loads from {folder}: {error}.", hint=_HINT) from None

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from garden.recall.embedders import TEXT_CHARACTERS, EmbedderUnavailableError, unit_rows
+from garden.recall.embedders import EmbedderUnavailableError, names
+from garden.recall.embedders.vectors import TEXT_CHARACTERS, unit_rows
 
 _SHAPE = (32000, 256)
 _WORD_START = "▁"
@@ -24,7 +25,7 @@ _WORD = re.compile(r"[^\s▁]{1,64}")
 class StaticEmbedder:
     """Looks up the pieces of each word; no model runs."""
 
-    name = "wordllama-l2-256/1"
+    name = names.STATIC
     dimensions = _SHAPE[1]
     is_local = True
 

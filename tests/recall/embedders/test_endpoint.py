@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from garden.home.settings import Recall
 from garden.recall.embedders import EmbedderUnavailableError
 from garden.recall.embedders.endpoint import EndpointEmbedder
+from garden.recall.embedders.vectors import embed_each
 
 _KEY = "sk-fictional-0123456789"
 Reply = tuple[int, dict[str, str], str]
@@ -95,6 +96,7 @@ def test_a_question_is_asked_once_since_someone_waits_for_its_answer(embedder: E
         ([(500, {}, "")] * 9, 4, "HTTP 500"),
         ([(0, {}, "")] * 9, 4, "RemoteProtocolError"),
         ([(429, {"Retry-After": "3600"}, "")] * 9, 1, "HTTP 429"),
+        ([(400, {}, "")] * 9, 1, "HTTP 400"),
         ([(401, {}, f"Incorrect key {_KEY}")] * 9, 1, "HTTP 401"),
         ([(301, {"Location": "http://127.0.0.1:1/"}, "")] * 9, 1, "HTTP 301"),
     ],
@@ -110,6 +112,17 @@ def test_it_gives_up_in_the_end_and_at_once_where_waiting_does_not_help(
         f"{refusal.value!r} {refusal.value.hint} {refusal.value.__context__!r} {embedder!r} {embedder.name}"
     )
     assert _KEY not in shown
+
+
+def test_a_refused_text_gets_zeros_unless_every_text_is_refused(embedder: EndpointEmbedder) -> None:
+    well: Reply = (200, {}, vectors(["3"]))
+    refused: Reply = (400, {}, "")
+    Service.replies[:] = [(413, {}, ""), well, refused, well]
+    assert embed_each(embedder, ["3", "4"]).round(1).tolist() == [pytest.approx([0.6, 0.8]), [0, 0]]
+    assert [len(texts) for _, _, texts in Service.asked] == [2, 1, 1, 1]
+    Service.replies[:] = [refused] * 3
+    with pytest.raises(EmbedderUnavailableError, match="HTTP 400"):
+        embed_each(embedder, ["3", "4"])
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from garden.home.settings import Recall, Settings
-from garden.recall.embedders import EmbedderUnavailableError, load_embedder, quantize, unit_rows
+from garden.recall.embedders import EmbedderUnavailableError, load_embedder
+from garden.recall.embedders.names import configured_name
+from garden.recall.embedders.vectors import quantize, unit_rows
 
 _HEAVY = """
 import sys
@@ -32,6 +34,7 @@ def test_threads_that_load_at_once_share_one_embedder() -> None:
 
 def test_other_settings_load_another_embedder() -> None:
     found = [load_embedder(Settings(recall=Recall(embedder="openai", model=each))) for each in ("a", "b")]
+    assert load_embedder(Settings()).name == configured_name(Recall())
     assert [each.name for each in found] == ["a@api.openai.com/v1/1536", "b@api.openai.com/v1/1536"]
     assert not found[0].is_local
 

@@ -8,8 +8,10 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
+from garden.home.settings import Recall
 from garden.recall.embedders import EmbedderUnavailableError
 from garden.recall.embedders.minilm import load_minilm
+from garden.recall.embedders.names import configured_name
 
 _WORDS = {"[PAD]": 0, "[UNK]": 1, "sea": 2, "boat": 3, "tax": 4}
 _TABLE = np.array([[9, 9, 9], [0, 0, 1], [1, 0, 0], [0.6, 0.8, 0], [0, 0, -1]], np.float32)
@@ -61,6 +63,8 @@ def test_a_long_text_is_cut_at_the_models_length(tmp_path: Path) -> None:
 
 def test_another_model_has_another_name(tmp_path: Path) -> None:
     name = load_minilm(write_model(tmp_path)).name
+    assert configured_name(Recall(embedder="minilm", model_folder=tmp_path)) == name
+    assert configured_name(Recall(embedder="minilm", model_folder=tmp_path / "missing")) is None
     assert load_minilm(write_model(tmp_path)).name == name
     assert load_minilm(write_model(tmp_path, ("input_ids",))).name != name
 

@@ -60,11 +60,12 @@ def test_a_listing_loads_neither_the_grammar_nor_the_write_path(run: Command) ->
 
 
 @pytest.mark.usefixtures("ada")
-def test_storing_a_memory_loads_no_embedder(run: Command) -> None:
-    words = ("memory", "store", "Wants to sail.", "--category", "life-goal")
-    loaded = modules_loaded("-c", _RUN_AND_SHOW_MODULES, *words, home=run.home)
-    assert "garden.tools.memory_edits" in loaded
-    assert not loaded & {"numpy", "garden.recall.index"}
+def test_storing_memories_and_counting_them_load_no_embedder(run: Command) -> None:
+    store = ("memory", "store", "Wants to sail.", "--category", "life-goal")
+    for words, module in ((store, "garden.tools.memory_edits"), (("status",), "garden.recall.backlog")):
+        loaded = modules_loaded("-c", _RUN_AND_SHOW_MODULES, *words, home=run.home)
+        assert module in loaded
+        assert not loaded & {"numpy", "garden.recall.index", "garden.recall.embedders.static"}
 
 
 def test_importing_the_package_loads_no_other_module_of_it() -> None:
