@@ -5,6 +5,7 @@ from datetime import date, datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from garden.events.passages import PassageRow
 from garden.events.pool import Pool
 
 NOTHING_SEEN = "0"
@@ -130,10 +131,18 @@ class RecallReader:
         return numbers or b""
 
     def put_vectors(
-        self, user_id: str, numbers: Sequence[int], vectors: Sequence[bytes], embedder: str
+        self,
+        user_id: str,
+        passages: Sequence[FoundPassage | PassageRow],
+        vectors: Sequence[bytes],
+        embedder: str,
     ) -> None:
-        """Store the vectors of passages that have none of this embedder yet."""
-        values = {"user_id": user_id, "numbers": numbers, "vectors": vectors, "embedder": embedder}
+        """Store the vectors of passages that have none of this embedder yet, and this heading still."""
+        values = {"user_id": user_id, "vectors": vectors, "embedder": embedder}
+        values |= {
+            "numbers": [each.passage for each in passages],
+            "headings": [each.heading for each in passages],
+        }
         self._pool.fetch("service", "recall", "put_vectors", values, prepare=False)
 
     def _fetch(

@@ -100,12 +100,14 @@ where p.user_id = %(user_id)s
   and (cardinality(%(summary_types)s::text[]) = 0 or p.summary_type = any (%(summary_types)s::text[]))
   and (%(prefix)s::text is null or (p.summary_type is not null and starts_with(p.period_key, %(prefix)s::text)));
 
--- It leaves out the rows that a writer has locked, and so never waits for one.
+-- It leaves out the rows that a writer has locked, and so never waits for one. A vector is made of the heading too, which
+-- may be another one by now.
 -- name: put_vectors
 with waiting as (
     select p.passage, p.since, given.vector
-    from unnest(%(numbers)s::bigint[], %(vectors)s::bytea[]) as given (passage, vector)
-    join garden.recall_passages as p on p.user_id = %(user_id)s and p.passage = given.passage
+    from unnest(%(numbers)s::bigint[], %(headings)s::text[], %(vectors)s::bytea[]) as given (passage, heading, vector)
+    join garden.recall_passages as p
+      on p.user_id = %(user_id)s and p.passage = given.passage and p.heading = given.heading
     where p.until is null and p.embedder is distinct from %(embedder)s::text
     for update of p skip locked
 )

@@ -53,7 +53,7 @@ class Recall:
             warnings.append(f"Documents that are not indexed yet, so only partly searched: {live.behind}.")
         if query.as_of is not None:
             index = live.at(query.as_of)
-        if embedder and (waiting := len(index.waiting)):
+        if embedder and query.as_of is None and (waiting := len(index.waiting)):
             warnings.append(f"Passages without a vector yet, found by their words alone: {waiting}.")
         if index is not before:
             self._indexes.evict(index.size - before.size)
@@ -112,7 +112,7 @@ class Recall:
             texts = [embedded_text(each.text, each.path, each.heading) for each in found]
             vectors = quantize(embedder.embed(texts))
             sent = [vector.tobytes() for vector in vectors]
-            self._reader.put_vectors(user_id, [each.passage for each in found], sent, embedder.name)
+            self._reader.put_vectors(user_id, found, sent, embedder.name)
         return len(found)
 
     def _passages(

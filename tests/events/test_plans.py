@@ -174,7 +174,7 @@ KEEPING_PASSAGES: dict[str, tuple[Callable[[ExplainingPool], object], str]] = {
         "recall_passages_with_tags",
     ),
     "put_vectors": (
-        lambda pool: RecallReader(pool).put_vectors(USER, [1], [b"1"], "model"),
+        lambda pool: RecallReader(pool).put_vectors(USER, [], [], "model"),
         "recall_passages_",
     ),
     "forget_user": (lambda pool: PassageStore(pool).forget_user(USER), "recall_usage_pkey"),

@@ -52,6 +52,8 @@ def live_years(garden: Garden) -> Session:
     ok(session, "md.patch_section", **change)
     leave_open(garden, NOTES, "- half written", written=True)
     write(session, NOTES, "slept badly")
+    for old, new in (("Inbox", "Oslo"), ("Oslo", "Narvik")):
+        edit_outside(garden, NOTES, f"## {old}", f"## {new}")
     ok(session, "fs.move", path=PART_NOTES, newPath=CHILD_NOTES)
     write(session, CHILD_NOTES, "was wrong")
     ok(session, "md.restore", path=NOTES, version=3)

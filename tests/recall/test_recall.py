@@ -108,7 +108,23 @@ def test_the_garden_is_asked_as_it_stood(ada: Session, recall: Recall) -> None:
     for _ in range(2):
         assert ask(recall, "bees", as_of=before) == ["She keeps bees."]
         assert ask(recall, "bees goats", as_of=datetime(2020, 1, 1, tzinfo=UTC)) == []
+    assert search(recall, "bees", as_of=before).warnings == ()
     assert ask(recall, "bees goats", as_of=datetime.now(UTC)) == ask(recall, "goats") == ["She keeps goats."]
+
+
+def test_a_passage_under_another_heading_gets_another_vector_and_keeps_its_earlier_heading(
+    ada: Session, recall: Recall
+) -> None:
+    rewrite(ada, "## Inbox", "## Zanzibar\n\n- A trip\n\n## Inbox")
+    [hit] = search(recall, "Zanzibar").hits
+    before = datetime.now(UTC)
+    rewrite(ada, "## Zanzibar", "## Narvik")
+    # One that was being made meanwhile.
+    recall._reader.put_vectors("ada", [hit.row], [bytes(256)], recall.embedder_name or "")
+    assert recall.embed_waiting("ada") == 1
+    headings = [search(recall, "trip", as_of=at).hits[0].row.heading for at in (before, None)]
+    assert headings == ["Zanzibar", "Narvik"]
+    assert search(recall, "trip", as_of=before).hits[0].semantic is not None
 
 
 def test_nobody_finds_the_words_of_another(garden: Garden, ada: Session, recall: Recall) -> None:
