@@ -138,10 +138,12 @@ class RecallReader:
         embedder: str,
     ) -> None:
         """Store the vectors of passages that have none of this embedder yet, and this heading still."""
-        values = {"user_id": user_id, "vectors": vectors, "embedder": embedder}
-        values |= {
+        values = {
+            "user_id": user_id,
             "numbers": [each.passage for each in passages],
             "headings": [each.heading for each in passages],
+            "vectors": vectors,
+            "embedder": embedder,
         }
         self._pool.fetch("service", "recall", "put_vectors", values, prepare=False)
 

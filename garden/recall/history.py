@@ -34,8 +34,8 @@ class History:
     """The passages of a document, each with the event that its text came with.
 
     The events of the document, and of those that it was moved from, are followed in their order, with one
-    version of each at a time. Passages that went, or came under another heading, are kept as they stood, unless
-    they may have lost words to an erasure.
+    version of each at a time. Passages that went, or got another heading, are kept as they were, unless they
+    may have lost words to an erasure.
     """
 
     def __init__(self, indexing: Indexing, path: GardenPath) -> None:
@@ -77,7 +77,7 @@ class History:
                 placed = placed._replace(since=at)
             stage.live[each.passage] = placed
         if stage is self.now:
-            # A row is the same from its first version to its last one, with its gaps.
+            # A row without a gap in its first version has none in a later one.
             self.gone += [each._replace(until=at) for each in ended if each.since not in self._near_gaps]
             if row["is_near_gap"]:
                 self._near_gaps.add(at)

@@ -69,7 +69,7 @@ def test_a_passage_stands_from_one_change_to_another_and_may_come_again(
     ]
 
 
-def test_a_passage_that_stands_keeps_its_event_and_its_day_and_its_vector_under_the_same_heading(
+def test_a_passage_that_stands_keeps_its_event_its_day_and_under_its_heading_its_vector(
     account: Account, passages: PassageStore, database: str
 ) -> None:
     event = edit(account, ONE, TWO)
@@ -79,8 +79,11 @@ def test_a_passage_that_stands_keeps_its_event_and_its_day_and_its_vector_under_
     rows = standing(passages)
     assert rows[-1] == StandingPassage(moved._replace(day=TODAY), event.event_id, renamed.created_at)
     assert (rows[2].row.day, *rows[2][1:3]) == (OTHER_DAY, event.event_id, event.created_at)
-    assert ask(database, _STORED) == [(-1, "Inbox", renamed.created_at, "model"), (-1, "Inbox > Later", None, None),
-                                      (2, "Inbox", None, "model")]  # fmt: skip
+    assert ask(database, _STORED) == [
+        (-1, "Inbox", renamed.created_at, "model"),
+        (-1, "Inbox > Later", None, None),
+        (2, "Inbox", None, "model"),
+    ]
     edit(account, gone=(-1,))
     edit(account, ONE._replace(passage=3, anchor="later v1", was=-1), TWO._replace(passage=4, was=2))
     embedders = "select passage, embedder from garden.recall_passages where passage > 2"
@@ -130,7 +133,7 @@ def test_rows_by_older_rules_stay_so_until_they_are_replaced(
     assert passages.unindexed("ada", 2) == [NOTES]
 
 
-def test_replaced_rows_of_the_same_time_and_heading_keep_their_vector_and_the_document_gets_a_generation(
+def test_rows_replaced_under_their_heading_keep_their_vector_and_the_document_gets_a_generation(
     account: Account, passages: PassageStore, database: str
 ) -> None:
     event = edit(account, ONE, TWO)

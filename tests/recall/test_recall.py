@@ -115,15 +115,15 @@ def test_the_garden_is_asked_as_it_stood(ada: Session, recall: Recall) -> None:
 def test_a_passage_under_another_heading_gets_another_vector_and_keeps_its_earlier_heading(
     ada: Session, recall: Recall
 ) -> None:
-    rewrite(ada, "## Inbox", "## Zanzibar\n\n- A trip\n\n## Inbox")
+    ok(ada, "fs.append", path=NOTES, text="### Zanzibar\n\n- A trip\n")
     [hit] = search(recall, "Zanzibar").hits
     before = datetime.now(UTC)
-    rewrite(ada, "## Zanzibar", "## Narvik")
+    rewrite(ada, "Zanzibar", "Narvik")
     # One that was being made meanwhile.
     recall._reader.put_vectors("ada", [hit.row], [bytes(256)], recall.embedder_name or "")
     assert recall.embed_waiting("ada") == 1
     headings = [search(recall, "trip", as_of=at).hits[0].row.heading for at in (before, None)]
-    assert headings == ["Zanzibar", "Narvik"]
+    assert headings == ["Inbox > Zanzibar", "Inbox > Narvik"]
     assert search(recall, "trip", as_of=before).hits[0].semantic is not None
 
 
