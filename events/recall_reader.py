@@ -39,8 +39,8 @@ class SectionColumns(NamedTuple):
 class Look(NamedTuple):
     """What has changed since an earlier look, and how many documents have not.
 
-    The rows of those `behind` do not show the newest version. The next look begins where this one has `seen`
-    everything.
+    The rows of those `behind` do not show the newest version, or are by older rules. The next look begins
+    where this one has `seen` everything.
     """
 
     unchanged: int
@@ -74,10 +74,13 @@ class FoundPassage(NamedTuple):
 
 
 class RecallReader:
-    """Reads the passages of one user at a time, with that user's rights."""
+    """Reads the passages of one user at a time, with that user's rights.
 
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
+    Rows by rules older than `analysis` are behind.
+    """
+
+    def __init__(self, pool: Pool, analysis: int = 1) -> None:
+        self._pool, self._analysis = pool, analysis
 
     def look(
         self,
@@ -89,7 +92,8 @@ class RecallReader:
         paths: Iterable[str] | None = None,
     ) -> Look:
         """Read what has changed since a look; at a time, or of some paths, what stands there."""
-        values = {"since": since, "embedder": embedder, "paths": None if paths is None else list(paths)}
+        values = {"since": since, "embedder": embedder, "analysis": self._analysis}
+        values["paths"] = None if paths is None else list(paths)
         rows = self._fetch(user_id, "look", values, at)
         unchanged, behind, seen, generations, gone = rows[0][:5]
         sections = tuple(SectionColumns(*row[5:]) for row in rows if row[5] is not None)

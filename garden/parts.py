@@ -16,6 +16,7 @@ from garden.events.recall_reader import RecallReader
 from garden.events.store import EventStore
 from garden.events.tokens import TokenStore
 from garden.events.verifier import Verifier
+from garden.passages.extraction import ANALYSIS
 from garden.recall.recall import Recall
 from garden.writing.adoption import DriftAdopter
 from garden.writing.erased_text import ErasedText
@@ -85,4 +86,4 @@ def recall_parts(settings: "Settings", pools: Mapping[str, Pool]) -> dict[str, A
 
         return load_embedder(settings)
 
-    return {"recall": Recall(RecallReader(pools["readers"]), load)}
+    return {"recall": Recall(RecallReader(pools["readers"], ANALYSIS), load)}

@@ -10,7 +10,8 @@ select (select count(*)
        (select count(*)
         from garden.documents as d
         left join garden.recall_documents as r on r.user_id = d.user_id and r.path = d.path
-        where d.user_id = %(user_id)s and d.has_file and r.version is distinct from d.version) as behind,
+        where d.user_id = %(user_id)s and d.has_file
+          and (r.version is distinct from d.version or r.analysis < %(analysis)s)) as behind,
        pg_snapshot_xmin(pg_current_snapshot())::text as seen,
        (select jsonb_object_agg(d.path, d.generation)
         from garden.recall_documents as d
