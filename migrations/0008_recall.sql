@@ -99,6 +99,8 @@ create table garden.recall_given (
 
 comment on table garden.recall_given is 'The names of the passages that were given to an actor as context';
 
+create index recall_given_by_time on garden.recall_given (user_id, given_at);
+
 grant select on garden.recall_documents, garden.recall_passages, garden.recall_usage, garden.recall_given to garden_reader;
 grant select, insert on garden.recall_documents, garden.recall_passages, garden.recall_usage, garden.recall_given
     to garden_service;

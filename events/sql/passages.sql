@@ -80,6 +80,9 @@ delete from garden.recall_given
 where user_id = %(user_id)s
   and exists (select from unnest(passages) as given where starts_with(given, %(path)s || '#'));
 
+-- name: forget_old_given
+delete from garden.recall_given where user_id = %(user_id)s and given_at < now() - interval '90 days';
+
 -- name: forget_user
 with passages as (delete from garden.recall_passages where user_id = %(user_id)s),
 documents as (delete from garden.recall_documents where user_id = %(user_id)s),

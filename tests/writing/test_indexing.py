@@ -197,6 +197,9 @@ def test_an_erased_document_has_no_rows_and_an_erased_user_nothing_that_recall_k
     assert ask(garden, "select from garden.recall_passages where user_id = 'ada'") == []
     assert list(wrong_passages(garden, ELSEWHERE)) == []
     ok(operator, "garden.erase", everything=True, reason="She asked for it.")
+    garden.services.usage.count("ada", "memory.recall", 0, is_empty=False)
+    garden.services.usage.note_given("ada", "agent", [f"{NOTES}#a/b"])
+    garden.services.usage.flush()
     for table in ("passages", "documents", "usage", "given"):
         assert ask(garden, f"select from garden.recall_{table} where user_id = 'ada'") == []
     assert garden.services.passages.unindexed(None, 1) == []
