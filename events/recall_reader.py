@@ -92,8 +92,8 @@ class RecallReader:
         paths: Iterable[str] | None = None,
     ) -> Look:
         """Read what has changed since a look; at a time, or of some paths, what stands there."""
-        values = {"since": since, "embedder": embedder, "analysis": self._analysis}
-        values["paths"] = None if paths is None else list(paths)
+        of = None if paths is None else list(paths)
+        values = {"since": since, "embedder": embedder, "paths": of, "analysis": self._analysis}
         rows = self._fetch(user_id, "look", values, at)
         unchanged, behind, seen, generations, gone = rows[0][:5]
         sections = tuple(SectionColumns(*row[5:]) for row in rows if row[5] is not None)
