@@ -135,7 +135,7 @@ def _fill(garden: Garden, draw: random.Random) -> None:
         rows = [_row(draw, path, number * _OF_A_DOCUMENT + each + 1) for each in range(_OF_A_DOCUMENT)]
         store.replace_document(_USER, path, [StandingPassage(row, UUID(int=1), at) for row in rows], 1, 1)
         made = [vector.tobytes() for vector in vectors.integers(-127, 127, (len(rows), _DIMENSIONS), np.int8)]
-        reader.put_vectors(_USER, [row.passage for row in rows], made, _EMBEDDER)
+        reader.put_vectors(_USER, rows, made, _EMBEDDER)
 
 
 def _row(draw: random.Random, path: str, number: int) -> PassageRow:

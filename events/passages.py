@@ -74,6 +74,10 @@ class PassageStore:
         """Remove everything that recall keeps of a user."""
         self._do(user_id, {}, "forget_user")
 
+    def forget_old_given(self, user_id: str) -> None:
+        """Remove what was noted of context that a user's actors were given 90 days ago or earlier."""
+        self._do(user_id, {}, "forget_old_given")
+
     def unindexed(self, user_id: str | None, analysis: int) -> dict[str, int]:
         """The newest versions of documents whose rows are not of it, or by older rules than these."""
         values = {"user_id": user_id, "analysis": analysis}

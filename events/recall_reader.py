@@ -5,6 +5,7 @@ from datetime import date, datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from garden.events.passages import PassageRow
 from garden.events.pool import Pool
 
 NOTHING_SEEN = "0"
@@ -38,8 +39,8 @@ class SectionColumns(NamedTuple):
 class Look(NamedTuple):
     """What has changed since an earlier look, and how many documents have not.
 
-    The rows of those `behind` do not show the newest version. The next look begins where this one has `seen`
-    everything.
+    The rows of those `behind` do not show the newest version, or are by older rules. The next look begins
+    where this one has `seen` everything.
     """
 
     unchanged: int
@@ -73,10 +74,13 @@ class FoundPassage(NamedTuple):
 
 
 class RecallReader:
-    """Reads the passages of one user at a time, with that user's rights."""
+    """Reads the passages of one user at a time, with that user's rights.
 
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
+    Rows by rules older than `analysis` are behind.
+    """
+
+    def __init__(self, pool: Pool, analysis: int = 1) -> None:
+        self._pool, self._analysis = pool, analysis
 
     def look(
         self,
@@ -88,7 +92,8 @@ class RecallReader:
         paths: Iterable[str] | None = None,
     ) -> Look:
         """Read what has changed since a look; at a time, or of some paths, what stands there."""
-        values = {"since": since, "embedder": embedder, "paths": None if paths is None else list(paths)}
+        of = None if paths is None else list(paths)
+        values = {"since": since, "embedder": embedder, "paths": of, "analysis": self._analysis}
         rows = self._fetch(user_id, "look", values, at)
         unchanged, behind, seen, generations, gone = rows[0][:5]
         sections = tuple(SectionColumns(*row[5:]) for row in rows if row[5] is not None)
@@ -130,10 +135,20 @@ class RecallReader:
         return numbers or b""
 
     def put_vectors(
-        self, user_id: str, numbers: Sequence[int], vectors: Sequence[bytes], embedder: str
+        self,
+        user_id: str,
+        passages: Sequence[FoundPassage | PassageRow],
+        vectors: Sequence[bytes],
+        embedder: str,
     ) -> None:
-        """Store the vectors of passages that have none of this embedder yet."""
-        values = {"user_id": user_id, "numbers": numbers, "vectors": vectors, "embedder": embedder}
+        """Store the vectors of passages that have none of this embedder yet, and this heading still."""
+        values = {
+            "user_id": user_id,
+            "numbers": [each.passage for each in passages],
+            "headings": [each.heading for each in passages],
+            "vectors": vectors,
+            "embedder": embedder,
+        }
         self._pool.fetch("service", "recall", "put_vectors", values, prepare=False)
 
     def _fetch(

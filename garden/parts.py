@@ -17,6 +17,7 @@ from garden.events.recall_reader import RecallReader
 from garden.events.store import EventStore
 from garden.events.tokens import TokenStore
 from garden.events.verifier import Verifier
+from garden.passages.extraction import ANALYSIS
 from garden.recall.embedders import load_embedder
 from garden.recall.embedders.names import configured_name
 from garden.recall.recall import Recall
@@ -82,4 +83,4 @@ def writing_parts(
 def recall_parts(settings: "Settings", pools: Mapping[str, Pool]) -> dict[str, Any]:
     """Make recall; it loads numpy and a model when it is first used."""
     load, name = partial(load_embedder, settings), partial(configured_name, settings.recall)
-    return {"recall": Recall(RecallReader(pools["readers"]), load, name_embedder=name)}
+    return {"recall": Recall(RecallReader(pools["readers"], ANALYSIS), load, name_embedder=name)}

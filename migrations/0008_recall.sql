@@ -99,11 +99,13 @@ create table garden.recall_given (
 
 comment on table garden.recall_given is 'The names of the passages that were given to an actor as context';
 
+create index recall_given_by_time on garden.recall_given (user_id, given_at);
+
 grant select on garden.recall_documents, garden.recall_passages, garden.recall_usage, garden.recall_given to garden_reader;
 grant select, insert on garden.recall_documents, garden.recall_passages, garden.recall_usage, garden.recall_given
     to garden_service;
 grant update (generation, version, analysis, changed) on garden.recall_documents to garden_service, garden_maintainer;
-grant update (until, heading, language, previous, day, tags, priority, summary_type, period_key, words, vector, embedder, changed)
+grant update (until, language, previous, day, tags, priority, summary_type, period_key, words, vector, embedder, changed)
     on garden.recall_passages to garden_service, garden_maintainer;
 grant update (calls, empty, milliseconds) on garden.recall_usage to garden_service;
 grant select, insert, delete on garden.recall_documents, garden.recall_passages to garden_maintainer;
@@ -140,7 +142,8 @@ create policy own_rows_are_kept on garden.recall_given to garden_service using (
 create policy named_users_rows_are_kept on garden.recall_given to garden_maintainer
     using (user_id = garden.acting_user());
 
--- A passage as it is sent. `was` names the passage of another place that has come here, with its event, day and vector.
+-- A passage as it is sent. `was` names the passage of another place that has come here, with its event and day, and with
+-- its vector if path and heading are the same.
 -- A day that the text names is its own; otherwise it is that of the event.
 create type garden.passage_v1 as (
     passage      bigint,
@@ -162,7 +165,7 @@ create type garden.passage_v1 as (
 );
 
 -- The passages that a change removed, and those that it brought or gave another place. A passage that stands already
--- keeps its event and its vector: its text is the same. `at` is when the change began, as for the versions of texts.
+-- keeps its event: its text is the same. `at` is when the change began, as for the versions of texts.
 create type garden.passage_changes_v1 as (
     path     text,
     version  integer,
@@ -176,6 +179,8 @@ create type garden.passage_changes_v1 as (
 -- change alone does not make them whole.
 -- Each row is looked for by inserting it. A plan that was kept from an empty table could look through all rows of the user
 -- instead, for every row that comes.
+-- A row stands for one text under one heading, for the vector is made of both: under another heading the row ends, and
+-- one without a vector takes over its event and day.
 create function garden.put_passages(whose garden.user_id, event uuid, changes garden.passage_changes_v1)
 returns void language plpgsql as $$
 declare
@@ -196,18 +201,27 @@ begin
             order by p.since desc
             limit 1;
         end if;
-        insert into garden.recall_passages as p (
-            user_id, passage, since, path, anchor, name, heading, language, previous, event_id, day, tags, priority,
-            summary_type, period_key, text, words, vector, embedder)
-        values (
-            whose, each.passage, changes.at, each.path, each.anchor, each.name, each.heading, each.language,
-            each.previous, coalesce(origin.event_id, event),
-            case when each.is_dated then each.day else coalesce(origin.day, each.day) end, each.tags, each.priority,
-            each.summary_type, each.period_key, each.text, each.words, origin.vector, origin.embedder)
-        on conflict (user_id, passage) where until is null do update
-        set heading = excluded.heading, language = excluded.language, previous = excluded.previous,
-            words = excluded.words, day = case when each.is_dated then excluded.day else p.day end,
-            changed = pg_current_xact_id();
+        loop
+            insert into garden.recall_passages as p (
+                user_id, passage, since, path, anchor, name, heading, language, previous, event_id, day, tags,
+                priority, summary_type, period_key, text, words, vector, embedder)
+            values (
+                whose, each.passage, changes.at, each.path, each.anchor, each.name, each.heading, each.language,
+                each.previous, coalesce(origin.event_id, event),
+                case when each.is_dated then each.day else coalesce(origin.day, each.day) end, each.tags,
+                each.priority, each.summary_type, each.period_key, each.text, each.words,
+                case when (origin.path, origin.heading) = (each.path, each.heading) then origin.vector end,
+                case when (origin.path, origin.heading) = (each.path, each.heading) then origin.embedder end)
+            on conflict (user_id, passage) where until is null do update
+            set language = excluded.language, previous = excluded.previous, words = excluded.words,
+                day = case when each.is_dated then excluded.day else p.day end, changed = pg_current_xact_id()
+            where p.heading = excluded.heading;
+            exit when found;
+            update garden.recall_passages as p
+            set until = changes.at, changed = pg_current_xact_id()
+            where p.user_id = whose and p.passage = each.passage and p.until is null
+            returning p.* into origin;
+        end loop;
     end loop;
     update garden.recall_documents as d
     set version = changes.version, analysis = least(d.analysis, changes.analysis)

@@ -1,6 +1,6 @@
 -- The passages of recall, as the maintainer and for a named user; their writers send them with the change itself.
 
--- A row of another text or at another path is wrong, even if its number is right.
+-- A row of another text or heading or at another path is wrong, even if its number is right.
 -- name: remove_others
 with kept as materialized (
     select * from json_populate_recordset(null::garden.recall_passages, %(rows)s::json))
@@ -10,7 +10,8 @@ where p.user_id = %(user_id)s
   and not exists (
     select from kept
     where (kept.passage, kept.since, kept.event_id) = (p.passage, p.since, p.event_id)
-      and (kept.path, kept.anchor, kept.name, kept.text) = (p.path, p.anchor, p.name, p.text));
+      and (kept.path, kept.anchor, kept.name, kept.heading, kept.text)
+          = (p.path, p.anchor, p.name, p.heading, p.text));
 
 -- The rows that went come first: a passage stands once.
 -- name: put_rows
@@ -22,8 +23,8 @@ select %(user_id)s, passage, since, until, path, anchor, name, heading, language
 from json_populate_recordset(null::garden.recall_passages, %(rows)s::json)
 order by until
 on conflict (user_id, passage, since) do update
-set until = excluded.until, heading = excluded.heading, language = excluded.language, previous = excluded.previous,
-    day = excluded.day, tags = excluded.tags, priority = excluded.priority,
+set until = excluded.until, language = excluded.language, previous = excluded.previous, day = excluded.day,
+    tags = excluded.tags, priority = excluded.priority,
     summary_type = excluded.summary_type, period_key = excluded.period_key, words = excluded.words,
     changed = pg_current_xact_id();
 
@@ -60,7 +61,13 @@ where p.user_id = %(user_id)s
     join garden.documents as d on d.user_id = r.user_id and d.path = r.path and d.version = r.version
     where r.user_id = %(user_id)s and r.path = %(path)s));
 
+-- No vector of the rows that are left may be older than the erasure; the next recall makes them again.
 -- name: renew_document
+with without_vectors as (
+    update garden.recall_passages
+    set vector = null, embedder = null, changed = pg_current_xact_id()
+    where user_id = %(user_id)s and path = %(path)s and vector is not null
+)
 update garden.recall_documents as r
 set generation = gen_random_uuid(), version = case when d.version = r.version then d.version else 0 end,
     changed = pg_current_xact_id()
@@ -72,6 +79,9 @@ where r.user_id = %(user_id)s and r.path = %(path)s and d.user_id = r.user_id an
 delete from garden.recall_given
 where user_id = %(user_id)s
   and exists (select from unnest(passages) as given where starts_with(given, %(path)s || '#'));
+
+-- name: forget_old_given
+delete from garden.recall_given where user_id = %(user_id)s and given_at < now() - interval '90 days';
 
 -- name: forget_user
 with passages as (delete from garden.recall_passages where user_id = %(user_id)s),

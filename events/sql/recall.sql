@@ -10,7 +10,8 @@ select (select count(*)
        (select count(*)
         from garden.documents as d
         left join garden.recall_documents as r on r.user_id = d.user_id and r.path = d.path
-        where d.user_id = %(user_id)s and d.has_file and r.version is distinct from d.version) as behind,
+        where d.user_id = %(user_id)s and d.has_file
+          and (r.version is distinct from d.version or r.analysis < %(analysis)s)) as behind,
        pg_snapshot_xmin(pg_current_snapshot())::text as seen,
        (select jsonb_object_agg(d.path, d.generation)
         from garden.recall_documents as d
@@ -100,12 +101,14 @@ where p.user_id = %(user_id)s
   and (cardinality(%(summary_types)s::text[]) = 0 or p.summary_type = any (%(summary_types)s::text[]))
   and (%(prefix)s::text is null or (p.summary_type is not null and starts_with(p.period_key, %(prefix)s::text)));
 
--- It leaves out the rows that a writer has locked, and so never waits for one.
+-- It leaves out the rows that a writer has locked, and so never waits for one. A vector is made of the heading too, which
+-- may be another one by now.
 -- name: put_vectors
 with waiting as (
     select p.passage, p.since, given.vector
-    from unnest(%(numbers)s::bigint[], %(vectors)s::bytea[]) as given (passage, vector)
-    join garden.recall_passages as p on p.user_id = %(user_id)s and p.passage = given.passage
+    from unnest(%(numbers)s::bigint[], %(headings)s::text[], %(vectors)s::bytea[]) as given (passage, heading, vector)
+    join garden.recall_passages as p
+      on p.user_id = %(user_id)s and p.passage = given.passage and p.heading = given.heading
     where p.until is null and p.embedder is distinct from %(embedder)s::text
     for update of p skip locked
 )

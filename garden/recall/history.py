@@ -15,7 +15,7 @@ from garden.grammar.splice import apply_to_bytes
 from garden.writing.indexing import Indexing
 
 if TYPE_CHECKING:
-    from uuid import UUID
+    from datetime import datetime
 
 
 @dataclass
@@ -34,7 +34,8 @@ class History:
     """The passages of a document, each with the event that its text came with.
 
     The events of the document, and of those that it was moved from, are followed in their order, with one
-    version of each at a time. Passages that went are kept, unless they may have lost words to an erasure.
+    version of each at a time. Passages that went, or got another heading, are kept as they were, unless they
+    may have lost words to an erasure.
     """
 
     def __init__(self, indexing: Indexing, path: GardenPath) -> None:
@@ -42,7 +43,7 @@ class History:
         self.now = Stage(path)
         self.gone: list[StandingPassage] = []
         self._stages = {path.text: self.now}
-        self._near_gaps: set[UUID] = set()
+        self._near_gaps: set[datetime] = set()
 
     def follow(self, snapshot: ReaderSnapshot) -> None:
         """Follow the events that are new since the last time."""
@@ -63,18 +64,23 @@ class History:
         stage.data, before = apply_to_bytes(stage.data, splices_of(row) or ()), stage.document
         stage.document = parse(decoded(stage.data), before) if row["leaves_file"] else None
         stage.version, stage.sequence = row["document_version"], row["sequence"]
-        if row["is_near_gap"]:
-            self._near_gaps.add(row["event_id"])
         origin, at = row["came_from"], row["created_at"]
         changes = self._indexing.changes(stage.path, before, stage.document, stage.version, at, origin)
         went = {number: stage.live.pop(number) for number in changes.gone if number in stage.live}
-        if stage is self.now:
-            whole = (each for each in went.values() if each.event_id not in self._near_gaps)
-            self.gone += [each._replace(until=at) for each in whole]
+        ended = [*went.values()]
         left = self._stages[origin].live if origin else went
         for each in changes.come:
             known = stage.live.get(each.passage)
-            stage.live[each.passage] = _placed(known, each) if known else _new(each, row, left)
+            placed = _placed(known, each) if known else _new(each, row, left)
+            if known and known.row.heading != each.heading:
+                ended.append(known)
+                placed = placed._replace(since=at)
+            stage.live[each.passage] = placed
+        if stage is self.now:
+            # A row without a gap in its first version has none in a later one.
+            self.gone += [each._replace(until=at) for each in ended if each.since not in self._near_gaps]
+            if row["is_near_gap"]:
+                self._near_gaps.add(at)
 
 
 def _placed(known: StandingPassage, row: PassageRow) -> StandingPassage:

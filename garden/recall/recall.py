@@ -62,7 +62,7 @@ class Recall:
             warnings.append(f"Documents that are not indexed yet, so only partly searched: {live.behind}.")
         if query.as_of is not None:
             index = live.at(query.as_of)
-        if embedder and (waiting := len(index.waiting)):
+        if embedder and query.as_of is None and (waiting := len(index.waiting)):
             warnings.append(f"Passages without a vector yet, found by their words alone: {waiting}.")
         words = query_words(query.query, index.languages)
         matches = matches_of(index, words, user_id.replace("_", "-").split("-"))
@@ -117,7 +117,7 @@ class Recall:
             batch = found[start : start + BATCH_TEXTS]
             texts = [embedded_text(each.text, each.path, each.heading) for each in batch]
             sent = [vector.tobytes() for vector in quantize(embed_each(embedder, texts))]
-            self._reader.put_vectors(user_id, [each.passage for each in batch], sent, embedder.name)
+            self._reader.put_vectors(user_id, batch, sent, embedder.name)
         return len(found)
 
     def _passages(

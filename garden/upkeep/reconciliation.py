@@ -182,8 +182,13 @@ def rebuild_heads(services: Services, user_id: str, *, dry_run: bool = False) ->
 
 
 def forget_expired(services: Services) -> Iterator[int]:
-    """Delete expired requests and the attempts at settled sagas; yields the number of requests per batch."""
+    """Delete expired requests, old notes of what recall gave, and the attempts at settled sagas.
+
+    It yields the number of requests per batch.
+    """
     services.recoveries.forget_outdated()
+    for user_id in services.maintenance.users():
+        services.passages.forget_old_given(user_id)
     while count := services.maintenance.forget_expired_requests(limit=_BATCH_REQUESTS):
         yield count
 

@@ -26,6 +26,9 @@ ONE, TWO = (
 )
 
 
+_STORED = "select passage, heading, until, embedder from garden.recall_passages order by passage, since"
+
+
 @pytest.fixture
 def passages(account: Account) -> PassageStore:
     return PassageStore(account.pool)
@@ -66,21 +69,29 @@ def test_a_passage_stands_from_one_change_to_another_and_may_come_again(
     ]
 
 
-def test_a_passage_that_stands_keeps_its_event_its_day_and_its_vector(
+def test_a_passage_that_stands_keeps_its_event_its_day_and_under_its_heading_its_vector(
     account: Account, passages: PassageStore, database: str
 ) -> None:
     event = edit(account, ONE, TWO)
     put_vectors(database)
     moved = ONE._replace(heading="Inbox > Later", previous=2, day=OTHER_DAY)
-    edit(account, moved, TWO._replace(day=OTHER_DAY, is_dated=True))
+    renamed = edit(account, moved, TWO._replace(previous=-1, day=OTHER_DAY, is_dated=True))
     rows = standing(passages)
-    assert rows[-1] == StandingPassage(moved._replace(day=TODAY), event.event_id, event.created_at)
-    assert (rows[2].row.day, rows[2].event_id) == (OTHER_DAY, event.event_id)
-    assert ask(database, "select embedder from garden.recall_passages") == [("model",), ("model",)]
+    assert rows[-1] == StandingPassage(moved._replace(day=TODAY), event.event_id, renamed.created_at)
+    assert (rows[2].row.day, *rows[2][1:3]) == (OTHER_DAY, event.event_id, event.created_at)
+    assert ask(database, _STORED) == [
+        (-1, "Inbox", renamed.created_at, "model"),
+        (-1, "Inbox > Later", None, None),
+        (2, "Inbox", None, "model"),
+    ]
+    edit(account, gone=(-1,))
+    edit(account, ONE._replace(passage=3, anchor="later v1", was=-1), TWO._replace(passage=4, was=2))
+    embedders = "select passage, embedder from garden.recall_passages where passage > 2"
+    assert ask(database, embedders) == [(3, None), (4, "model")]
 
 
 @pytest.mark.parametrize("leaves_first", [True, False])
-def test_a_passage_from_another_place_brings_its_event_its_day_and_its_vector(
+def test_a_passage_from_another_document_brings_its_event_and_its_day(
     account: Account, passages: PassageStore, database: str, leaves_first: bool
 ) -> None:
     event = edit(account, ONE)
@@ -92,7 +103,7 @@ def test_a_passage_from_another_place_brings_its_event_its_day_and_its_vector(
     assert (row.event_id, row.row.day) == (event.event_id, TODAY)
     assert row.since > event.created_at
     assert ask(database, "select embedder from garden.recall_passages where path like '%critic%'") == [
-        ("model",)
+        (None,)
     ]
 
 
@@ -122,7 +133,7 @@ def test_rows_by_older_rules_stay_so_until_they_are_replaced(
     assert [*passages.unindexed("ada", 2)] == [NOTES]
 
 
-def test_replaced_rows_of_the_same_time_keep_their_vector_and_the_document_gets_a_generation(
+def test_rows_replaced_under_their_heading_keep_their_vector_and_the_document_gets_a_generation(
     account: Account, passages: PassageStore, database: str
 ) -> None:
     event = edit(account, ONE, TWO)
@@ -137,8 +148,7 @@ def test_replaced_rows_of_the_same_time_keep_their_vector_and_the_document_gets_
     again = StandingPassage(TWO, event.event_id, event.created_at + timedelta(days=2))
     passages.replace_document("ada", NOTES, [kept, again, went], 1, 1)
     assert standing(passages) == {-1: kept, 2: again}
-    stored = "select passage, embedder from garden.recall_passages order by passage, since"
-    assert ask(database, stored) == [(-1, "model"), (2, "model"), (2, None)]
+    assert [(row[0], row[3]) for row in ask(database, _STORED)] == [(-1, None), (2, "model"), (2, None)]
     assert ask(database, "select generation from garden.recall_documents") != [(generation,)]
 
 

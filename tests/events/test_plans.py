@@ -166,7 +166,7 @@ KEEPING_PASSAGES: dict[str, tuple[Callable[[ExplainingPool], object], str]] = {
     "put_document": (lambda pool: replace(pool), ""),
     "forget_earlier": (lambda pool: forget(pool), "recall_passages_of_path"),
     "renew_document": (lambda pool: forget(pool), "recall_documents_pkey"),
-    "forget_given": (lambda pool: forget(pool), "recall_given_pkey"),
+    "forget_given": (lambda pool: forget(pool), "recall_given_"),
     "look": (lambda pool: RecallReader(pool).look(USER, "9999999", None), "recall_passages_changed"),
     "passages": (lambda pool: RecallReader(pool).passages(USER, [1, 2], None), "recall_passages_"),
     "numbers_with": (
@@ -174,8 +174,12 @@ KEEPING_PASSAGES: dict[str, tuple[Callable[[ExplainingPool], object], str]] = {
         "recall_passages_with_tags",
     ),
     "put_vectors": (
-        lambda pool: RecallReader(pool).put_vectors(USER, [1], [b"1"], "model"),
+        lambda pool: RecallReader(pool).put_vectors(USER, [], [], "model"),
         "recall_passages_",
+    ),
+    "forget_old_given": (
+        lambda pool: PassageStore(pool).forget_old_given(USER),
+        "recall_given_by_time",
     ),
     "forget_user": (lambda pool: PassageStore(pool).forget_user(USER), "recall_usage_pkey"),
 }

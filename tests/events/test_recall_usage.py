@@ -9,9 +9,15 @@ import pytest
 from garden.events.database import connection
 from garden.events.pool import Pool
 from garden.events.recall_usage import RecallUsage
-from tests.support.accounts import Account
+from tests.support.accounts import BEN, Account, fresh_text
 from tests.support.explaining import explaining_pool, vacuum
 from tests.support.waiting import until
+
+
+@pytest.fixture(autouse=True)
+def documents(account: Account) -> None:
+    account.edit(fresh_text())
+    account.edit(fresh_text(), path="users/ben/notes.md", caller=BEN)
 
 
 def rows(usage: RecallUsage, user_id: str = "ada") -> list[tuple[object, ...]]:

@@ -11,6 +11,7 @@ from garden.events.database import connection
 from garden.events.reader import EventReader
 from garden.events.recall_reader import NOTHING_SEEN, RecallReader
 from garden.home.settings import Upkeep
+from garden.passages.extraction import ANALYSIS
 from garden.recall.backlog import Backlog, backlog
 from garden.recall.embedders import EmbedderUnavailableError, TextsRefusedError, vectors
 from garden.recall.query import RecallQuery
@@ -137,6 +138,8 @@ def test_documents_without_rows_are_counted_and_named_in_a_warning(written: Gard
 
 def test_a_copy_on_a_server_with_lower_numbers_is_read_once(written: Garden) -> None:
     reader = RecallReader(written.pools["readers"])
+    newer = RecallReader(written.pools["readers"], ANALYSIS + 1)
+    assert [each.look("ada", NOTHING_SEEN, None).behind for each in (reader, newer)] == [0, 1]
     change_rows(written, b"update garden.recall_passages set changed = '9000000000'")
     first = reader.look("ada", NOTHING_SEEN, None)
     assert sum(len(each.numbers) for each in first.sections) == 3 * 8

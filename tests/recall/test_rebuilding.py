@@ -53,6 +53,9 @@ def live_years(garden: Garden) -> Session:
     ok(session, "md.patch_section", **change)
     leave_open(garden, NOTES, "- half written", written=True)
     write(session, NOTES, "slept badly")
+    for old, new in (("Inbox", "Oslo"), ("Oslo", "Narvik")):
+        edit_outside(garden, NOTES, f"## {old}", f"## {new}")
+        write(session, NOTES, f"was in {new}")
     ok(session, "fs.move", path=PART_NOTES, newPath=CHILD_NOTES)
     write(session, CHILD_NOTES, "was wrong")
     ok(session, "md.restore", path=NOTES, version=3)
@@ -161,13 +164,18 @@ def test_what_is_written_during_rebuilds_is_not_lost(garden: Garden) -> None:
 def test_erased_words_do_not_come_back_from_any_time(garden: Garden) -> None:
     session = ada(garden)
     plant(session, NOTES)
-    write(session, NOTES, "the key is under the third stone", "slept well", "slept badly")
-    ok(session, "garden.erase", text="the key is under the third stone", reason="Told in confidence.")
+    write(session, NOTES, "slept well", "the key is under the third stone", "slept badly")
+    for old, new in (("Inbox", "The third stone again"), ("The third stone again", "Inbox")):
+        edit_outside(garden, NOTES, f"## {old}", f"## {new}")
+        write(session, NOTES, f"walked to {new[-5:]}")
+    for words in ("the key is under the third stone", "the third stone again"):
+        ok(session, "garden.erase", text=words, reason="Told in confidence.")
     edit_outside(garden, NOTES, "- slept badly\n", "")
     write(session, NOTES, "walked")
     change_rows(garden)
     rebuild_all(garden)
     texts = [row[16] for row in stored_rows(garden)]
+    assert {row[7] for row in stored_rows(garden)} == {"Inbox"}
     assert "slept well" in texts
     assert not any("stone" in text or "xxx" in text or "aaa" in text for text in texts)
     assert faults(garden) == []

@@ -112,6 +112,7 @@ def test_the_garden_is_asked_as_it_stood(ada: Session, recall: Recall) -> None:
     for _ in range(2):
         assert ask(recall, "bees", as_of=before) == ["She keeps bees."]
         assert ask(recall, "bees goats", as_of=datetime(2020, 1, 1, tzinfo=UTC)) == []
+    assert search(recall, "bees", as_of=before).warnings == ()
     assert ask(recall, "bees goats", as_of=datetime.now(UTC)) == ask(recall, "goats") == ["She keeps goats."]
 
 
@@ -132,6 +133,21 @@ def test_one_index_of_the_past_is_made_at_a_time_and_counts_for_no_limit(
     monkeypatch.setattr(LiveIndexes, "evict", lambda *_: pytest.fail("nothing grew"))
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(lambda _: ask(recall, "bees", as_of=datetime.now(UTC)), range(4)))
+
+
+def test_a_passage_under_another_heading_gets_another_vector_and_keeps_its_earlier_heading(
+    ada: Session, recall: Recall
+) -> None:
+    ok(ada, "fs.append", path=NOTES, text="### Zanzibar\n\n- A trip\n")
+    [hit] = search(recall, "Zanzibar").hits
+    before = datetime.now(UTC)
+    rewrite(ada, "Zanzibar", "Narvik")
+    # One that was being made meanwhile.
+    recall._reader.put_vectors("ada", [hit.row], [bytes(256)], recall.embedder_name or "")
+    assert recall.embed_waiting("ada") == 1
+    headings = [search(recall, "trip", as_of=at).hits[0].row.heading for at in (before, None)]
+    assert headings == ["Inbox > Zanzibar", "Inbox > Narvik"]
+    assert search(recall, "trip", as_of=before).hits[0].semantic is not None
 
 
 def test_nobody_finds_the_words_of_another(garden: Garden, ada: Session, recall: Recall) -> None:

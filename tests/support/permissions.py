@@ -42,7 +42,7 @@ STATE = {
     "erased_rows": ("erasure_id", "commitments", "version_hash", "seal", "seal_salt_version"),
     "recall_documents": ("generation", "version", "analysis", "changed"),
     "recall_passages": (
-        "until", "heading", "language", "previous", "day", "tags", "priority", "summary_type", "period_key",
+        "until", "language", "previous", "day", "tags", "priority", "summary_type", "period_key",
         "words", "vector", "embedder", "changed",
     ),
     "recall_usage": ("calls", "empty", "milliseconds"),

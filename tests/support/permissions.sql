@@ -120,7 +120,7 @@ set generation = gen_random_uuid(), version = 2, analysis = 2, changed = pg_curr
 
 -- name: change its state recall_passages
 update garden.recall_passages
-set until = now(), heading = 'Other', language = 'de', previous = 1, day = now(), tags = '{a}', priority = 1,
+set until = now(), language = 'de', previous = 1, day = now(), tags = '{a}', priority = 1,
     summary_type = 'daily', period_key = '2026-11-19', words = '', vector = '', embedder = 'model',
     changed = pg_current_xact_id()
 

@@ -13,7 +13,7 @@ from garden.passages.extraction import ANALYSIS
 from garden.recall.verification import verify
 
 _ROWS = (
-    "select p.passage, p.since, p.until, p.day, e.created_at from garden.recall_passages as p"
+    "select p.passage, p.since, p.until, p.day, e.created_at, p.heading from garden.recall_passages as p"
     " left join garden.events as e"
     " on e.user_id = p.user_id and e.event_id = p.event_id and e.status = 'committed'"
     " where p.path = %s"
@@ -28,7 +28,7 @@ def wrong_passages(garden: Garden, path: str) -> Iterator[str]:
     behind = garden.services.passages.unindexed(GardenPath(path).user_id, ANALYSIS)
     yield from (f"{path}: its rows are behind" for each in behind if each == path)
     undated = {number for number, row in _rows_at(garden, path).items() if not row.is_dated}
-    for number, _, until, day, at in ask(garden, _ROWS, path):
+    for number, _, until, day, at, _ in ask(garden, _ROWS, path):
         if not until and number in undated and (at is None or day != garden.services.indexing.day(at)):
             yield f"{path}: a passage is of {day}, its event of {at}"
 
@@ -40,8 +40,9 @@ def wrong_earlier_passages(garden: Garden, path: str) -> Iterator[str]:
         chain = list(snapshot.rows("versions", {"path": path}))
     for event in chain:
         at, version = event["created_at"], event["document_version"]
-        stood = {number for number, since, until, *_ in rows if since <= at and not (until and until <= at)}
-        if stood != set(_rows_at(garden, path, version) if event["leaves_file"] else ()):
+        stood = {(row[0], row[5]) for row in rows if row[1] <= at and not (row[2] and row[2] <= at)}
+        then = _rows_at(garden, path, version) if event["leaves_file"] else {}
+        if stood != {(number, row.heading) for number, row in then.items()}:
             yield f"{path}: other passages stood at version {version}"
 
 

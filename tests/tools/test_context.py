@@ -188,7 +188,8 @@ def test_an_empty_garden_gives_an_empty_block(ada: Session) -> None:
 
 def test_who_was_given_a_block_is_counted_by_day(grown: Session, garden: Garden) -> None:
     result(grown, "memory.context", tokens=1000)
-    result(garden.session("ben"), "memory.context", tokens=1000)
+    plant(ben := garden.session("ben"), "users/ben/notes.md")
+    result(ben, "memory.context", tokens=1000)
     garden.services.usage.flush()
     [[counts], [empty]] = (garden.services.usage.by_day(user_id) for user_id in ("ada", "ben"))
     assert (counts["tool"], counts["calls"], counts["empty"], counts["given"]) == ("memory.context", 1, 0, 1)

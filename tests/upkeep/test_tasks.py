@@ -252,12 +252,18 @@ def test_a_lost_database_ends_the_job_at_once(garden: Garden, monkeypatch: pytes
     assert asked == [("ada", NOTES)]
 
 
-def test_expired_requests_are_deleted(garden: Garden, database: str) -> None:
+def test_expired_requests_and_old_notes_of_context_are_deleted(garden: Garden, database: str) -> None:
     plant(ada(garden), NOTES)
+    for name in ("old", "new"):
+        garden.services.usage.note_given("ada", "companion", [name])
+    given = "update garden.recall_given set given_at = given_at - interval '90 days' where passages = '{old}'"
+    tamper(database, given)
     for key in ("one", "two"):
         ok(ada(garden), "fs.append", path=NOTES, text=key, idempotencyKey=key)
     tamper(database, "update garden.idempotency_records set expires_at = now() - interval '1 hour'")
     assert run_job(jobs(AT_ONCE)["forget"], garden.services) == JobCounts(forgotten=2)
+    with connection(database) as asking:
+        assert asking.execute(b"select passages from garden.recall_given").fetchall() == [(["new"],)]
 
 
 def test_a_fault_in_the_events_is_logged(garden: Garden, database: str) -> None:
