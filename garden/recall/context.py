@@ -29,8 +29,8 @@ _HEAD = (
 )
 # How far each part may fill the block; the next one may use what is left of that.
 _SHARES = (("overview", 0.45), ("summaries", 0.55), ("relevant", 0.8), ("recent", 1.0), ("overview", 1.0))
-# The days on which each thing was said.
-_Given = dict[tuple[str | None, ...], set[str]]
+# The sections where each thing was said, and the days.
+_Given = dict[tuple[str | None, ...], set[tuple[str, str]]]
 _HITS_MAX = 50
 # Of the best hit's score; with less, a passage has little to do with the question.
 _SCORE_MIN = 1 / 3
@@ -39,8 +39,9 @@ _SCORE_MIN = 1 / 3
 class Line(NamedTuple):
     """A passage of a block; a part is sorted by `order`. Its place is the document and the section.
 
-    What it `says` are its words without tags and priority, and the heading and folder they stand under; its
-    `day` is that of the text or the heading.
+    What it `says` are its words without tags and priority, its folder, and the headings below its section's.
+    In the Inbox its section is empty, since nothing is sorted there. Its `day` is that of the text or of a
+    heading.
     """
 
     order: tuple[int | str, ...]
@@ -48,11 +49,12 @@ class Line(NamedTuple):
     id: str
     shown: str
     says: tuple[str | None, ...]
+    section: str
     day: str
 
 
 class Block(NamedTuple):
-    """A block of context, its passages, by part the ids of those without room, and warnings."""
+    """A block of context, its passages, by part the ids of those left out, and warnings."""
 
     text: str
     lines: list[Line]
@@ -85,17 +87,19 @@ def make_context(
         chosen = _fitting(new, int(characters * share) - len(text) - len(part), given)
         text += _fenced(part, chosen) if chosen else ""
         lines += chosen
+    ids = {each.id for each in lines}
     omitted = {
-        part: [each.id for each in candidates if not _is_given(each, given)]
-        for part, candidates in parts.items()
+        part: [each.id for each in candidates if each.id not in ids] for part, candidates in parts.items()
     }
     return Block(_HEAD + text if lines else "", lines, omitted, found.warnings if found else ())
 
 
 def _is_given(line: Line, given: _Given) -> bool:
-    """Whether the block says it already; on another day it is something else."""
-    days = given.get(line.says, set())
-    return bool(days) and (not line.day or not days.isdisjoint(("", line.day)))
+    """Whether the block says it already; in another section or on another day it is something else."""
+    return any(
+        (not line.section or section in ("", line.section)) and (not line.day or day in ("", line.day))
+        for section, day in given.get(line.says, ())
+    )
 
 
 def _fitting(lines: Sequence[Line], room: int, given: _Given) -> list[Line]:
@@ -106,7 +110,7 @@ def _fitting(lines: Sequence[Line], room: int, given: _Given) -> list[Line]:
     for line in lines:
         length = len(line.shown) + (line.place not in places) * (len(line.place) + 1)
         if length <= room and not _is_given(line, given):
-            given.setdefault(line.says, set()).add(line.day)
+            given.setdefault(line.says, set()).add((line.section, line.day))
             room -= length
             chosen.append(line)
             places.add(line.place)
@@ -152,4 +156,5 @@ def _line(found: PassageRow | FoundPassage, *order: int | str, is_recent: bool =
     (own_day, text), (below, head) = split_day(found.text), split_day(found.heading.partition(" > ")[2])
     read, about = read_attributes(text), found.path.rpartition("/")[0]
     says = about, head, read.words or text, read.period_key, read.summary_type
-    return Line(order or (place, day, name), place, f"{place}/{name}", shown, says, own_day or below)
+    section = "" if found.anchor.partition(" ")[0] == "inbox" else found.anchor
+    return Line(order or (place, day, name), place, f"{place}/{name}", shown, says, section, own_day or below)

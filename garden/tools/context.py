@@ -11,7 +11,7 @@ from garden.tools.declaration import Call, Reply, Tool, Traits
 from garden.tools.wire import Line, Request, Words
 
 _IDS_NAMED_MAX = 20
-_HINT = "More tokens make room for them. memory.list lists all passages; fs.read shows a document."
+_HINT = "More tokens make room for what is new in them. memory.list lists all; fs.read shows a document."
 
 
 class ContextRequest(Request):
