@@ -37,6 +37,7 @@ from garden.writing.documents import GardenDocument, identity_for_new
 from garden.writing.planner import Intent, Plan
 
 _BARE_NAME = re.compile("[a-z2-7]{10}(~[0-9]{1,9})?")
+_WORDS = re.compile(r"\w+")
 _FIND = "memory.recall and memory.list give the ids of memories."
 _KEPT = (
     "The history keeps these words; a maintainer removes them for good with garden.erase ('garden erase')."
@@ -144,10 +145,10 @@ class Wish:
         known = None if self.request.insist else self.known(found.document)
         if known is None:
             return self.edit
-        if self.request.summary_type is None:
+        if self.request.summary_type is None or is_same(known.text, self.text):
             return WriteFile(found.text)
         raise AlreadyExistsError(
-            "This period has a summary of this type already.",
+            f"The {self.request.summary_type} summary of {self.request.period_key} exists: {known.name}.",
             hint="Change that one, or send insist: true to store this one beside it.",
             details={**self._place(known.content.name, known.name), "text": known.text},
         )
@@ -161,12 +162,13 @@ class Wish:
         changes, now = self.call.services.indexing.changes, datetime.now(UTC)
         # Rows that stood before may come again, for instance in another language.
         new = changes(self.path, after, before, 0, now).gone
-        for row in changes(self.path, before, after, 0, now).come:
-            if row.passage in new and row.text.partition("\n")[0] in self.text:
-                return self._place(row.anchor, row.name)
-        raise PatchConflictError(
-            "These words make no item or entry.", hint="Begin with a sentence, or use fs.append."
-        )
+        come = [row for row in changes(self.path, before, after, 0, now).come if row.passage in new]
+        if len(come) != 1 or _WORDS.findall(come[0].text) != _WORDS.findall(self.text):
+            raise PatchConflictError(
+                "These words do not make one item or entry.",
+                hint="Begin with a sentence and store one paragraph at a time, or use fs.append.",
+            )
+        return self._place(come[0].anchor, come[0].name)
 
     def left_out(self, known: str | None) -> Iterator[str]:
         """Warn of the attributes that the memory known already does not have."""

@@ -80,6 +80,9 @@ def test_summaries_have_a_canonical_key_and_a_period_has_one(garden: Garden, ada
         ada, "memory.store", "already_exists", content="Other", summaryType="weekly", periodKey="2026-W47"
     )
     assert error["details"]["id"] == first["id"]
+    again = stored(ada, "She slept better", summaryType="weekly", periodKey="2026-W47")
+    assert again["id"] == first["id"]
+    assert again["alreadyKnown"]
     beside = stored(ada, "Other", summaryType="weekly", periodKey="2026-W47", insist=True)
     talks = [
         stored(ada, "On tea", summaryType="conversation", periodKey="2026-11-19", chatId=chat)["id"]
@@ -111,6 +114,8 @@ def test_a_wrong_key_or_field_is_refused_with_what_is_right(ada: Session) -> Non
     assert "A tag is" in refusal(category="fact", tags=["two words"])
     assert "100" in refusal(category="fact", pursuingPriority=101)
     refused(ada, "memory.store", "invalid_input", content="")
+    for several in ("### Secret plans", "### Plans\n- sail", "- one\n- two"):
+        refused(ada, "memory.store", "patch_conflict", content=several)
     refused(ada, "memory.store", "anchor_in_text", content="<!-- @anchor: x v1 -->", category="fact")
 
 
