@@ -67,14 +67,16 @@ def _difference(
 ) -> tuple[tuple[int, ...], tuple[PassageRow, ...]]:
     # A day that the text no longer names gives way to that of the change.
     gone = [number for number in old if number not in new or old[number].is_dated > new[number].is_dated]
-    places: dict[str, list[int]] = {}
+    left: dict[tuple[str, bool], list[int]] = {}
     for number in reversed(gone):
-        places.setdefault(old[number].text, []).append(number)
+        if number not in new:
+            left.setdefault((old[number].text, old[number].is_dated), []).append(number)
     come = []
     for number, row in new.items():
         if old.get(number) != row:
-            was = places.get(row.text) if number not in old else None
-            come.append(_with_words(row, was.pop() if was else None))
+            # Nor does one come here whose day only its heading named, unless there is such a day here too.
+            was = left.get((row.text, row.is_dated)) or left.get((row.text, False))
+            come.append(_with_words(row, was.pop() if was and number not in old else None))
     return tuple(gone), tuple(come)
 
 

@@ -126,6 +126,15 @@ def test_a_passage_in_another_section_names_the_one_that_it_was() -> None:
     assert (row.anchor, row.was) == ("Facts", changes.gone[0])
 
 
+def test_a_passage_whose_day_only_its_heading_named_is_another_elsewhere() -> None:
+    dated = inbox() + "### 2026-01-05\n- a\n"
+    (row,) = assert_exact(dated, inbox() + "## Facts\n- a\n").come
+    assert row.was is None
+    # Under another heading it stays the same, so it has not gone to where an equal one comes.
+    come = assert_exact(dated, inbox() + "### Kiel\n- a\n## Facts\n- a\n").come
+    assert [row.was for row in come] == [None, None]
+
+
 def test_a_title_that_says_more_than_the_path_stands_above_the_headings() -> None:
     text = "# {}\n\nFirst.\n\n## Cleaning\n\n- the chain\n"
     for title, headings in (
