@@ -20,7 +20,6 @@ from garden.home.logs import get_logger
 from garden.home.settings import Upkeep as Intervals
 from garden.passages.extraction import ANALYSIS
 from garden.recall.backlog import passage_counts
-from garden.recall.embedders import EmbedderUnavailableError
 from garden.recall.rebuilding import rebuild
 from garden.recall.recall import recall_of
 from garden.upkeep.reconciliation import (
@@ -40,7 +39,7 @@ JobCounts = Counter[str]
 
 _LOG = "garden.upkeep"
 _FIRST_WAIT_SECONDS_MAX = 600
-_REST_SECONDS = 60.0
+_REST_SECONDS, _REST_SECONDS_MAX = 60.0, 3600.0
 # How long a document rests that was refused at a version, and when that ends.
 _Rests = dict[tuple[str, int], tuple[float, float]]
 
@@ -210,35 +209,24 @@ def _verify_all(services: Services) -> Iterator[JobCounts]:
 
 
 def _index_documents(services: Services, rests: _Rests) -> Iterator[JobCounts]:
-    """A refusal may pass, or be for good; so a refused document rests twice as long each time."""
-    for document in services.passages.unindexed(None, ANALYSIS).items():
+    """A refusal may pass, or be for good; so a refused document rests longer each time, up to an hour."""
+    behind = services.passages.unindexed(None, ANALYSIS).items()
+    for document in rests.keys() - behind:
+        del rests[document]
+    for document in behind:
         seconds, end = rests.get(document, (_REST_SECONDS, 0.0))
         if (now := time.monotonic()) >= end:
             done = rebuild(services, GardenPath(document[0]), services.recovery_path.store)
             if done.problem:
-                rests[document] = 2 * seconds, now + seconds
+                rests[document] = min(2 * seconds, _REST_SECONDS_MAX), now + seconds
             yield JobCounts({"refused" if done.problem else "indexed": 1})
 
 
 def _embed_passages(services: Services) -> Iterator[JobCounts]:
-    recall, failure = recall_of(services), None
-    for user_id in services.maintenance.users() if recall.embedder_name else ():
-        try:
-            yield from _embed_user(services, user_id)
-        except EmbedderUnavailableError as error:
-            # It may be about this user's texts. The last one is raised, so the log has one entry.
-            failure = error
-            yield JobCounts()
-    if failure:
-        raise failure
-
-
-def _embed_user(services: Services, user_id: str) -> Iterator[JobCounts]:
     recall = recall_of(services)
-    while passage_counts(services, user_id, recall.embedder_name)["waiting"] and (
-        count := recall.embed_waiting(user_id)
-    ):
-        yield JobCounts(embedded=count)
+    for user_id in services.maintenance.users() if (name := recall.embedder_name) else ():
+        while passage_counts(services, user_id, name)["waiting"] and (count := recall.embed_waiting(user_id)):
+            yield JobCounts(embedded=count)
 
 
 def _count(
