@@ -79,8 +79,10 @@ _TABLE = ["| field | needed | meaning |", "|---|---|---|"]
 def _fields(model: Any, without: set[str]) -> Iterator[str]:
     yield from _TABLE
     for name, field in model.model_fields.items():
-        if name not in without:
+        # A tool may need what others do not.
+        if name not in without or field.is_required():
             needed = "yes" if field.is_required() else ""
-            others = [f"`{other}`" for other, its in model.other_names.items() if its == to_camel(name)]
+            wire = field.alias or to_camel(name)
+            others = [f"`{other}`" for other, its in model.other_names.items() if its == wire]
             also = f" Also called {' or '.join(others)}." if others else ""
-            yield f"| `{to_camel(name)}` | {needed} | {prose(field.description or '')}{also} |"
+            yield f"| `{wire}` | {needed} | {prose(field.description or '')}{also} |"
