@@ -18,7 +18,7 @@ app = typer.Typer(
     cls=GroupWithDefault,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Find passages: garden recall WORDS; 'garden recall search --help' lists the filters.",
+    help="Find passages, as in: garden recall WORDS. 'garden recall search --help' lists the filters.",
 )
 _All = Annotated[bool, typer.Option("--all", help="Rebuild documents that are current, too.")]
 
