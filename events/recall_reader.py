@@ -116,6 +116,10 @@ class RecallReader:
         rows = self._fetch(user_id, "memories", {**_NO_FILTERS, **filters, **values})
         return [FoundPassage(*row) for row in rows]
 
+    def recent(self, user_id: str, limit: int) -> list[FoundPassage]:
+        """Read the newest summary of each type and so many other notes, newest first, without events."""
+        return [FoundPassage(*row) for row in self._fetch(user_id, "recent", {"limit": limit})]
+
     def entries(self, user_id: str) -> tuple[list[tuple[date, int]], set[tuple[str, str]]]:
         """The number of entries of each day in all notes, and the types and keys of the summaries."""
         rows = self._fetch(user_id, "days_with_entries", {})
@@ -155,6 +159,6 @@ class RecallReader:
         self, user_id: str, name: str, values: Mapping[str, Any], at: datetime | None = None
     ) -> list[tuple[Any, ...]]:
         # The others are planned anew each time: their filters, or the whole garden, decide how they go.
-        prepare = name == "passages" or (name == "look" and values["since"] != NOTHING_SEEN)
+        prepare = name in ("passages", "recent") or (name == "look" and values["since"] != NOTHING_SEEN)
         values = {**values, "user_id": user_id, "at": _NOW if at is None else at.isoformat()}
         return self._pool.fetch("reader", "recall", name, values, prepare=prepare, as_tuples=True)

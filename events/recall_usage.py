@@ -10,7 +10,6 @@ from typing import Any
 
 from garden.events.identifiers import uuid7
 from garden.events.pool import Pool
-from garden.events.recall_reader import FoundPassage
 from garden.events.statements import statements
 from garden.grammar.errors import GardenError
 
@@ -67,12 +66,6 @@ class RecallUsage:
     def by_day(self, user_id: str) -> list[dict[str, Any]]:
         """Read a user's counts, the newest day first."""
         return self._pool.fetch("reader", "recall_usage", "by_day", {"user_id": user_id})
-
-    def newest(self, user_id: str, limit: int) -> list[FoundPassage]:
-        """Read the newest summary of each type and so many other notes, the newest first."""
-        values = {"user_id": user_id, "limit": limit}
-        rows = self._pool.fetch("reader", "recall_usage", "newest_passages", values, as_tuples=True)
-        return [FoundPassage(*row) for row in rows]
 
     def _write(self, name: str, values: Mapping[str, Any]) -> None:
         # Only once: after a lost connection it may have been written.

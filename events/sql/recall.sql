@@ -84,6 +84,22 @@ where p.user_id = %(user_id)s and (p.event_id, p.passage) < (%(before_event)s, %
 order by p.event_id desc, p.passage desc
 limit %(limit)s;
 
+-- The newest summary of each type, and the newest other entries of all notes. The planner may not look how many paths
+-- match, and expects few; it expects many not to match, and so reads them by day.
+-- name: recent
+(select distinct on (summary_type) {passage}, since, '', '', ''
+ from garden.recall_passages
+ where user_id = %(user_id)s and until is null and summary_type is not null
+ order by summary_type, period_key desc, since desc, name)
+union all
+(select {passage}, since, '', '', ''
+ from garden.recall_passages
+ where user_id = %(user_id)s and until is null and summary_type is null
+   and path !~ '/(overview|profile)\.md$' and anchor !~* '^summaries( |$)'
+ order by day desc, since desc, name desc
+ limit %(limit)s)
+order by day desc, since desc, name desc;
+
 -- The number of entries of each day in all notes, and of each summary.
 -- name: days_with_entries
 select day, summary_type, period_key, count(*) as passages

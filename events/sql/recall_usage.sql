@@ -26,19 +26,3 @@ select user_id, day, tool, calls, empty, milliseconds / calls as mean_ms,
 from garden.recall_usage as used
 where user_id = %(user_id)s
 order by day desc, tool;
-
--- The newest summary of each type, and the newest other entries of all notes. The planner may not look how many paths
--- match, and expects few; it expects many not to match, and so reads them by day.
--- name: newest_passages
-(select distinct on (summary_type) {passage}, since, '', '', ''
- from garden.recall_passages
- where user_id = %(user_id)s and until is null and summary_type is not null
- order by summary_type, period_key desc, since desc, name)
-union all
-(select {passage}, since, '', '', ''
- from garden.recall_passages
- where user_id = %(user_id)s and until is null and summary_type is null
-   and path !~ '/(overview|profile)\.md$' and anchor !~* '^summaries( |$)'
- order by day desc, since desc, name desc
- limit %(limit)s)
-order by day desc, since desc, name desc;

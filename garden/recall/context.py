@@ -66,7 +66,7 @@ def make_context(
     services: Services, user_id: str, tokens: int, query: str | None = None, sections: Sequence[str] = ()
 ) -> Block:
     """Make a block of so many tokens at most; `sections` limits what is shown of the overview."""
-    newest = services.usage.newest(user_id, limit=max(100, tokens // 20))
+    newest = services.memories.recent(user_id, limit=max(100, tokens // 20))
     found = recall_of(services).search(user_id, RecallQuery(query=query, limit=_HITS_MAX)) if query else None
     hits = found.hits if found else ()
     good = hits[0].combined * _SCORE_MIN if hits else 0

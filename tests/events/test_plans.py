@@ -19,7 +19,7 @@ from garden.events.records import Caller
 from garden.events.statements import statements
 from garden.events.tokens import TokenStore
 from tests.support.databases import TestServer
-from tests.support.explaining import ExplainingPool, explaining_pool
+from tests.support.explaining import ExplainingPool, explaining_pool, vacuum
 from tests.support.many_events import fill
 
 EVENTS, USERS, DOCUMENTS_OF_A_USER = 20_000, 20, 40
@@ -307,6 +307,25 @@ def test_days_with_entries_are_counted_by_an_index(pool: ExplainingPool) -> None
     assert plan.scanned_tables == frozenset()
 
 
+def test_the_newest_passages_are_read_in_the_order_of_their_index(database: str) -> None:
+    with connection(database) as opened:
+        opened.execute(
+            b"""insert into garden.recall_passages (user_id, passage, since, path, anchor, name, heading,
+                    language, event_id, day, summary_type, period_key, text, words)
+                select 'user-' || n % 4, n, now(), format('users/user-%s/notes.md', n % 4), 'inbox v1', n,
+                       'Inbox', 'en', gen_random_uuid(), date '2026-01-01' + n % 300,
+                       case when n % 500 = 0 then 'weekly' end, case when n % 500 = 0 then n end, n, ''
+                from generate_series(1, 20000) as n"""
+        )
+        vacuum(opened)
+    with explaining_pool(database) as pool:
+        assert len(RecallReader(pool).recent("user-0", 100)) == 101
+    for plan in pool.plans["recent"].values():
+        assert {"recall_passages_by_day", "recall_passages_of_summaries"} <= plan.indexes
+        assert plan.scanned_tables == frozenset()
+        assert plan.rows_read < 1000
+
+
 def test_no_query_is_left_out() -> None:
     assert {
         *READING,
@@ -331,7 +350,7 @@ def test_no_query_is_left_out() -> None:
     sweeping = {*statements("maintenance"), *statements("recoveries")}
     assert set(SWEEPING) == sweeping - of_attempts
     assert {*ASKING_FOR_TOKENS, "add", "all", "live"} == set(statements("tokens"))
-    assert {*KEEPING_PASSAGES, "memories", "days_with_entries"} == {
+    assert {*KEEPING_PASSAGES, "memories", "recent", "days_with_entries"} == {
         *statements("passages"),
         *statements("recall"),
     }

@@ -6,11 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from garden.events.database import connection
 from garden.events.pool import Pool
 from garden.events.recall_usage import RecallUsage
 from tests.support.accounts import BEN, Account, fresh_text
-from tests.support.explaining import explaining_pool, vacuum
 from tests.support.waiting import until
 
 
@@ -70,22 +68,3 @@ def test_a_database_that_is_away_is_logged_and_fails_no_call(caplog: pytest.LogC
     assert [each.message for each in caplog.records if each.name == "garden.recall"] == [
         "usage was not recorded: The database is not available."
     ] * 2
-
-
-def test_the_newest_passages_are_read_in_the_order_of_their_index(database: str) -> None:
-    with connection(database) as opened:
-        opened.execute(
-            b"""insert into garden.recall_passages (user_id, passage, since, path, anchor, name, heading,
-                    language, event_id, day, summary_type, period_key, text, words)
-                select 'user-' || n % 4, n, now(), format('users/user-%s/notes.md', n % 4), 'inbox v1', n,
-                       'Inbox', 'en', gen_random_uuid(), date '2026-01-01' + n % 300,
-                       case when n % 500 = 0 then 'weekly' end, case when n % 500 = 0 then n end, n, ''
-                from generate_series(1, 20000) as n"""
-        )
-        vacuum(opened)
-    with explaining_pool(database) as pool:
-        assert len(RecallUsage(pool).newest("user-0", 100)) == 101
-    for plan in pool.plans["newest_passages"].values():
-        assert {"recall_passages_by_day", "recall_passages_of_summaries"} <= plan.indexes
-        assert plan.scanned_tables == frozenset()
-        assert plan.rows_read < 1000
