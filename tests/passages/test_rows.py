@@ -131,7 +131,8 @@ def test_a_passage_whose_day_only_its_heading_named_is_another_elsewhere() -> No
     (row,) = assert_exact(dated, inbox() + "## Facts\n- a\n").come
     assert row.was is None
     # Under another heading it stays the same, so it has not gone to where an equal one comes.
-    come = assert_exact(dated, inbox() + "### Kiel\n- a\n## Facts\n- a\n").come
+    both = inbox() + "### Kiel\n- a\n## Facts\n### 2026-01-06\n- a\n"
+    come = assert_exact(dated, both).come
     assert [row.was for row in come] == [None, None]
 
 
