@@ -160,7 +160,7 @@ def vacuum(opened: psycopg.Connection[Any]) -> None:
     """Do what autovacuum does sooner or later; plans depend on it."""
 
     def is_all_visible() -> bool:
-        # A page that any snapshot may still see otherwise stays unmarked, and is read in spite of its index.
+        # A page stays unmarked while an older snapshot is open, and a query then reads the page too.
         opened.execute(b"vacuum (analyze)")
         return opened.execute(_HIDDEN).fetchall() == []
 

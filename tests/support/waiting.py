@@ -29,6 +29,6 @@ def until(found: Callable[[], Found]) -> Found:
 
 
 def until_a_lock_is_awaited(database: str) -> None:
-    """Wait until somebody waits for a document's lock in this database."""
+    """Wait until another connection waits for a document's lock in this database."""
     with connection(database) as watching:
         until(lambda: watching.execute(_LOCK_AWAITED).fetchone() == (True,))
