@@ -14,7 +14,7 @@ class PassageRow(NamedTuple):
     """A passage as it is stored; the order is that of `garden.passage_v1`.
 
     `passage` is a keyed hash of path, anchor and name, `previous` that of the passage above it in the same
-    section. `was` names the passage that has come here from another place, with its event and day.
+    section. `was` is the passage that moved here from another place, with its event and day.
     `day` is the one that the text names, and then the passage `is_dated`, or else the day of the change.
     `words` holds four bytes a word.
     """

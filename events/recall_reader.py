@@ -52,7 +52,7 @@ class Look(NamedTuple):
 
 
 class FoundPassage(NamedTuple):
-    """A passage with its text, and who wrote it and when."""
+    """A passage with its text, its author and its time."""
 
     passage: int
     path: str
@@ -145,7 +145,7 @@ class RecallReader:
         vectors: Sequence[bytes],
         embedder: str,
     ) -> None:
-        """Store the vectors of passages that have none of this embedder yet, and this heading still."""
+        """Store the vectors of passages that lack one of this embedder and still have this heading."""
         values = {
             "user_id": user_id,
             "numbers": [each.passage for each in passages],

@@ -99,7 +99,7 @@ def milliseconds(judged: Sequence[Judged]) -> float:
     return median(each.seconds for each in judged if each.family == "generated") * 1000
 
 
-def told_apart(judged: Sequence[Judged]) -> float:
+def answer_separation(judged: Sequence[Judged]) -> float:
     """How likely a question with an answer gets a better best score than one without."""
     answered, unanswered = (
         [each.best for each in judged if bool(each.measures) == has] for has in (True, False)

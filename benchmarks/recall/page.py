@@ -57,8 +57,8 @@ def _kinds() -> Iterator[str]:
     before = judging.hits_by_kind(RESULTS[BASELINE])
     for (family, kind), value in judging.hits_by_kind(RESULTS[SHIPPED]).items():
         yield row(family, kind, f"{before[family, kind]:.2f}", f"{value:.2f}")
-    told = (f"{judging.told_apart(RESULTS[name]):.2f}" for name in (BASELINE, SHIPPED))
-    yield row("all", "questions with and without an answer told apart by the best score", *told)
+    scores = (f"{judging.answer_separation(RESULTS[name]):.2f}" for name in (BASELINE, SHIPPED))
+    yield row("all", "questions with and without an answer, separated by the best score", *scores)
 
 
 def _plot() -> str:

@@ -74,7 +74,7 @@ def _difference(
     come = []
     for number, row in new.items():
         if old.get(number) != row:
-            # Nor does one come here whose day only its heading named, unless there is such a day here too.
+            # A passage dated by its heading moves only to a place that dates it too.
             was = left.get((row.text, row.is_dated)) or left.get((row.text, False))
             come.append(_with_words(row, was.pop() if was and number not in old else None))
     return tuple(gone), tuple(come)

@@ -17,7 +17,7 @@ from garden.recall.segment import Flags, Floats, Ints
 _K1, _B = 0.9, 0.4
 # Passages whose vectors are compared in full: the nearest by the signs alone, and the best by words.
 _COMPARED = 1000
-# A word that mostly leads, and not seldom, is the name of who speaks.
+# A word that begins most of its passages, and not only a few, is the name of a speaker.
 _LEADING_SHARE, _LEADING_MIN = 0.5, 8
 _EVERYWHERE_SHARE = 0.1
 # Among many equal scores, most of them 0, looking for the exact one takes long.
@@ -67,7 +67,7 @@ def profiles() -> Mapping[str, Any]:
 def matches_of(index: Index, words: Sequence[QueryWord], owner: Collection[str] = ()) -> list[WordMatch]:
     """Where the words of a question are found, without stop words unless there are no others.
 
-    The owner's own name says nothing in a garden about the owner, except of who speaks.
+    The owner's name tells no passages of the garden apart, so it counts only as the name of a speaker.
     """
     content = [each for each in words if not each.is_stop] or words
     matches = [_match(index, word) for word in dict.fromkeys(content)]

@@ -55,7 +55,7 @@ class Context(Wire):
 
 
 def context(call: Call, request: ContextRequest) -> Reply:
-    """Make a block, and record who was given which passages."""
+    """Make a block, and record its passages and the actor that gets them."""
     started, user_id, usage = time.perf_counter(), call.caller.user_id, call.services.usage
     block = make_context(call.services, user_id, request.tokens, request.query, request.sections)
     if block.lines:

@@ -209,7 +209,7 @@ def _verify_all(services: Services) -> Iterator[JobCounts]:
 
 
 def _index_documents(services: Services, rests: _Rests) -> Iterator[JobCounts]:
-    """A refusal may pass, or be for good; so a refused document rests longer each time, up to an hour."""
+    """A refused document rests longer each time, up to an hour, since the cause may last."""
     behind = services.passages.unindexed(None, ANALYSIS).items()
     for document in rests.keys() - behind:
         del rests[document]
