@@ -84,6 +84,12 @@ def erasure_holds(row: Row, keys: Keyring) -> bool:
     return keys.holds(seal_of(row, TOMBSTONE_SEAL), "erasure", {name: row[name] for name in _SEALED})
 
 
+def seal_erasure(row: Row, keys: Keyring) -> dict[str, Any]:
+    """Seal a finished erasure's row."""
+    done = {name: row[name] for name in _SEALED}
+    return {**row, **seal_row(keys.seal("erasure", done), TOMBSTONE_SEAL)}
+
+
 class Erasures:
     """The table of erasures, the fingerprints and the tombstones, for the maintainer."""
 
@@ -206,8 +212,7 @@ class Erasures:
         [row] = self._fetch("maintainer_for_user", "find", values)
         done = {name: row[name] for name in _SEALED}
         done |= {"finished_at": self._now(), "events": counted["events"]}
-        seal = self._keys().seal("erasure", done)
-        self._fetch("maintainer_for_user", "finish", {**done, **seal_row(seal, TOMBSTONE_SEAL)})
+        self._fetch("maintainer_for_user", "finish", seal_erasure(done, self._keys()))
         return erasure_of(done)
 
     def _begin(self, erasure: Erasure, known: Sequence[Fingerprint]) -> None:

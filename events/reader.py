@@ -228,9 +228,9 @@ class ReaderSnapshot:
         """Read a long result in the order of its sequence, in batches, from after a sequence."""
         return self._batches(name, values, "sequence", after)
 
-    def rows_by(self, name: str, key: str) -> Iterator[Row]:
-        """Read a long result in the order of a text, in batches."""
-        return self._batches(name, {}, key, "")
+    def rows_by(self, name: str, key: str, *, first: object = "") -> Iterator[Row]:
+        """Read a long result in the order of a column, in batches; `first` comes before all of its values."""
+        return self._batches(name, {}, key, first)
 
     def views(self) -> Iterator[dict[str, Any]]:
         """Every event of the user as it is on the wire, oldest first."""

@@ -17,7 +17,14 @@ from uuid import UUID
 
 from garden.events.idempotency import RequestIdentity
 from garden.events.keyring import Keyring, Seal
-from garden.events.parts import ANNOTATION_PARTS, EVENT_PARTS, commit, new_salts
+from garden.events.parts import (
+    ANNOTATION_PARTS,
+    COMMITMENT_BYTES,
+    EVENT_PARTS,
+    commit,
+    erased_parts,
+    new_salts,
+)
 from garden.events.records import Event, Head
 from garden.events.rows import (
     ANNOTATION_COLUMNS,
@@ -132,6 +139,34 @@ def request_holds(user_id: str, key: str, row: Row, keys: Keyring) -> bool:
     if row["response"] is None:
         return True
     return keys.holds(seal_of(row, ANSWER_SEAL), "answer", user_id, key, row["event_id"], row["response"])
+
+
+def reseal_event(row: Row, previous: bytes, keys: Keyring) -> dict[str, Any]:
+    """Seal an event that comes from another home; its commitments to hashes are made anew unless erased."""
+    row = {**row, "commitments": _committed_anew(row, "hashes")}
+    sealed = keys.seal("chain", previous, _filled(row, _CHAINED_EVENT))
+    state = keys.seal("state", sealed.mac, _filled(row, _SEALED_STATE))
+    return row | seal_row(sealed, CHAIN_SEAL) | seal_row(state, STATE_SEAL)
+
+
+def reseal_annotation(row: Row, previous: bytes, keys: Keyring) -> dict[str, Any]:
+    """Seal an annotation that comes from another home."""
+    sealed = keys.seal("annotation", previous, _filled(row, _CHAINED_ANNOTATION))
+    return {**row, **seal_row(sealed, CHAIN_SEAL)}
+
+
+def reseal_head(row: Row, keys: Keyring) -> dict[str, Any]:
+    """Seal the row of a head."""
+    return {**row, **seal_row(keys.seal("head", _filled(row, _SEALED_HEAD)), HEAD_SEAL)}
+
+
+def _committed_anew(row: Row, part: str) -> bytes:
+    at, old = list(EVENT_PARTS).index(part), bytes(row["commitments"])
+    if part in erased_parts(row, EVENT_PARTS):
+        return old
+    start = at * COMMITMENT_BYTES
+    now = commit(row, row["salts"], EVENT_PARTS)[start : start + COMMITMENT_BYTES]
+    return old[:start] + now + old[start + COMMITMENT_BYTES :]
 
 
 def _filled(row: Row, columns: tuple[str, ...]) -> dict[str, Any]:

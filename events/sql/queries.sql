@@ -262,3 +262,17 @@ select user_id, token_id, role, actor, created_at, expires_at, revoked_at, secre
 from garden.tokens
 where user_id = %(user_id)s
 order by token_id;
+
+-- name: whole_feed
+select user_id, position, event_id, what, stream, sequence
+from garden.feed
+where user_id = %(user_id)s and position > %(after)s
+order by position
+limit %(limit)s;
+
+-- name: whole_erased_words
+select user_id, fingerprint, words, erasure_id, salt_version
+from garden.erased_words
+where user_id = %(user_id)s and fingerprint > %(after)s
+order by fingerprint
+limit %(limit)s;

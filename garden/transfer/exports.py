@@ -11,9 +11,7 @@ survives a power failure.
 
 import json
 import os
-import secrets
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
@@ -24,7 +22,7 @@ from garden.files.paths import GardenPath, Place
 from garden.grammar.errors import GardenError
 from garden.home.folder import Home
 from garden.home.state_files import sync_folder
-from garden.transfer.files import TransferOutcome, TransferredFile, refused_file
+from garden.transfer.files import TransferOutcome, TransferredFile, new_file, refused_file
 
 HISTORY = ".history"
 EVENTS = ".events"
@@ -77,7 +75,7 @@ def export_document(files: GardenFiles, target: Path, path: GardenPath) -> Trans
     below = path.text.partition("/")[2]
     name = f"{HISTORY}/{below}" if path.place is Place.HISTORY_COPY else below
     try:
-        return TransferredFile(name, _put(target, name, files.read(path).text.encode()))
+        return TransferredFile(name, put_file(target, name, files.read(path).text.encode()))
     except GardenError as error:
         return refused_file(name, error)
 
@@ -87,7 +85,7 @@ def export_events(reader: EventReader, target: Path, user: str) -> TransferredFi
     name = f"{EVENTS}/{user}.jsonl"
     try:
         with translate_os_errors():
-            return TransferredFile(name, _put(target, name, b"".join(_event_lines(reader, user))))
+            return TransferredFile(name, put_file(target, name, b"".join(_event_lines(reader, user))))
     except GardenError as error:
         return refused_file(name, error)
 
@@ -106,26 +104,18 @@ def _event_lines(reader: EventReader, user: str) -> Iterator[bytes]:
             yield json.dumps(view, ensure_ascii=False).encode() + b"\n"
 
 
-def _put(target: Path, name: str, content: bytes) -> TransferOutcome:
-    """Write a new file, readable by its owner only; it appears whole or not at all."""
+def put_file(target: Path, name: str, content: bytes) -> TransferOutcome:
+    """Put a file below the target; one that is there already must hold the same."""
     file = target / name
     with translate_os_errors():
         _make_folders(target, file.parent)
         if os.path.lexists(file):
             return _check_same(file, content)
-        fresh = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
         try:
-            handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "wb") as opened:
+            with new_file(file) as opened:
                 opened.write(content)
-                opened.flush()
-                os.fsync(handle)
-            os.link(fresh, file)
         except FileExistsError:
             return _check_same(file, content)
-        finally:
-            with suppress(FileNotFoundError):
-                fresh.unlink()
     return "exported"
 
 

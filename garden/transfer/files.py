@@ -1,7 +1,12 @@
-"""The outcome of one file of an import or export."""
+"""The files of imports and exports: written whole or not at all, each with an outcome."""
 
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import IO, Literal
 
 from garden.grammar.errors import GardenError
 
@@ -22,3 +27,19 @@ class TransferredFile:
 def refused_file(name: str, error: GardenError) -> TransferredFile:
     """A file that could not be transferred, with the reason."""
     return TransferredFile(name, "refused", error.code, error.message, error.hint)
+
+
+@contextmanager
+def new_file(file: Path) -> Iterator[IO[bytes]]:
+    """Write a new file, readable by its owner only; it appears whole, or not at all after an error."""
+    fresh = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+    try:
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as opened:
+            yield opened
+            opened.flush()
+            os.fsync(handle)
+        os.link(fresh, file)
+    finally:
+        with suppress(FileNotFoundError):
+            fresh.unlink()

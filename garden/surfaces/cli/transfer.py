@@ -1,33 +1,52 @@
-"""The commands that move gardens: `import`, `export`."""
+"""The commands that move gardens: `import`, `export`, `rebuild`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from garden.surfaces.cli.desk import open_garden, select_users
+from garden.surfaces.cli.desk import fail_usage, open_garden, resolve_user, select_users
 from garden.surfaces.cli.options import Actor, AsJson, OneUser
+
+if TYPE_CHECKING:
+    from garden.transfer.archive_imports import ImportedArchive
+    from garden.transfer.archives import ArchiveContent
 
 
 def import_folder(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(help="A folder with one folder for each user, as in users/.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER|ARCHIVE",
+            help="A folder with one folder for each user, as in users/, or an archive.",
+        ),
+    ],
     actor: Actor = "operator",
     as_json: AsJson = False,
 ) -> None:
-    """Import gardens from a folder laid out like users/.
+    """Import gardens from a folder laid out like users/, or a garden from an archive.
 
     Each document goes through the write path. A document that is here already is skipped if it is the same,
     and refused if it differs. An interrupted import continues when it is run again. Exit code 1 if anything
     was refused; the output says what and why.
 
-    Example: garden import ./sample_users
+    An archive of `garden export --archive` is taken in as a whole, with its history, chain and ids, where its
+    user is unknown. It is verified first; one with a fault changes nothing.
+
+    Examples:
+    garden import ./sample_users
+
+    garden import ada.tar.gz
     """
     from garden.surfaces.cli.interrupts import delay_interrupt
     from garden.surfaces.cli.render import show_json, with_progress
     from garden.surfaces.cli.views import show_transfer
     from garden.transfer.imports import files_in, import_file
 
+    if folder.is_file():
+        _import_archive(context, folder, as_json=as_json)
+        return
     files = files_in(folder)
     with open_garden(context) as garden:
         done = []
@@ -44,7 +63,9 @@ def import_folder(
 
 def export(
     context: typer.Context,
-    folder: Annotated[Path, typer.Argument(help="The target folder; created if missing.")],
+    folder: Annotated[
+        Path | None, typer.Argument(help="The target folder; created if missing.", show_default=False)
+    ] = None,
     user: OneUser = None,
     history: Annotated[
         bool, typer.Option("--history", help="Also export earlier versions, to .history/ in the folder.")
@@ -52,18 +73,27 @@ def export(
     events: Annotated[
         bool, typer.Option("--events", help="Also export the events, one a line, to .events/ in the folder.")
     ] = False,
+    archive: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write all of one user's garden into this new file instead."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Export gardens to a folder that `garden import` accepts.
+    """Export gardens to a folder that `garden import` accepts, or one garden to an archive.
 
     Exports the files as they are; the same gardens give the same bytes. A file that is there already is
     skipped if it is the same, and refused if it differs. Exit code 1 if anything was refused; the output says
     what and why.
 
+    An archive holds the garden of one user with its history and its whole account. It can be verified
+    anywhere, and imported into another home with the same ids.
+
     Examples:
     garden export ./backup
 
     garden export ./of-ada --user ada --history --events
+
+    garden export --user ada --archive ada.tar.gz
     """
     from garden.surfaces.cli.render import show_json, with_progress
     from garden.surfaces.cli.views import show_transfer
@@ -76,6 +106,11 @@ def export(
         make_target,
     )
 
+    if (folder is None) == (archive is None):
+        fail_usage(context, "Give a folder, or --archive with a file.")
+    if folder is None:
+        _export_archive(context, archive, user, as_json=as_json)
+        return
     with open_garden(context) as garden:
         check_target(folder, garden.home)
         users, services = select_users(garden, user), garden.services
@@ -92,3 +127,53 @@ def export(
         )
     if any(each.outcome == "refused" for each in done):
         raise typer.Exit(1)
+
+
+def _export_archive(context: typer.Context, archive: Path | None, user: str | None, *, as_json: bool) -> None:
+    from garden.surfaces.cli.render import say, show_json, with_progress
+    from garden.transfer.archives import write_archive
+    from garden.transfer.exports import check_target
+
+    user, archive = resolve_user(context, user), archive or Path()
+    with open_garden(context) as garden:
+        check_target(archive.absolute().parent, garden.home)
+        [user] = select_users(garden, user)
+        [done] = [
+            write_archive(garden.services, each, archive) for each in with_progress([user], "Exporting")
+        ]
+    if as_json:
+        show_json(done)
+        return
+    for path, why in done.exceptions.items():
+        say(f"{path}: {why}.")
+    say(f"{_contents(done)} of {user} written. Verify it with 'garden verify {archive}'.")
+
+
+def _import_archive(context: typer.Context, archive: Path, *, as_json: bool) -> None:
+    from garden.events.accounts import Accounts
+    from garden.surfaces.cli.interrupts import delay_interrupt
+    from garden.surfaces.cli.render import say, show_json, with_progress
+    from garden.transfer.archive_imports import import_archive
+
+    with open_garden(context) as garden:
+        accounts = Accounts(garden.pools["writers"], garden.keys)
+        with delay_interrupt():
+            [done] = [
+                import_archive(garden.services, accounts, each)
+                for each in with_progress([archive], "Importing")
+            ]
+    if as_json:
+        show_json(done)
+        return
+    for note in done.notes:
+        say(note)
+    say(f"{_contents(done)} of {done.user}: {done.outcome}; seals {done.seals}.")
+
+
+def _contents(done: "ArchiveContent | ImportedArchive") -> str:
+    counts = ((done.documents, "document"), (done.copies, "history copy"), (done.events, "event"))
+    named = [f"{n} {one if n == 1 else _PLURALS.get(one, f'{one}s')}" for n, one in counts]
+    return f"{', '.join(named[:-1])} and {named[-1]}"
+
+
+_PLURALS = {"history copy": "history copies"}

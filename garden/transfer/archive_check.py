@@ -1,0 +1,239 @@
+"""Checks an archive by itself, without a home, a database or the integrity keys.
+
+Every checksum, the order of every chain, every text rebuilt from its changes, the words against their salted
+commitments, the files and copies against those texts. The seals are keyed: only the home that made them, or
+one with its keys, can check those.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from garden.events.accounts import AccountRow, row_of
+from garden.events.followed_streams import BrokenRowError, FollowedStream
+from garden.events.rows import Row
+from garden.files.paths import GardenPath, PathNotAllowedError, is_id
+from garden.files.plain_files import SIZE_MAX_BYTES
+from garden.grammar.canonical import raw_hash
+from garden.transfer.archive_file import MANIFEST, Archive, ArchiveError, read_archive
+from garden.transfer.archives import ERASURES, EVENTS, FEED, FORMAT, HEADS, OUTSIDE, VERSION, path_of
+
+NO_KEYS = "The seals of its events are keyed, and can be checked only where their keys are."
+_TABLES = {
+    EVENTS: {"event", "annotation"},
+    HEADS: {"head"},
+    FEED: {"feed"},
+    ERASURES: {"erasure", "erased_row", "erased_word"},
+}
+_PLAIN = {"README.txt", "keys.txt", MANIFEST}
+_MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
+@dataclass
+class ArchiveVerdict:
+    """What a check of an archive found: faults, and notes about what is no fault."""
+
+    user: str = ""
+    events: int = 0
+    documents: int = 0
+    copies: int = 0
+    faults: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything that can be checked is right."""
+        return not self.faults
+
+
+def check_archive(path: Path) -> ArchiveVerdict:
+    """Check an archive."""
+    try:
+        with read_archive(path) as archive:
+            return check_content(archive)
+    except ArchiveError as error:
+        return ArchiveVerdict(faults=[error.message])
+
+
+def check_content(archive: Archive) -> ArchiveVerdict:
+    """Check an archive that was read; the first fault of each stream and every wrong file is named."""
+    verdict = ArchiveVerdict()
+    try:
+        verdict.user = _user_of(archive)
+        _Check(archive, verdict).run()
+    except ArchiveError as error:
+        verdict.faults.append(error.message)
+    return verdict
+
+
+def rows_in(archive: Archive, *names: str) -> Iterator[AccountRow]:
+    """The rows of an archive's account, all of its own user."""
+    for name in names or _TABLES:
+        for number, line in enumerate(archive.lines(name), start=1):
+            try:
+                table, row = row_of(line)
+                is_own = table in _TABLES[name] and row["user_id"] == archive.manifest["user"]
+            except _MALFORMED:
+                is_own = False
+            if not is_own:
+                raise ArchiveError(f"line {number} of {name} is no row of this account")
+            yield table, row
+
+
+def tombstones_in(archive: Archive) -> dict[UUID, Row]:
+    """The sealed remains of erased rows, by the id of the event or annotation."""
+    return {row["row_id"]: row for table, row in rows_in(archive, ERASURES) if table == "erased_row"}
+
+
+def files_in_archive(archive: Archive) -> list[tuple[str, GardenPath]]:
+    """The documents and copies of an archive: the member and the path of each, sorted."""
+    user = archive.manifest["user"]
+    named = (each for each in archive.members if each.startswith(("files/", "history/")))
+    try:
+        return [(each, path_of(user, each)) for each in sorted(named)]
+    except PathNotAllowedError:
+        raise ArchiveError("it holds a file that is no document and no copy of one") from None
+
+
+def _user_of(archive: Archive) -> str:
+    said = archive.manifest
+    if said.get("format") != FORMAT or said.get("version") != VERSION:
+        raise ArchiveError(f"it is not of the format {FORMAT!r}, version {VERSION}")
+    user, exceptions = said.get("user"), said.get("exceptions")
+    if not isinstance(user, str) or not is_id(user) or not isinstance(exceptions, dict):
+        raise ArchiveError("its manifest names no user")
+    for name in archive.members:
+        if name not in _PLAIN and name not in _TABLES and not name.startswith(_FOLDERS):
+            raise ArchiveError(f"it holds {name!r}, which no export writes")
+    return user
+
+
+_FOLDERS = ("files/", "history/", "proofs/")
+
+
+class _Check:
+    """One check of one archive."""
+
+    def __init__(self, archive: Archive, verdict: ArchiveVerdict) -> None:
+        self._archive = archive
+        self._verdict = verdict
+        self._files = files_in_archive(archive)
+        self._tombstones = tombstones_in(archive)
+        self._tails: dict[str, FollowedStream] = {}
+        self._settled: dict[tuple[str, int], tuple[UUID, str]] = {}
+        # The hash of the version before each event that a copy is named after, and the hashes of snapshots.
+        self._copied = {path.name[-39:-3]: "" for _, path in self._files if path.text.startswith("history/")}
+        self._versions: dict[str, set[str]] = {}
+
+    def run(self) -> None:
+        """Check everything, in the order in which one thing needs another."""
+        self._guard("an event", self._check_events)
+        self._guard("a head", self._check_heads)
+        self._guard("the feed", self._check_feed)
+        self._check_files()
+        said = self._archive.manifest["exceptions"]
+        self._verdict.notes += [f"{path}: {why}." for path, why in sorted(said.items())]
+
+    def _guard(self, what: str, check: Callable[[], None]) -> None:
+        try:
+            check()
+        except _MALFORMED:
+            self._verdict.faults.append(f"{what} has values of a wrong form")
+
+    def _check_events(self) -> None:
+        tail, broken = FollowedStream(), set[str]()
+        for table, row in rows_in(self._archive, EVENTS):
+            self._verdict.events += table == "event"
+            name = row.get("stream", "")
+            if name not in self._tails:
+                tail = self._tails[name] = FollowedStream(self._tombstones, name)
+            if name in broken:
+                continue
+            try:
+                if tail.name != name:
+                    raise BrokenRowError("it stands among the events of another document")
+                self._follow(tail, table, row)
+            except BrokenRowError as fault:
+                broken.add(name)
+                self._fault(name, row, fault)
+
+    def _follow(self, tail: FollowedStream, table: str, row: Row) -> None:
+        row_id = row["annotation_id"] if table == "annotation" else row["event_id"]
+        if str(row_id) in self._copied:
+            edit: Any = row["edit"] or {}
+            self._copied[str(row_id)] = edit.get("rawHash") or tail.text_hash or "erased"
+        tail.follow(table, row)
+        self._settled[tail.name, tail.sequence] = (row["event_id"], row.get("status", "annotated"))
+        if tail.name and tail.text_hash:
+            self._versions.setdefault(tail.name, set()).add(tail.text_hash)
+
+    def _check_heads(self) -> None:
+        heads = {row["path"]: row for _, row in rows_in(self._archive, HEADS)}
+        for name in sorted(heads.keys() | self._tails.keys()):
+            tail, head = self._tails.get(name, FollowedStream()), heads.get(name)
+            known = (tail.sequence, tail.chain, tail.version, tail.head_event_id, tail.has_file, None)
+            names = (
+                "tail_sequence",
+                "tail_chain_hash",
+                "version",
+                "head_event_id",
+                "has_file",
+                "open_event_id",
+            )
+            is_right = head is not None and known == tuple(head[each] for each in names)
+            if head is None or not is_right or (tail.version and head["raw_hash"] != tail.text_hash):
+                self._verdict.faults.append(f"{name or 'the journal'}: its events do not lead to its head")
+
+    def _check_feed(self) -> None:
+        for place, (_, row) in enumerate(rows_in(self._archive, FEED), start=1):
+            said = row["event_id"], row["what"]
+            if row["position"] != place or self._settled.get((row["stream"], row["sequence"])) != said:
+                self._verdict.faults.append(f"entry {place} of the feed does not fit the events")
+                return
+
+    def _check_files(self) -> None:
+        said, here = self._archive.manifest["exceptions"], set[str]()
+        for member, path in self._files:
+            if self._archive.members[member].size > SIZE_MAX_BYTES:
+                self._verdict.faults.append(f"{path} is larger than a document can be")
+                continue
+            content_hash = raw_hash(self._archive.read(member))
+            if member.startswith("history/"):
+                self._verdict.copies += 1
+                self._check_copy(path, content_hash)
+                continue
+            self._verdict.documents += 1
+            here.add(path.text)
+            tail = self._tails.get(path.text, FollowedStream())
+            if path.text not in said and (not tail.has_file or tail.text_hash != content_hash):
+                self._verdict.faults.append(f"{path} is not what its events say")
+            elif said.get(path.text, OUTSIDE) != OUTSIDE and tail.has_file and tail.text_hash != content_hash:
+                self._verdict.faults.append(
+                    f"{path} was to be taken from its events, and is not what they say"
+                )
+        missing = {name for name, tail in self._tails.items() if tail.has_file} - here
+        self._verdict.faults += [f"{name} is missing" for name in sorted(missing)]
+
+    def _check_copy(self, path: GardenPath, content_hash: str) -> None:
+        expected = self._copied[path.name[-39:-3]]
+        if not expected:
+            self._verdict.notes.append(f"{path}: no event tells of this copy.")
+        # The hash in a snapshot's event may be erased; then the copy is one of the document's versions.
+        elif content_hash != expected and not (
+            expected == "erased" and content_hash in self._versions.get(path.document.text, ())
+        ):
+            self._verdict.faults.append(f"{path} is not what its event left")
+
+    def _fault(self, stream: str, row: Row, fault: BrokenRowError) -> None:
+        named = row.get("annotation_id") or row["event_id"]
+        self._verdict.faults.append(f"{stream or 'the journal'}, event {named}: {fault}")
+
+
+def raise_faults(faults: Iterable[str]) -> None:
+    """Refuse an archive with faults, and name the first ones."""
+    named = list(faults)
+    if named:
+        more = f"; and {len(named) - 3} more" if len(named) > 3 else ""
+        raise ArchiveError("; ".join(named[:3]) + more)

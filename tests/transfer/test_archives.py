@@ -1,0 +1,120 @@
+"""One garden in one file: exported, checked alone, and imported elsewhere with its history."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from garden.application import Garden
+from garden.events.accounts import Accounts
+from garden.events.verifier import Verifier
+from garden.home.folder import ensure_home
+from garden.session import Session
+from garden.transfer.archive_check import check_archive
+from garden.transfer.archive_imports import ImportedArchive, import_archive
+from garden.transfer.archives import write_archive
+from garden.upkeep.status import status_of_user
+from tests.support.databases import TestServer
+from tests.support.gardens import CRITIC, NOTES, OVERVIEW, edit_outside, file_of, ok, plant, refused, rows
+from tests.support.planted import opened, put_database
+
+
+@pytest.fixture
+def ada(garden: Garden) -> Session:
+    """A garden with every kind of change: edits, a move, a snapshot, an outside edit, notes, a failure."""
+    session = garden.session("ada", "companion")
+    plant(session, OVERVIEW, NOTES, CRITIC, CRITIC.replace("critic", "child"))
+    for text in ("Slept well.", "A secret plan for the summer.", "Called Ben — émigré."):
+        ok(session, "fs.append", path=NOTES, text=text)
+    worry = {"replace": "- Says yes before looking"}
+    ok(session, "md.patch_section", path=CRITIC, sectionAnchor="concerns v1", change=worry, rationale="So.")
+    ok(session, "md.snapshot_history", path=NOTES)
+    edit_outside(garden, NOTES, "Slept well.", "Slept badly.")
+    ok(session, "fs.append", path=NOTES, text="More.", toolCallId="call_7")
+    ok(session, "events.log", type="observation", op="seen", rationale="She smiled.")
+    mover = garden.session("ada", "operator", role="maintainer")
+    ok(mover, "fs.move", path=CRITIC.replace("critic", "child"), newPath=CRITIC.replace("critic", "kid"))
+    return session
+
+
+@pytest.fixture
+def erased(ada: Session, garden: Garden) -> Session:
+    erase = garden.session("ada", "operator", role="maintainer")
+    ok(erase, "garden.erase", text="A secret plan for the summer.", reason="She asked.")
+    return ada
+
+
+@pytest.fixture
+def archive(garden: Garden, erased: Session, folder: Path) -> Path:
+    assert erased
+    file = folder / "ada.tar.gz"
+    write_archive(garden.services, "ada", file)
+    return file
+
+
+@pytest.fixture
+def elsewhere(folder: Path, server: TestServer) -> Iterator[Garden]:
+    """Another home, with keys of its own."""
+    with server.database(server.template()) as url:
+        home = ensure_home(folder / "elsewhere")
+        put_database(home, url)
+        with opened(home) as garden:
+            yield garden
+
+
+def _import(garden: Garden, archive: Path) -> ImportedArchive:
+    return import_archive(garden.services, Accounts(garden.pools["writers"], garden.keys), archive)
+
+
+def _tree(garden: Garden) -> dict[str, bytes]:
+    files = garden.home.path.glob("[uh]*/**/*.md")
+    return {str(each.relative_to(garden.home.path)): each.read_bytes() for each in files}
+
+
+def _events(garden: Garden) -> list[dict[str, Any]]:
+    return rows(garden.session("ada", "reader"), limit=500)
+
+
+def _faults(garden: Garden) -> list[str]:
+    verdict = Verifier(garden.services.reader, garden.keys).check_user("ada")
+    states = [f"{each.path}: {each.state}" for each in status_of_user(garden.services, "ada")]
+    return [f"{each.stream}: {each.message}" for each in verdict.faults] + [
+        each for each in states if not each.endswith(": in step")
+    ]
+
+
+def test_an_archive_is_right_and_the_same_garden_gives_the_same_bytes(
+    garden: Garden, archive: Path, folder: Path
+) -> None:
+    verdict = check_archive(archive)
+    assert (verdict.faults, verdict.notes, verdict.user) == ([], [], "ada")
+    assert verdict.events == len(_events(garden))
+    assert verdict.documents + verdict.copies == len(_tree(garden))
+    write_archive(garden.services, "ada", folder / "again.tar.gz")
+    assert (folder / "again.tar.gz").read_bytes() == archive.read_bytes()
+
+
+def test_an_import_elsewhere_has_the_same_files_history_and_events(
+    garden: Garden, archive: Path, elsewhere: Garden
+) -> None:
+    done = _import(elsewhere, archive)
+    assert (done.outcome, done.seals) == ("imported", "made anew")
+    assert _tree(elsewhere) == _tree(garden)
+    assert _events(elsewhere) == _events(garden)
+    assert _faults(elsewhere) == []
+    again = elsewhere.session("ada", "companion")
+    ok(again, "fs.append", path=NOTES, text="The first words in the new home.")
+    assert _faults(elsewhere) == []
+
+
+def test_seals_are_kept_where_the_keys_are_the_same(
+    garden: Garden, archive: Path, elsewhere: Garden, folder: Path
+) -> None:
+    elsewhere.home.keys_file.write_bytes(garden.home.keys_file.read_bytes())
+    assert _import(elsewhere, archive).seals == "kept"
+    assert _faults(elsewhere) == []
+    again = elsewhere.session("ada", "companion")
+    refused(again, "fs.append", "erased", path=NOTES, text="A secret plan for the summer.")
+    write_archive(elsewhere.services, "ada", folder / "back.tar.gz")
+    assert (folder / "back.tar.gz").read_bytes() == archive.read_bytes()
