@@ -1,6 +1,6 @@
 """One garden in one file: exported, checked alone, and imported elsewhere with its history."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import pytest
 from garden.application import Garden
 from garden.events.accounts import Accounts
 from garden.events.verifier import Verifier
+from garden.files.failpoints import Failpoint, watch_failpoints
 from garden.home.folder import ensure_home
 from garden.session import Session
 from garden.transfer.archive_check import check_archive
@@ -19,23 +20,41 @@ from tests.support.databases import TestServer
 from tests.support.gardens import CRITIC, NOTES, OVERVIEW, edit_outside, file_of, ok, plant, refused, rows
 from tests.support.planted import opened, put_database
 
+OLD, NEW = "users/ada/parts/critik/notes.md", "users/ada/parts/critic/notes.md"
+UPDATE = {"type": "profile_update", "op": "replace_section", "path": CRITIC}
+
+
+class _GoneError(BaseException):
+    """What a failpoint raises to stop a step as a kill would."""
+
 
 @pytest.fixture
 def ada(garden: Garden) -> Session:
     """A garden with every kind of change: edits, a move, a snapshot, an outside edit, notes, a failure."""
     session = garden.session("ada", "companion")
-    plant(session, OVERVIEW, NOTES, CRITIC, CRITIC.replace("critic", "child"))
+    plant(session, OVERVIEW, NOTES, CRITIC, OLD)
     for text in ("Slept well.", "A secret plan for the summer.", "Called Ben — émigré."):
         ok(session, "fs.append", path=NOTES, text=text)
     worry = {"replace": "- Says yes before looking"}
-    ok(session, "md.patch_section", path=CRITIC, sectionAnchor="concerns v1", change=worry, rationale="So.")
+    ok(session, "md.patch_section", path=CRITIC, sectionAnchor="concerns v1", change=worry, toolCallId="c-1")
+    ok(session, "events.log", **UPDATE, rationale="She named it.", toolCallId="c-1")
     ok(session, "md.snapshot_history", path=NOTES)
     edit_outside(garden, NOTES, "Slept well.", "Slept badly.")
-    ok(session, "fs.append", path=NOTES, text="More.", toolCallId="call_7")
+    ok(session, "fs.append", path=NOTES, text="More.")
     ok(session, "events.log", type="observation", op="seen", rationale="She smiled.")
     mover = garden.session("ada", "operator", role="maintainer")
-    ok(mover, "fs.move", path=CRITIC.replace("critic", "child"), newPath=CRITIC.replace("critic", "kid"))
+    with watch_failpoints(_stop_at(Failpoint.BEGUN)), pytest.raises(_GoneError):
+        ok(mover, "fs.append", path=OVERVIEW, text="Never written.")
+    ok(mover, "fs.move", path=OLD, newPath=NEW)
     return session
+
+
+def _stop_at(step: Failpoint) -> Callable[[Failpoint], None]:
+    def watch(reached: Failpoint) -> None:
+        if reached is step:
+            raise _GoneError
+
+    return watch
 
 
 @pytest.fixture
