@@ -15,6 +15,7 @@ from garden.session import Session
 from garden.transfer.archive_check import check_archive
 from garden.transfer.archive_imports import ImportedArchive, import_archive
 from garden.transfer.archives import write_archive
+from garden.upkeep.reconciliation import reconcile
 from garden.upkeep.status import status_of_user
 from tests.support.databases import TestServer
 from tests.support.gardens import CRITIC, NOTES, OVERVIEW, edit_outside, file_of, ok, plant, refused, rows
@@ -44,7 +45,8 @@ def ada(garden: Garden) -> Session:
     ok(session, "events.log", type="observation", op="seen", rationale="She smiled.")
     mover = garden.session("ada", "operator", role="maintainer")
     with watch_failpoints(_stop_at(Failpoint.BEGUN)), pytest.raises(_GoneError):
-        ok(mover, "fs.append", path=OVERVIEW, text="Never written.")
+        ok(mover, "md.patch_section", path=OVERVIEW, sectionAnchor="facts v1", change={"append": "- Lost."})
+    assert list(reconcile(garden.services, ["ada"]))
     ok(mover, "fs.move", path=OLD, newPath=NEW)
     return session
 
