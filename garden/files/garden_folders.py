@@ -97,9 +97,9 @@ class GardenFolders:
         """
         return self._list(path.text)
 
-    def users(self) -> tuple[GardenPath, ...]:
-        """List the gardens of this home."""
-        return self._list("users")
+    def users(self, root: str = "users") -> tuple[GardenPath, ...]:
+        """List the gardens of this home, or with the root `history` their histories."""
+        return self._list(root)
 
     def documents(self, folder: GardenPath, on_unlisted: OnUnlisted | None = None) -> Iterator[GardenPath]:
         """Find every document, or copy, in a folder and below; one that vanishes meanwhile is left out.

@@ -39,7 +39,11 @@ class GardenCommands(GroupedCommands):
         },
         "Look up what happened": {"events": "events.events", "event": "events.event"},
         "Use the agent's tools": {"call": "tools.call", "tools": "tools.tools"},
-        "Move gardens": {"import": "transfer.import_folder", "export": "transfer.export"},
+        "Move gardens": {
+            "import": "transfer.import_folder",
+            "export": "transfer.export",
+            "rebuild": "transfer.rebuild",
+        },
         "Serve gardens": {
             "serve": "serve.serve",
             "mcp": "serve.mcp",

@@ -1,0 +1,164 @@
+"""Rebuilds gardens as they stood at a time, in a new folder, from one source alone.
+
+From the events: the version of each document that was current then, exactly. From the history: the copy that
+the first change after that time left, else the file as it is now. Not every change leaves a copy, so such a
+version may be a later one; the time when its file was written tells.
+
+    FOLDER/{userId}/...                 the documents, as below `users/`; `garden import` accepts the folder
+    FOLDER/.rebuild.json                what is being rebuilt, until it is finished
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import takewhile
+from operator import attrgetter
+from pathlib import Path
+from typing import Literal
+
+from garden.events.reader import EventReader
+from garden.files.errors import FileError, translate_os_errors
+from garden.files.garden_files import FileText, GardenFiles
+from garden.files.paths import GardenPath
+from garden.grammar.canonical import encoded
+from garden.grammar.errors import GardenError
+from garden.home.folder import Home
+from garden.home.state_files import sync_folder
+from garden.transfer.exports import TargetError, check_target, make_target, put_file
+from garden.writing.versions import versions_of
+
+Past = Callable[[], "PastDocument | None"]
+"""Gives a document as it stood at a time; None if it had no file then."""
+MARK = ".rebuild.json"
+_TIME = "%Y-%m-%dT%H%M%S.%fZ"
+_TIME_CHARACTERS = 25
+_TICK = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True)
+class PastDocument:
+    """A document at a time: its text, None where the source can't give it, and a note on what is uncertain."""
+
+    path: GardenPath
+    text: bytes | None
+    version: int | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class RebuiltDocument:
+    """What became of one document."""
+
+    file: str
+    outcome: Literal["rebuilt", "uncertain", "left out", "refused"]
+    version: int | None = None
+    message: str | None = None
+
+
+def begin_rebuild(target: Path, home: Home, asked: dict[str, str | None]) -> None:
+    """Make the folder; one with files is refused, unless the same rebuild began there and was interrupted."""
+    check_target(target, home)
+    mark = json.dumps(asked, sort_keys=True).encode() + b"\n"
+    with translate_os_errors():
+        if target.exists() and any(target.iterdir()):
+            if not (target / MARK).is_file() or (target / MARK).read_bytes() != mark:
+                raise TargetError(
+                    "The folder is not empty.",
+                    hint="Name a new folder. An interrupted rebuild goes on with the same options.",
+                )
+            return
+        make_target(target)
+        put_file(target, MARK, mark)
+
+
+def finish_rebuild(target: Path) -> None:
+    """Remove the mark of a rebuild that has ended."""
+    with translate_os_errors():
+        (target / MARK).unlink()
+        sync_folder(target)
+
+
+def rebuild_document(target: Path, document: PastDocument) -> RebuiltDocument:
+    """Put a document into the folder; an error becomes a refusal."""
+    name = document.path.text.removeprefix("users/")
+    if document.text is None:
+        return RebuiltDocument(name, "left out", message=document.note)
+    try:
+        put_file(target, name, document.text)
+    except GardenError as error:
+        return RebuiltDocument(name, "refused", message=error.message)
+    return RebuiltDocument(name, "uncertain" if document.note else "rebuilt", document.version, document.note)
+
+
+def documents_from_events(reader: EventReader, user: str, at: datetime | None) -> list[Past]:
+    """Each document of the account as it stood."""
+    with reader.snapshot(user) as snapshot:
+        paths = sorted(row["path"] for row in snapshot.fetch("heads", {}) if row["version"])
+    return [partial(_from_events, reader, GardenPath(path), at) for path in paths]
+
+
+@contextmanager
+def past_in_history(home: Home, user: str | None, at: datetime | None) -> Iterator[list[Past]]:
+    """Each document of one user, or of every user with a garden or a history, from files and copies alone."""
+    with GardenFiles(home.path) as files:
+        users = sorted({path.user_id for root in ("users", "history") for path in files.users(root)})
+        if user is not None and user not in users:
+            raise TargetError(
+                f"There is no garden of {user!r} here.", hint="'garden status' names the users."
+            )
+        chosen = users if user is None else [user]
+        yield [each for name in chosen for each in documents_from_history(files, name, at)]
+
+
+def documents_from_history(files: GardenFiles, user: str, at: datetime | None) -> list[Past]:
+    """Each document with a file or copies as it stood, as far as those tell."""
+    found = {path: list[GardenPath]() for path in files.documents(GardenPath(f"users/{user}"))}
+    for copy in files.documents(GardenPath(f"history/{user}")):
+        found.setdefault(copy.document, []).append(copy)
+    return [
+        partial(_from_history, files, path, found[path], at) for path in sorted(found, key=attrgetter("text"))
+    ]
+
+
+def _from_events(reader: EventReader, path: GardenPath, at: datetime | None) -> PastDocument | None:
+    event = next(versions_of(reader, path, None if at is None else at + _TICK), None)
+    if event is None or event.document_version is None or not event.leaves_file:
+        return None
+    text = reader.text_at(path.user_id, path.text, event.document_version)
+    return PastDocument(path, encoded(text), event.document_version)
+
+
+def _from_history(
+    files: GardenFiles, path: GardenPath, copies: Iterable[GardenPath], at: datetime | None
+) -> PastDocument | None:
+    times = sorted((time_of(copy), copy) for copy in copies)
+    later = [copy for time, copy in times if at is not None and time > at]
+    try:
+        sources = [*later, *([path] if files.exists(path) else [])]
+        if not sources:
+            last = f"{times[-1][0]:%Y-%m-%d %H:%M:%SZ}"
+            return PastDocument(path, None, note=f"It has no file; its last copy was kept at {last}.")
+        first = files.read(sources[0])
+        same = takewhile(lambda file: file.hash == first.hash, map(files.read, sources))
+        # Equal versions one after another are one version, and it stood since the first was written.
+        stood = at is None or any(_written_at(each) <= at for each in same)
+    except FileError as error:
+        return PastDocument(path, None, note=error.message)
+    text, written = first.text.encode(), f"{_written_at(first):%Y-%m-%d %H:%M:%SZ}"
+    if stood:
+        return PastDocument(path, text)
+    if path.document_name != "notes" and len(later) == len(times):
+        return PastDocument(path, None, note=f"Nothing is known of it from before {written}.")
+    return PastDocument(path, text, note=f"This version was written at {written}, later.")
+
+
+def _written_at(file: FileText) -> datetime:
+    return datetime.fromtimestamp(file.stamp.written_ns / 1e9, UTC)
+
+
+def time_of(copy: GardenPath) -> datetime:
+    """The time of the change or snapshot that left a copy."""
+    return datetime.strptime(copy.name[:_TIME_CHARACTERS], _TIME).replace(tzinfo=UTC)
