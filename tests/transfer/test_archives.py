@@ -7,19 +7,20 @@ from typing import Any
 import pytest
 
 from garden.application import Garden
-from garden.events.accounts import Accounts
+from garden.events.accounts import AccountExistsError, Accounts
 from garden.events.verifier import Verifier
 from garden.files.failpoints import Failpoint, watch_failpoints
 from garden.home.folder import ensure_home
 from garden.session import Session
 from garden.transfer.archive_check import check_archive
-from garden.transfer.archive_imports import ImportedArchive, import_archive
-from garden.transfer.archives import write_archive
+from garden.transfer.archive_imports import GardenExistsError, ImportedArchive, import_archive
+from garden.transfer.archives import MISSING, OUTSIDE, UNKNOWN, UnsettledError, write_archive
 from garden.upkeep.reconciliation import reconcile
 from garden.upkeep.status import status_of_user
 from tests.support.databases import TestServer
-from tests.support.gardens import CRITIC, NOTES, OVERVIEW, edit_outside, file_of, ok, plant, refused, rows
+from tests.support.gardens import CRITIC, NOTES, OVERVIEW, edit_outside, ok, plant, put, refused, rows
 from tests.support.planted import opened, put_database
+from tests.surfaces.cli.conftest import Command
 
 OLD, NEW = "users/ada/parts/critik/notes.md", "users/ada/parts/critic/notes.md"
 UPDATE = {"type": "profile_update", "op": "replace_section", "path": CRITIC}
@@ -62,14 +63,14 @@ def _stop_at(step: Failpoint) -> Callable[[Failpoint], None]:
 
 @pytest.fixture
 def erased(ada: Session, garden: Garden) -> Session:
+    """The same garden after an erasure."""
     erase = garden.session("ada", "operator", role="maintainer")
     ok(erase, "garden.erase", text="A secret plan for the summer.", reason="She asked.")
     return ada
 
 
 @pytest.fixture
-def archive(garden: Garden, erased: Session, folder: Path) -> Path:
-    assert erased
+def archive(garden: Garden, erased: Session, folder: Path) -> Path:  # noqa: ARG001 - fills the garden
     file = folder / "ada.tar.gz"
     write_archive(garden.services, "ada", file)
     return file
@@ -142,3 +143,78 @@ def test_seals_are_kept_where_the_keys_are_the_same(
     refused(again, "fs.append", "erased", path=NOTES, text="A secret plan for the summer.")
     write_archive(elsewhere.services, "ada", folder / "back.tar.gz")
     assert (folder / "back.tar.gz").read_bytes() == archive.read_bytes()
+
+
+def test_what_is_not_as_recorded_is_in_the_archive_and_named(
+    garden: Garden, ada: Session, folder: Path, elsewhere: Garden
+) -> None:
+    lost, drifted, new = OVERVIEW, CRITIC, "users/ada/parts/calm/notes.md"
+    expected = file_of(garden, lost).read_bytes()
+    file_of(garden, lost).unlink()
+    edit_outside(garden, drifted, "Says yes", "Said yes")
+    put(garden, new, b"words of a person")
+    done = write_archive(garden.services, "ada", folder / "ada.tar.gz")
+    assert done.exceptions == {lost: MISSING, drifted: OUTSIDE, new: UNKNOWN}
+    verdict = check_archive(folder / "ada.tar.gz")
+    assert (verdict.faults, len(verdict.notes)) == ([], 3)
+    _import(elsewhere, folder / "ada.tar.gz")
+    assert file_of(elsewhere, lost).read_bytes() == expected
+    assert _tree(elsewhere).items() >= _tree(garden).items()
+    assert _faults(elsewhere) == [f"{new}: new", f"{drifted}: drifted"]
+    assert rows(ada)
+
+
+def test_an_open_change_is_refused_and_leaves_no_file(garden: Garden, ada: Session, folder: Path) -> None:
+    with watch_failpoints(_stop_at(Failpoint.BEGUN)), pytest.raises(_GoneError):
+        ok(ada, "fs.append", path=NOTES, text="Cut off.")
+    with pytest.raises(UnsettledError):
+        write_archive(garden.services, "ada", folder / "ada.tar.gz")
+    assert list(folder.glob("*ada*")) == []
+
+
+def test_an_import_is_refused_where_the_user_is_known(
+    garden: Garden, archive: Path, elsewhere: Garden
+) -> None:
+    assert _import(garden, archive).outcome == "unchanged"
+    other = elsewhere.session("ada", "companion")
+    plant(other, NOTES)
+    before = _tree(elsewhere), _events(elsewhere)
+    with pytest.raises(AccountExistsError):
+        _import(elsewhere, archive)
+    assert (_tree(elsewhere), _events(elsewhere)) == before
+
+
+def test_an_import_is_refused_where_files_are_in_its_way(archive: Path, elsewhere: Garden) -> None:
+    put(elsewhere, NOTES, b"words of a person")
+    with pytest.raises(GardenExistsError):
+        _import(elsewhere, archive)
+    assert (len(_tree(elsewhere)), _events(elsewhere)) == (1, [])
+
+
+@pytest.mark.parametrize("step", [Failpoint.BEGUN, Failpoint.WRITTEN, Failpoint.REPLACED])
+def test_an_import_that_is_killed_is_invisible_or_completed_by_the_next(
+    garden: Garden, archive: Path, elsewhere: Garden, step: Failpoint
+) -> None:
+    with watch_failpoints(_stop_at(step)), pytest.raises(_GoneError):
+        _import(elsewhere, archive)
+    if step is Failpoint.BEGUN:
+        assert _events(elsewhere) == []
+        assert not any(elsewhere.home.users.iterdir())
+    again = _import(elsewhere, archive)
+    assert again.outcome == ("imported" if step is Failpoint.BEGUN else "completed")
+    assert _tree(elsewhere) == _tree(garden)
+    assert _faults(elsewhere) == []
+
+
+def test_both_commands_move_a_garden(garden: Garden, archive: Path, elsewhere: Garden, folder: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        here, there = (Command(each.home.path, patch) for each in (garden, elsewhere))
+        out = here.well("export", "--user", "ada", "--archive", folder / "again.tar.gz")
+        assert f"garden verify {folder / 'again.tar.gz'}" in out
+        assert (folder / "again.tar.gz").read_bytes() == archive.read_bytes()
+        assert "already" in here("export", "--archive", archive).err
+        done = there("import", archive, "--json").json
+        assert (done["outcome"], done["seals"]) == ("imported", "made anew")
+        assert "access tokens" in done["notes"][-1]
+        assert there("status").code == 0
+        there.well("keys", "verify")

@@ -160,7 +160,7 @@ def rebuild(
     """Write the gardens of any time into a new folder.
 
     From the events alone, every version is exact. From the history alone, without a look at the events, a
-    document whose later changes left no copy is given in the oldest version there is, and the output names it.
+    document whose next change left no copy is given in a later version, and the output names it.
     The folder is laid out like users/. An interrupted rebuild continues when it is run again with the same
     options. Exit code 1 if anything was refused or is uncertain.
 
@@ -183,7 +183,7 @@ def rebuild(
     if as_json:
         show_json(done)
     else:
-        counts = Counter(each.outcome for each in done)
+        counts = Counter[str](each.outcome for each in done)
         for each in done:
             if each.outcome != "rebuilt":
                 say(f"{each.file}: {each.outcome}. {each.message}")
