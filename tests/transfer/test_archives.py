@@ -18,7 +18,18 @@ from garden.transfer.archives import MISSING, OUTSIDE, UNKNOWN, UnsettledError, 
 from garden.upkeep.reconciliation import reconcile
 from garden.upkeep.status import status_of_user
 from tests.support.databases import TestServer
-from tests.support.gardens import CRITIC, NOTES, OVERVIEW, edit_outside, ok, plant, put, refused, rows
+from tests.support.gardens import (
+    CRITIC,
+    NOTES,
+    OVERVIEW,
+    edit_outside,
+    file_of,
+    ok,
+    plant,
+    put,
+    refused,
+    rows,
+)
 from tests.support.planted import opened, put_database
 from tests.surfaces.cli.conftest import Command
 
