@@ -9,6 +9,7 @@ import json
 import tarfile
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -22,6 +23,7 @@ MANIFEST = "MANIFEST.json"
 _BLOCK = 512
 _PIECE = 1 << 20
 _MODE = 0o600
+_GZIP = b"\x1f\x8b"
 # An archive within these limits may be read whole; a larger one only if it does not shrink suspiciously well.
 _UNPACKED_MAX = 1 << 28
 _RATIO_MAX = 100
@@ -118,6 +120,13 @@ class Archive:
         if name not in self.members:
             raise ArchiveError(f"{name} is missing")
         return self.members[name]
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a file is compressed as an archive is."""
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(2) == _GZIP
+    return False
 
 
 def read_archive(path: Path) -> Archive:

@@ -171,7 +171,7 @@ def test_what_is_not_as_recorded_is_in_the_archive_and_named(
     _import(elsewhere, folder / "ada.tar.gz")
     assert file_of(elsewhere, lost).read_bytes() == expected
     assert _tree(elsewhere).items() >= _tree(garden).items()
-    assert _faults(elsewhere) == [f"{new}: new", f"{drifted}: drifted"]
+    assert _faults(elsewhere) == [f"{new}: damaged", f"{drifted}: drifted"]
     assert rows(ada)
 
 

@@ -50,9 +50,10 @@ def import_folder(
     from garden.surfaces.cli.interrupts import delay_interrupt
     from garden.surfaces.cli.render import show_json, with_progress
     from garden.surfaces.cli.views import show_transfer
+    from garden.transfer.archive_file import is_archive
     from garden.transfer.imports import files_in, import_file
 
-    if folder.is_file():
+    if is_archive(folder):
         _import_archive(context, folder, as_json=as_json)
         return
     files = files_in(folder)
