@@ -51,7 +51,7 @@ class LogLeaves:
         return [row["user_id"] for row in self._fetch("users", {})]
 
     def leaves_of(self, user_id: str) -> Iterator[dict[Leaf, bytes | None]]:
-        """A user's leaves in the order of the feed, in batches; each with its entry, or None if it is gone."""
+        """A user's leaves in the feed's order, in batches; each with its entry, or None if it is gone."""
         after = 0
         while found := self._fetch("leaves", {"user_id": user_id, "after": after, "limit": _BATCH_ROWS}):
             leaves = [Leaf(**row) for row in found]
@@ -80,7 +80,7 @@ class Numbering:
         return _checkpoint(self._run("newest_checkpoint", {}))
 
     def number(self, size: int, limit: int) -> list[bytes | None]:
-        """Number up to `limit` settled events from `size` on; returns their entries, None for a lost event."""
+        """Number up to `limit` settled events from `size` on; returns their entries, None for a lost one."""
         leaves = [Leaf(**row) for row in self._run("number", {"size": size, "limit": limit})]
         events, annotations = (self._run(name, _columns(leaves)) if leaves else [] for name in _LOGGED)
         entries = _entries([*events, *annotations])

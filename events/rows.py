@@ -53,8 +53,8 @@ PASSAGE = (
     "summary_type", "period_key",
 )  # fmt: skip
 HEAD_COLUMNS = ("user_id", "path", *_HEAD, *HEAD_SEAL)
-# What a leaf of the transparency log covers: all that an erasure leaves as it is. The error of a failed event may quote
-# the request; its state's seal stands for it.
+# What a leaf of the transparency log covers: all that an erasure leaves as it is. The error of a failed event
+# may quote the request; its state's seal stands for it.
 LEAF_EVENT = tuple(
     name
     for name in EVENT_COLUMNS

@@ -144,7 +144,7 @@ def leaf_digest(row: Row) -> bytes:
 
 
 def leaf_entry(row: Row) -> bytes:
-    """The entry of the transparency log for a settled event or an annotation; it says no word, user or path."""
+    """The log's entry for a settled event or an annotation; it shows no word, user or path."""
     kind = "annotation" if "annotation_id" in row else "event"
     return f"{kind}/v1 {row[f'{kind}_id']} sha256:{leaf_digest(row).hex()}".encode()
 

@@ -6,6 +6,7 @@ either the tree before or a stored checkpoint, which the next run publishes.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from garden.events.log_leaves import Numbering, StoredCheckpoint
@@ -66,39 +67,49 @@ def published_note(services: Services) -> Note | None:
         return None
 
 
+def stored_note(services: Services) -> Note | None:
+    """The newest checkpoint in the database; refuses one whose columns say another size or root."""
+    newest = services.log_leaves.newest_checkpoint()
+    return newest and _note_of(services, newest)
+
+
 def verified_checkpoint(services: Services, note: Note) -> Checkpoint:
     """The checkpoint in a note; refuses one that no key of this home's log has signed."""
     if not holding(note, [each.public for each in log_signers(services)]):
         raise LogInconsistentError(
             "The checkpoint is not signed by a key of this home's log.",
-            hint="'garden checkpoint --keys' shows the keys; a lost version of them, or another [tlog] origin, "
-            "is a reason.",
+            hint="'garden checkpoint --keys' shows the keys. Put back a lost version of the integrity keys, or "
+            "the earlier origin of the log.",
         )
     return parse_checkpoint(note.text)
+
+
+@contextmanager
+def locked_log(services: Services) -> Iterator[None]:
+    """Hold the lock of the log's files."""
+    folder = log_folder(services)
+    if not folder.is_dir():
+        make_private_folder(folder)
+    with exclusive_lock(folder / "lock", timeout_seconds=_LOCK_SECONDS):
+        yield
 
 
 def make_checkpoints(services: Services) -> Iterator[int]:
     """Extend the log by all that was settled, and sign it; yields the new leaves of each step."""
     while True:
-        with exclusive_lock(_lock_file(services), timeout_seconds=_LOCK_SECONDS):
+        with locked_log(services):
             count, is_new = _extend(services)
         if not is_new:
             return
         yield count
 
 
-def publish(services: Services, note: Note, *, instead_of: Note | None = None) -> None:
-    """Put a note in the place of the published one, if that is still the one named or has another text."""
-    with exclusive_lock(_lock_file(services), timeout_seconds=_LOCK_SECONDS):
-        if published_note(services) == instead_of:
+def publish_cosigned(services: Services, note: Note) -> None:
+    """Publish a note with the signatures of witnesses, unless a newer one was published meanwhile."""
+    with locked_log(services):
+        published = published_note(services)
+        if published and published.text == note.text:
             write_private_file(log_folder(services) / CHECKPOINT, str(note).encode())
-
-
-def _lock_file(services: Services) -> Path:
-    folder = log_folder(services)
-    if not folder.is_dir():
-        make_private_folder(folder)
-    return folder / "lock"
 
 
 def _extend(services: Services) -> tuple[int, bool]:
@@ -152,10 +163,7 @@ def _check_consistent(services: Services, tiles: Tiles, newest: StoredCheckpoint
     published = published_note(services)
     signed = [verified_checkpoint(services, published)] if published else []
     if newest is not None:
-        stored = verified_checkpoint(services, parse_note(newest.note.encode()))
-        if stored != Checkpoint(log_origin(services), newest.size, newest.root):
-            raise _inconsistent("the newest checkpoint in the database was changed")
-        signed.append(stored)
+        signed.append(verified_checkpoint(services, _note_of(services, newest)))
     for each in signed:
         if each.size > tiles.size:
             raise _inconsistent(
@@ -163,6 +171,13 @@ def _check_consistent(services: Services, tiles: Tiles, newest: StoredCheckpoint
             )
         if tiles.root(each.size) != each.root:
             raise _inconsistent(f"the tiles do not have the root that was signed at {each.size} entries")
+
+
+def _note_of(services: Services, stored: StoredCheckpoint) -> Note:
+    note = parse_note(stored.note.encode())
+    if note.text != str(Checkpoint(log_origin(services), stored.size, stored.root)):
+        raise _inconsistent("the newest checkpoint in the database was changed")
+    return note
 
 
 def _inconsistent(reason: str) -> LogInconsistentError:

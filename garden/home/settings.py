@@ -198,8 +198,8 @@ class Tlog(_Table):
     origin: str | None = Field(
         None,
         pattern=r"^[^\s+]{1,255}$",
-        description="Name of the log in its checkpoints, such as 'example.com/garden', chosen before the first "
-        "one; the default is made of the home's id.",
+        description="Name of the log in its checkpoints, such as 'example.com/garden'; choose it before the "
+        "first one. The default is made of the home's id.",
     )
     public: bool = Field(
         True, description="Whether `/tlog/` is served without a token; it holds no words, users or paths."
