@@ -78,8 +78,8 @@ def verified_checkpoint(services: Services, note: Note) -> Checkpoint:
     if not holding(note, [each.public for each in log_signers(services)]):
         raise LogInconsistentError(
             "The checkpoint is not signed by a key of this home's log.",
-            hint="'garden checkpoint --keys' shows the keys. Put back a lost version of the integrity keys, or "
-            "the earlier origin of the log.",
+            hint="'garden checkpoint --keys' shows the keys. Put back a lost version of the integrity keys, "
+            "or the earlier origin of the log.",
         )
     return parse_checkpoint(note.text)
 
