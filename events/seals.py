@@ -12,9 +12,11 @@ Empty columns are left out, so that a column added later leaves old seals valid.
 
 from collections.abc import Mapping
 from datetime import datetime
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
+from garden.events.encoding import encode
 from garden.events.idempotency import RequestIdentity
 from garden.events.keyring import Keyring, Seal
 from garden.events.parts import (
@@ -33,6 +35,8 @@ from garden.events.rows import (
     EVENT_COLUMNS,
     HEAD_COLUMNS,
     HEAD_SEAL,
+    LEAF_ANNOTATION,
+    LEAF_EVENT,
     REQUEST_SEAL,
     STATE,
     STATE_SEAL,
@@ -167,6 +171,17 @@ def _committed_anew(row: Row, part: str) -> bytes:
     start = at * COMMITMENT_BYTES
     now = commit(row, row["salts"], EVENT_PARTS)[start : start + COMMITMENT_BYTES]
     return old[:start] + now + old[start + COMMITMENT_BYTES :]
+
+
+def leaf_digest(row: Row) -> bytes:
+    """The SHA-256 of all columns of a settled event or an annotation that an erasure leaves as they are."""
+    return sha256(encode(_filled(row, LEAF_ANNOTATION if "annotation_id" in row else LEAF_EVENT))).digest()
+
+
+def leaf_entry(row: Row) -> bytes:
+    """The log's entry for a settled event or an annotation; it shows no word, user or path."""
+    kind = "annotation" if "annotation_id" in row else "event"
+    return f"{kind}/v1 {row[f'{kind}_id']} sha256:{leaf_digest(row).hex()}".encode()
 
 
 def _filled(row: Row, columns: tuple[str, ...]) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """Checks an archive by itself, without a home, a database or the integrity keys.
 
 Every checksum, the order of every chain, every text rebuilt from its changes, the words against their salted
-commitments, the files and copies against those texts. The seals are keyed: only the home that made them, or
-one with its keys, can check those.
+commitments, the files and copies against those texts. The proofs are
+checked against the signed checkpoint. The seals are keyed: only a home with their keys can check those.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,14 @@ from uuid import UUID
 from garden.events.accounts import AccountRow, row_of
 from garden.events.followed_streams import BrokenRowError, FollowedStream
 from garden.events.rows import Row
+from garden.events.seals import leaf_entry
 from garden.files.paths import GardenPath, PathNotAllowedError, is_id
 from garden.files.plain_files import SIZE_MAX_BYTES
 from garden.grammar.canonical import raw_hash
+from garden.history.merkle import leaf_hash
+from garden.history.notes import VerifierKey
 from garden.transfer.archive_file import MANIFEST, Archive, ArchiveError, read_archive
+from garden.transfer.archive_proofs import MEMBERS, check_proofs
 from garden.transfer.archives import ERASURES, EVENTS, FEED, FORMAT, HEADS, OUTSIDE, VERSION, path_of
 
 NO_KEYS = "The seals of its events are keyed, and can be checked only where their keys are."
@@ -27,7 +31,7 @@ _TABLES = {
     FEED: {"feed"},
     ERASURES: {"erasure", "erased_row", "erased_word"},
 }
-_PLAIN = {"README.txt", "keys.txt", MANIFEST}
+_PLAIN = {"README.txt", MANIFEST, *MEMBERS}
 _MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
@@ -39,6 +43,7 @@ class ArchiveVerdict:
     events: int = 0
     documents: int = 0
     copies: int = 0
+    proven: int = 0
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -48,21 +53,21 @@ class ArchiveVerdict:
         return not self.faults
 
 
-def check_archive(path: Path) -> ArchiveVerdict:
-    """Check an archive."""
+def check_archive(path: Path, keys: Sequence[VerifierKey] = ()) -> ArchiveVerdict:
+    """Check an archive; `keys` are public keys of the log that the reader trusts."""
     try:
         with read_archive(path) as archive:
-            return check_content(archive)
+            return check_content(archive, keys)
     except ArchiveError as error:
         return ArchiveVerdict(faults=[error.message])
 
 
-def check_content(archive: Archive) -> ArchiveVerdict:
+def check_content(archive: Archive, keys: Sequence[VerifierKey] = ()) -> ArchiveVerdict:
     """Check an archive that was read; the first fault of each stream and every wrong file is named."""
     verdict = ArchiveVerdict()
     try:
         verdict.user = _user_of(archive)
-        _Check(archive, verdict).run()
+        _Check(archive, verdict).run(keys)
     except ArchiveError as error:
         verdict.faults.append(error.message)
     return verdict
@@ -110,7 +115,7 @@ def _user_of(archive: Archive) -> str:
     return user
 
 
-_FOLDERS = ("files/", "history/", "proofs/")
+_FOLDERS = ("files/", "history/")
 
 
 class _Check:
@@ -122,17 +127,19 @@ class _Check:
         self._files = files_in_archive(archive)
         self._tombstones = tombstones_in(archive)
         self._tails: dict[str, FollowedStream] = {}
-        self._settled: dict[tuple[str, int], tuple[UUID, str]] = {}
+        self._settled: dict[tuple[str, int], tuple[UUID, str, bytes]] = {}
+        self._leaves: dict[int, bytes] = {}
         # The hash of the version before each event that a copy is named after, and the hashes of snapshots.
         self._copied = {path.name[-39:-3]: "" for _, path in self._files if path.text.startswith("history/")}
         self._versions: dict[str, set[str]] = {}
 
-    def run(self) -> None:
+    def run(self, keys: Sequence[VerifierKey]) -> None:
         """Check everything, in the order in which one thing needs another."""
         self._guard("an event", self._check_events)
         self._guard("a head", self._check_heads)
         self._guard("the feed", self._check_feed)
         self._check_files()
+        self._guard("a proof", lambda: self._check_proofs(keys))
         said = self._archive.manifest["exceptions"]
         self._verdict.notes += [f"{path}: {why}." for path, why in sorted(said.items())]
 
@@ -165,7 +172,11 @@ class _Check:
             edit: Any = row["edit"] or {}
             self._copied[str(row_id)] = edit.get("rawHash") or tail.text_hash or "erased"
         tail.follow(table, row)
-        self._settled[tail.name, tail.sequence] = (row["event_id"], row.get("status", "annotated"))
+        self._settled[tail.name, tail.sequence] = (
+            row["event_id"],
+            row.get("status", "annotated"),
+            leaf_hash(leaf_entry(row)),
+        )
         if tail.name and tail.text_hash:
             self._versions.setdefault(tail.name, set()).add(tail.text_hash)
 
@@ -188,10 +199,18 @@ class _Check:
 
     def _check_feed(self) -> None:
         for place, (_, row) in enumerate(rows_in(self._archive, FEED), start=1):
-            said = row["event_id"], row["what"]
-            if row["position"] != place or self._settled.get((row["stream"], row["sequence"])) != said:
+            found = self._settled.get((row["stream"], row["sequence"]))
+            said = row["position"], row["event_id"], row["what"]
+            if found is None or said != (place, *found[:2]):
                 self._verdict.faults.append(f"entry {place} of the feed does not fit the events")
                 return
+            self._leaves[place] = found[2]
+
+    def _check_proofs(self, keys: Sequence[VerifierKey]) -> None:
+        found = check_proofs(self._archive, self._leaves, keys)
+        self._verdict.proven = found.proven
+        self._verdict.faults += found.faults
+        self._verdict.notes += [*found.notes, NO_KEYS]
 
     def _check_files(self) -> None:
         said, here = self._archive.manifest["exceptions"], set[str]()

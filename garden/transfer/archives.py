@@ -6,6 +6,7 @@
     events.jsonl                        events and annotations, stream by stream, with every column
     heads.jsonl, feed.jsonl             the document heads, and the order in which events were settled
     erasures.jsonl                      tombstones, what they sealed, and fingerprints of erased words
+    proofs/..., keys.txt                proofs that the home's signed log holds the events; its public keys
     MANIFEST.json                       version, user, counts, and the size and SHA-256 of every other member
 
 It is made at one moment of the account: what another process writes meanwhile is not in it.
@@ -26,6 +27,7 @@ from garden.grammar.canonical import encoded, raw_hash
 from garden.grammar.errors import GardenError
 from garden.home.state_files import sync_folder
 from garden.transfer.archive_file import ArchiveWriter
+from garden.transfer.archive_proofs import extend_log, write_proofs
 from garden.transfer.files import new_file
 from garden.writing.services import Services
 
@@ -42,8 +44,9 @@ _README = f"""An archive of one user's garden, made by Memory Garden.
 files/ holds the documents and history/ their earlier versions: plain Markdown for any editor.
 events.jsonl holds every recorded change, one a line, with the words and with the salted commitments that the
 chain of events covers; heads.jsonl, feed.jsonl and erasures.jsonl complete the account. Bytes are base64.
-MANIFEST.json has the size and SHA-256 of every other file, and names the documents that differ from the
-account.
+proofs/ shows that the signed transparency log of the home holds every settled event; keys.txt has the public
+keys of that log. MANIFEST.json has the size and SHA-256 of every other file, and names the documents that
+differ from the account.
 
 Left out: {LEFT_OUT}.
 
@@ -83,6 +86,7 @@ class ArchiveContent:
 def write_archive(services: Services, user: str, target: Path) -> ArchiveContent:
     """Write a user's garden into a new file; the same garden gives the same bytes."""
     content = ArchiveContent(user)
+    extend_log(services)
     with translate_os_errors():
         try:
             with new_file(target) as file:
@@ -91,6 +95,7 @@ def write_archive(services: Services, user: str, target: Path) -> ArchiveContent
                 with services.reader.snapshot(user) as snapshot:
                     heads = _write_account(writer, snapshot, content)
                 _write_files(writer, services, heads, content)
+                write_proofs(writer, services, user)
                 writer.close(content.manifest)
         except FileExistsError:
             raise FileExistsAlreadyError from None

@@ -93,6 +93,13 @@ def _set(name: str, place: int, **values: object) -> Callable[[Members], None]:
     return _line(name, change)
 
 
+def _set_first(name: str) -> Callable[[Members], None]:
+    def change(lines: list[bytes]) -> None:
+        lines[0] = json.dumps([*json.loads(lines[0])[:2], "A" * 43 + "="]).encode() + b"\n"
+
+    return _line(name, change)
+
+
 COPY = "history/parts/critic/profile/"
 FORGERIES: dict[str, tuple[Callable[[Members], None], str]] = {
     "a reason": (_swap("events.jsonl", b"She smiled.", b"She frowned"), "not those it commits to"),
@@ -107,6 +114,10 @@ FORGERIES: dict[str, tuple[Callable[[Members], None], str]] = {
     "a wrong type": (_set("events.jsonl", 0, document_version="1"), "it is not version 1"),
     "a wrong list": (_set("events.jsonl", 0, splice_offsets=7), "values of a wrong form"),
     "an open event": (_set("events.jsonl", 0, status="pending"), "not come to its end"),
+    "an actor": (_swap("events.jsonl", b'"actor": "companion"', b'"actor": "operator"'), "the signed log"),
+    "a time": (_set("events.jsonl", 1, created_at="2026-01-01T00:00:00+00:00"), "the signed log"),
+    "a checkpoint": (_swap("proofs/checkpoint", b"\n5\n", b"\n4\n"), "does not hold"),
+    "a proof": (_set_first("proofs/nodes.jsonl"), "the signed log"),
     "a file": (_swap("files/notes.md", b"Slept well", b"Slept ill!"), "is not what its events say"),
     "a file gone": (lambda members: members.__delitem__("files/notes.md"), "is missing"),
     "a file more": (

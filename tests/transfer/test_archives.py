@@ -10,10 +10,13 @@ from garden.application import Garden
 from garden.events.accounts import AccountExistsError, Accounts
 from garden.events.verifier import Verifier
 from garden.files.failpoints import Failpoint, watch_failpoints
+from garden.history.checkpoints import log_signers
 from garden.home.folder import ensure_home
 from garden.session import Session
 from garden.transfer.archive_check import check_archive
+from garden.transfer.archive_file import read_archive
 from garden.transfer.archive_imports import GardenExistsError, ImportedArchive, import_archive
+from garden.transfer.archive_proofs import MEMBERS
 from garden.transfer.archives import MISSING, OUTSIDE, UNKNOWN, UnsettledError, write_archive
 from garden.upkeep.reconciliation import reconcile
 from garden.upkeep.status import status_of_user
@@ -124,11 +127,22 @@ def test_an_archive_is_right_and_the_same_garden_gives_the_same_bytes(
     garden: Garden, archive: Path, folder: Path
 ) -> None:
     verdict = check_archive(archive)
-    assert (verdict.faults, verdict.notes, verdict.user) == ([], [], "ada")
+    assert (verdict.faults, verdict.user) == ([], "ada")
     assert verdict.events == len(_events(garden))
     assert verdict.documents + verdict.copies == len(_tree(garden))
     write_archive(garden.services, "ada", folder / "again.tar.gz")
     assert (folder / "again.tar.gz").read_bytes() == archive.read_bytes()
+
+
+def test_a_key_that_the_reader_trusts_proves_where_the_events_come_from(
+    garden: Garden, elsewhere: Garden, archive: Path
+) -> None:
+    settled = sum(each["status"] in {"committed", "failed"} for each in _events(garden)) + 1
+    for home, expected in ((garden, []), (elsewhere, ["none of the keys has signed its checkpoint"])):
+        verdict = check_archive(archive, [each.public for each in log_signers(home.services)])
+        assert verdict.faults == expected
+        assert verdict.proven == (0 if expected else settled)
+    assert any("its own key" in note for note in check_archive(archive).notes)
 
 
 def test_an_import_elsewhere_has_the_same_files_history_and_events(
@@ -153,7 +167,10 @@ def test_seals_are_kept_where_the_keys_are_the_same(
     again = elsewhere.session("ada", "companion")
     refused(again, "fs.append", "erased", path=NOTES, text="A secret plan for the summer.")
     write_archive(elsewhere.services, "ada", folder / "back.tar.gz")
-    assert (folder / "back.tar.gz").read_bytes() == archive.read_bytes()
+    with read_archive(archive) as one, read_archive(folder / "back.tar.gz") as other:
+        own = MEMBERS | {"MANIFEST.json"}
+        assert one.members.keys() == other.members.keys()
+        assert all(one.read(name) == other.read(name) for name in one.members.keys() - own)
 
 
 def test_what_is_not_as_recorded_is_in_the_archive_and_named(
@@ -167,7 +184,7 @@ def test_what_is_not_as_recorded_is_in_the_archive_and_named(
     done = write_archive(garden.services, "ada", folder / "ada.tar.gz")
     assert done.exceptions == {lost: MISSING, drifted: OUTSIDE, new: UNKNOWN}
     verdict = check_archive(folder / "ada.tar.gz")
-    assert (verdict.faults, len(verdict.notes)) == ([], 3)
+    assert (verdict.faults, len(verdict.notes)) == ([], 5)
     _import(elsewhere, folder / "ada.tar.gz")
     assert file_of(elsewhere, lost).read_bytes() == expected
     assert _tree(elsewhere).items() >= _tree(garden).items()

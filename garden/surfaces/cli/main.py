@@ -63,6 +63,8 @@ class GardenCommands(GroupedCommands):
             "demo": "home.demo",
             "database": "database.app",
             "keys": "keys.app",
+            "checkpoint": "proofs.checkpoint",
+            "prove": "proofs.prove",
         },
     }
 
