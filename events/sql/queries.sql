@@ -251,7 +251,7 @@ limit 10;
 select e.stream, count(*) as events, max(e.event_id::text) as newest,
        encode(sha256(string_agg(e.event_id::text || e.xmin::text || e.ctid::text, ' ' order by e.sequence)::bytea), 'hex')
        || ' ' || coalesce(max(d.xmin::text || d.ctid::text), '') || ' '
-       || (select count(*) || coalesce(max(r.xmin::text::bigint)::text, '') from garden.erased_rows as r
+       || (select count(*) || coalesce(sum(r.xmin::text::bigint)::text, '') from garden.erased_rows as r
            where r.user_id = %(user_id)s) as mark
 from garden.events as e
 left join garden.documents as d on d.user_id = %(user_id)s and d.path = e.stream

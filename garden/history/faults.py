@@ -17,7 +17,7 @@ _HEAD_HINT = (
 
 
 class Part(StrEnum):
-    """The part of a home that a fault is in; an outside edit and an unfinished erasure are no faults of it."""
+    """The part of a home that a fault is in; an outside edit and an unfinished erasure are no tampering."""
 
     EVENTS = "events"
     HEAD = "head"

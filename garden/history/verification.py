@@ -15,7 +15,7 @@ from garden.files.paths import GardenPath, PathNotAllowedError
 from garden.grammar.canonical import raw_hash
 from garden.history.copy_checks import CopyChecks, SnapshotCopy, is_wholly_erased
 from garden.history.faults import Fault, Part, fault_of_chain
-from garden.history.verify_progress import NOT_RESUMED, Resumption
+from garden.history.verify_progress import Resumption
 from garden.writing.services import Services
 
 _TRIES = 3
@@ -51,7 +51,7 @@ class UserReport:
 def verify_user(
     services: Services,
     user_id: str,
-    resumption: Resumption = NOT_RESUMED,
+    resumption: Resumption | None = None,
     *,
     starts_of: Callable[[UserRows], Starts] = lambda _: {},
     on_document: Callable[[str, int], None] = lambda _path, _events: None,
@@ -59,8 +59,8 @@ def verify_user(
     """Verify one user; `on_document` is called with each document and the events verified up to then."""
     try:
         with services.verifier.open(user_id) as rows:
-            check = _UserCheck(services, user_id, resumption, starts_of(rows), on_document)
-            return check.report(rows)
+            resumption = resumption or Resumption(None, None)
+            return _UserCheck(services, user_id, resumption, starts_of(rows), on_document).report(rows)
     except (NotRecordableError, PathNotAllowedError):
         # A value or a path that the service never records.
         fault = fault_of_chain(unrecordable_fault(user_id))

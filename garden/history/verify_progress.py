@@ -1,7 +1,8 @@
 """What an interrupted verification has done, so that the next one goes on there.
 
 A document counts as verified only while nothing of it was touched: its rows, by the transactions that wrote
-them, its file and its copies, by their stamps. So whatever changed since is verified again. The file is sealed.
+them, its file and its copies, by their stamps. So all that changed since is verified again. The file is
+sealed.
 """
 
 import json
@@ -104,9 +105,6 @@ class Resumption:
             if is_ours and 0 <= time.time() - done["at"] < _KEPT_SECONDS:
                 return dict(done)
         return {}
-
-
-NOT_RESUMED = Resumption(None, None)
 
 
 def _stamps(files: GardenFiles, path: GardenPath) -> list[Any]:

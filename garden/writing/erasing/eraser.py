@@ -291,7 +291,7 @@ class Eraser:
             return None
 
     def _erase_copies(self, path: GardenPath, erasure: Erasure, finder: Finder, survey: StreamSurvey) -> None:
-        """Remove the copies, or fill the gaps in them: a copy then holds what the events give, to the byte."""
+        """Remove the copies, or fill their gaps: a copy then holds what the events give, to the byte."""
         if erasure.kind is not ErasureKind.PASSAGE:
             self.files.removals.remove_copies(path)
             return
