@@ -14,6 +14,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from garden.events.keyring import Seal
+from garden.events.parts import ANNOTATION_PARTS, EVENT_PARTS
 from garden.events.payloads import payload_json, payload_of
 from garden.events.records import Caller, Event, Head, LastChange, Statement
 from garden.events.saga import Status
@@ -52,6 +53,16 @@ PASSAGE = (
     "summary_type", "period_key",
 )  # fmt: skip
 HEAD_COLUMNS = ("user_id", "path", *_HEAD, *HEAD_SEAL)
+# What a leaf of the transparency log covers: all that an erasure leaves as it is. The error of a failed event
+# may quote the request; its state's seal stands for it.
+LEAF_EVENT = tuple(
+    name
+    for name in EVENT_COLUMNS
+    if name not in {"salts", "after_hash", "error"}.union(*EVENT_PARTS.values())
+)
+LEAF_ANNOTATION = tuple(
+    name for name in ANNOTATION_COLUMNS if name not in {"salts"}.union(*ANNOTATION_PARTS.values())
+)
 
 # The columns sent with a new event: none that is still empty, none that another one tells. With more than 50
 # values psycopg would parse the statement anew each time, which costs a tenth of a write.

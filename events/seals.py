@@ -12,9 +12,11 @@ Empty columns are left out, so that a column added later leaves old seals valid.
 
 from collections.abc import Mapping
 from datetime import datetime
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
+from garden.events.encoding import encode
 from garden.events.idempotency import RequestIdentity
 from garden.events.keyring import Keyring, Seal
 from garden.events.parts import ANNOTATION_PARTS, EVENT_PARTS, commit, new_salts
@@ -26,6 +28,8 @@ from garden.events.rows import (
     EVENT_COLUMNS,
     HEAD_COLUMNS,
     HEAD_SEAL,
+    LEAF_ANNOTATION,
+    LEAF_EVENT,
     REQUEST_SEAL,
     STATE,
     STATE_SEAL,
@@ -132,6 +136,17 @@ def request_holds(user_id: str, key: str, row: Row, keys: Keyring) -> bool:
     if row["response"] is None:
         return True
     return keys.holds(seal_of(row, ANSWER_SEAL), "answer", user_id, key, row["event_id"], row["response"])
+
+
+def leaf_digest(row: Row) -> bytes:
+    """The SHA-256 of all columns of a settled event or an annotation that an erasure leaves as they are."""
+    return sha256(encode(_filled(row, LEAF_ANNOTATION if "annotation_id" in row else LEAF_EVENT))).digest()
+
+
+def leaf_entry(row: Row) -> bytes:
+    """The log's entry for a settled event or an annotation; it shows no word, user or path."""
+    kind = "annotation" if "annotation_id" in row else "event"
+    return f"{kind}/v1 {row[f'{kind}_id']} sha256:{leaf_digest(row).hex()}".encode()
 
 
 def _filled(row: Row, columns: tuple[str, ...]) -> dict[str, Any]:

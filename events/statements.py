@@ -25,6 +25,8 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "filled_annotation": rows.FILLED_ANNOTATION,
     "written_state": rows.WRITTEN_STATE,
     "passage": rows.PASSAGE,
+    "leaf_event": rows.LEAF_EVENT,
+    "leaf_annotation": rows.LEAF_ANNOTATION,
 }
 _PLACEHOLDER = re.compile(rf"\{{(:|[a-z]\.)?({'|'.join(_COLUMNS)})\}}")
 

@@ -68,6 +68,9 @@ class Garden:
                 "upkeep": settings.upkeep,
                 "usage": usage,
                 "sessions": settings.sessions,
+                "home": prepared.home,
+                "keys": self.keys,
+                "tlog": settings.tlog,
             }
             self.services = Services(at_once, self._reading_parts, self._writing_parts, self._recall_parts)
             if self._own_kinds:
@@ -138,6 +141,7 @@ class Garden:
         self.close()
 
     def _reading_parts(self, _: Services) -> Mapping[str, Any]:
+        from garden.events.log_leaves import LogLeaves
         from garden.events.reader import EventReader
         from garden.events.recall_reader import RecallReader
         from garden.grammar.kinds.catalogue import load_kinds
@@ -149,6 +153,7 @@ class Garden:
             "documents": documents,
             "reader": EventReader(readers),
             "memories": RecallReader(readers),
+            "log_leaves": LogLeaves(readers),
         }
 
     def _writing_parts(self, services: Services) -> Mapping[str, Any]:

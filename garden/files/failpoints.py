@@ -30,6 +30,9 @@ class Failpoint(StrEnum):
     EVENTS_ERASED = "events_erased"
     DOCUMENTS_ERASED = "documents_erased"
     NOTES_ERASED = "notes_erased"
+    LEAVES_NUMBERED = "leaves_numbered"
+    TILES_WRITTEN = "tiles_written"
+    CHECKPOINT_STORED = "checkpoint_stored"
 
 
 _watcher: Watcher | None = None

@@ -152,6 +152,9 @@ class Upkeep(_Table):
     embed_seconds: int = Field(
         60, ge=0, description="Seconds between two searches for passages without a vector; 0 is never."
     )
+    checkpoint_seconds: int = Field(
+        3600, ge=0, description="Seconds between two signed checkpoints of the log; 0 is never."
+    )
 
 
 class Recall(_Table):
@@ -186,6 +189,23 @@ class Sessions(_Table):
         "00:00",
         pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$",
         description="Time of day in `timezone` at which a new day's session begins.",
+    )
+
+
+class Tlog(_Table):
+    """The transparency log."""
+
+    origin: str | None = Field(
+        None,
+        pattern=r"^[^\s+]{1,255}$",
+        description="Name of the log in its checkpoints, such as 'example.com/garden'; choose it before the "
+        "first one. The default is made of the home's id.",
+    )
+    public: bool = Field(
+        True, description="Whether `/tlog/` is served without a token; it holds no words, users or paths."
+    )
+    policy: Path | None = Field(
+        None, description="File that names witnesses and how many must cosign a checkpoint (tlog-policy)."
     )
 
 
@@ -237,6 +257,7 @@ class Settings(BaseSettings):
     upkeep: Upkeep = Field(Upkeep(), description="The background jobs.")
     recall: Recall = Field(Recall(), description="Ranked search.")
     sessions: Sessions = Field(Sessions(), description="The sessions of notes.")
+    tlog: Tlog = Field(Tlog(), description="The transparency log.")
 
     @classmethod
     def settings_customise_sources(
@@ -259,6 +280,7 @@ TABLES: Mapping[str, type[BaseModel]] = {
     "upkeep": Upkeep,
     "recall": Recall,
     "sessions": Sessions,
+    "tlog": Tlog,
 }
 """The tables of `garden.toml`, with their settings."""
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from garden.events.attempts import Attempts
     from garden.events.head_guard import HeadGuard
     from garden.events.heads import HeadBuilder
+    from garden.events.keyring import Keyring
+    from garden.events.log_leaves import LogLeaves
     from garden.events.maintenance import Maintenance
     from garden.events.passages import PassageStore
     from garden.events.reader import EventReader
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from garden.events.verifier import Verifier
     from garden.files.garden_files import GardenFiles
     from garden.home.disk_space import DiskSpace
-    from garden.home.settings import Limits, Secrets, Sessions, Upkeep
+    from garden.home.folder import Home
+    from garden.home.settings import Limits, Secrets, Sessions, Tlog, Upkeep
     from garden.writing.documents import Documents
     from garden.writing.erasing.eraser import Eraser
     from garden.writing.indexing import Indexing
@@ -61,6 +64,10 @@ class Services:
     upkeep: Upkeep
     usage: RecallUsage
     sessions: Sessions
+    home: Home
+    keys: Callable[[], Keyring]
+    tlog: Tlog
+    log_leaves: LogLeaves
     # Known as `Recall` above; garden.recall.recall.recall_of gives it its type.
     recall: object
 

@@ -1,0 +1,2 @@
+-- Held for the kept texts.
+select 1;
