@@ -1,6 +1,7 @@
 """Verifies the event log: every chain, from its first event to the head."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from heapq import merge
 from typing import Any
@@ -22,14 +23,17 @@ from garden.events.records import JOURNAL, NO_CHAIN
 from garden.events.rows import Row, splices_of
 from garden.events.saga import Status
 from garden.events.seals import annotation_holds, chain_holds, head_holds, line_holds, state_holds
-from garden.grammar.canonical import canonical, encoded, raw_hash
+from garden.grammar.canonical import canonical, decoded, raw_hash
 from garden.grammar.errors import GardenError
-from garden.grammar.splice import apply_splices
+from garden.grammar.splice import apply_to_bytes
 
 FEED = "feed"
 STORED_REQUESTS = "stored requests"
 TOKENS = "access tokens"
 ERASURES = "erasures"
+
+See = Callable[[Row, "Tail"], None]
+"""Called with each event that verifies, and with the state of its stream before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +76,25 @@ class _FaultFoundError(Exception):
 
 @dataclass(slots=True)
 class Tail:
-    """The state of a stream's check after some events; `tombstones` are those of the user's rows."""
+    """The state of a stream's check after some events; `tombstones` are those of the user's rows.
+
+    `raw_hash` is that of the current version's bytes, `data`, around the gaps of an erasure.
+    """
 
     tombstones: Mapping[UUID, Row] = field(default_factory=dict)
     sequence: int = 0
     chain: bytes = NO_CHAIN
     version: int = 0
-    text: str = ""
+    data: bytes = b""
+    raw_hash: str | None = None
     last: Row | None = None
     head_row: Row | None = None
     open_event_id: UUID | None = None
+
+    @property
+    def text(self) -> str:
+        """The current text."""
+        return decoded(self.data)
 
     @property
     def head_event_id(self) -> UUID | None:
@@ -96,41 +109,89 @@ class Verifier:
         self._reader = reader
         self._keys = keys
 
+    @contextmanager
+    def open(self, user_id: str) -> Iterator["UserRows"]:
+        """Read a user's rows as they are at this moment, to check them stream by stream."""
+        with self._reader.snapshot(user_id) as snapshot:
+            # The keys are read after the snapshot: a key is stored before anything is sealed with it.
+            keys = self._keys()
+            heads = {row["path"]: row for row in snapshot.fetch("heads", {})}
+            yield UserRows(snapshot, keys, heads, _tombstones(snapshot))
+
     def check_user(self, user_id: str) -> Verdict:
         """Check every stream of a user and report the first fault of each."""
         try:
             return self._check_streams(user_id)
         except NotRecordableError:
-            fault = ChainFault(
-                f"users/{user_id}", None, None, "it holds a value that can't have been recorded"
-            )
-            return Verdict(0, (fault,))
+            return Verdict(0, (unrecordable_fault(user_id),))
 
     def _check_streams(self, user_id: str) -> Verdict:
         checked, faults = 0, []
-        with self._reader.snapshot(user_id) as snapshot:
-            # The keys are read after the snapshot: a key is stored before anything is sealed with it.
-            keys = self._keys()
-            heads = {row["path"]: row for row in snapshot.fetch("heads", {})}
-            tombstones = _tombstones(snapshot)
-            for stream in (row["path"] for row in snapshot.fetch("streams", {})):
-                count, fault = _check_stream(snapshot, stream, heads.get(stream), Tail(tombstones), keys)
-                checked += count
+        with self.open(user_id) as rows:
+            for stream in rows.streams():
+                tail, fault = rows.check_stream(stream)
+                checked += tail.sequence
                 faults += [fault] if fault else []
-            erasures = snapshot.fetch("erasures", {})
-            faults += _cross_faults(snapshot, keys)
-        return Verdict(checked, tuple(faults), tuple(map(erasure_of, erasures)))
+            erasures = rows.erasures()
+            faults += rows.cross_faults()
+        return Verdict(checked, tuple(faults), erasures)
 
     def follow_stream(self, user_id: str, stream: str) -> Tail | ChainFault:
         """Check the events of one stream to their end, without its head."""
-        with self._reader.snapshot(user_id) as snapshot:
-            keys = self._keys()
-            tail = Tail(_tombstones(snapshot))
+        with self.open(user_id) as rows:
+            tail, fault = rows.follow(stream)
+        return fault or tail
+
+
+@dataclass(frozen=True, slots=True)
+class UserRows:
+    """One user's rows at one moment."""
+
+    snapshot: ReaderSnapshot
+    keys: Keyring
+    heads: Mapping[str, Row]
+    tombstones: Mapping[UUID, Row]
+
+    def streams(self) -> Sequence[str]:
+        """The streams that have a head or an event; the journal comes first."""
+        return [row["path"] for row in self.snapshot.fetch("streams", {})]
+
+    def check_stream(
+        self, stream: str, tail: Tail | None = None, see: See | None = None
+    ) -> tuple[Tail, ChainFault | None]:
+        """Check a stream from its beginning, or from `tail` on, to its head."""
+        tail, fault = self.follow(stream, tail, see)
+        if fault is None:
             try:
-                _follow(snapshot, stream, tail, keys)
+                _check_head(self.heads.get(stream), tail, self.keys)
             except _FaultFoundError as found:
-                return _fault(stream, found)
-        return tail
+                fault = _fault(stream, found)
+        return tail, fault
+
+    def follow(
+        self, stream: str, tail: Tail | None = None, see: See | None = None
+    ) -> tuple[Tail, ChainFault | None]:
+        """Check the events of a stream to their end, without its head."""
+        tail = tail or Tail(self.tombstones)
+        try:
+            for row in _rows(self.snapshot, stream, tail.sequence):
+                _check_row(row, tail, self.keys, see)
+        except _FaultFoundError as found:
+            return tail, _fault(stream, found)
+        return tail, None
+
+    def erasures(self) -> tuple[Erasure, ...]:
+        """What was erased, or is being erased."""
+        return tuple(map(erasure_of, self.snapshot.fetch("erasures", {})))
+
+    def cross_faults(self) -> Sequence[ChainFault]:
+        """Compare feed, stored requests, tokens and erasures with the events; nothing can be read after."""
+        return list(_cross_faults(self.snapshot, self.keys))
+
+
+def unrecordable_fault(user_id: str) -> ChainFault:
+    """The fault of a user whose rows can't even be read."""
+    return ChainFault(f"users/{user_id}", None, None, "it holds a value that can't have been recorded")
 
 
 def _tombstones(snapshot: ReaderSnapshot) -> dict[UUID, Row]:
@@ -147,35 +208,19 @@ def _cross_faults(snapshot: ReaderSnapshot, keys: Keyring) -> Iterator[ChainFaul
             yield ChainFault(name, event_id, None, message)
 
 
-def _check_stream(
-    snapshot: ReaderSnapshot, stream: str, head: Row | None, tail: Tail, keys: Keyring
-) -> tuple[int, ChainFault | None]:
-    try:
-        _follow(snapshot, stream, tail, keys)
-        _check_head(head, tail, keys)
-    except _FaultFoundError as found:
-        return tail.sequence, _fault(stream, found)
-    return tail.sequence, None
-
-
 def _fault(stream: str, found: _FaultFoundError) -> ChainFault:
     row = found.row or {}
     return ChainFault(stream, row.get("event_id"), row.get("sequence"), found.message, found.of_head)
 
 
-def _follow(snapshot: ReaderSnapshot, stream: str, tail: Tail, keys: Keyring) -> None:
-    for row in _rows(snapshot, stream):
-        _check_row(row, tail, keys)
-
-
-def _rows(snapshot: ReaderSnapshot, stream: str) -> Iterator[Row]:
-    events = snapshot.rows("chain", {"stream": stream})
+def _rows(snapshot: ReaderSnapshot, stream: str, after: int) -> Iterator[Row]:
+    events = snapshot.rows("chain", {"stream": stream}, after)
     if stream != JOURNAL:
         return events
-    return merge(events, snapshot.rows("annotation_chain", {}), key=lambda row: row["sequence"])
+    return merge(events, snapshot.rows("annotation_chain", {}, after), key=lambda row: row["sequence"])
 
 
-def _check_row(row: Row, tail: Tail, keys: Keyring) -> None:
+def _check_row(row: Row, tail: Tail, keys: Keyring, see: See | None) -> None:
     if row["sequence"] != tail.sequence + 1:
         raise _FaultFoundError(f"event {tail.sequence + 1} of the stream is missing", row)
     version = row["integrity_salt_version"]
@@ -188,6 +233,10 @@ def _check_row(row: Row, tail: Tail, keys: Keyring) -> None:
     _check_parts(row, ANNOTATION_PARTS if is_annotation else EVENT_PARTS, tail, keys)
     if not is_annotation:
         _check_state(row, tail, keys)
+        if see is not None:
+            see(row, tail)
+        if row["status"] == Status.COMMITTED and row["document_version"] is not None:
+            _check_change(row, tail, keys)
     tail.sequence, tail.chain, tail.last = row["sequence"], bytes(row["chain_hash"]), row
 
 
@@ -211,8 +260,6 @@ def _check_state(row: Row, tail: Tail, keys: Keyring) -> None:
         raise _FaultFoundError("the event before it has not come to its end", tail.last)
     if row["status"] in (Status.PENDING, Status.WRITTEN):
         tail.open_event_id = row["event_id"]
-    if row["status"] == Status.COMMITTED and row["document_version"] is not None:
-        _check_change(row, tail, keys)
 
 
 def _check_change(row: Row, tail: Tail, keys: Keyring) -> None:
@@ -220,21 +267,24 @@ def _check_change(row: Row, tail: Tail, keys: Keyring) -> None:
     if row["document_version"] != tail.version + 1 or splices is None:
         raise _FaultFoundError(f"it is not version {tail.version + 1} of its document", row)
     try:
-        tail.text = apply_splices(tail.text, splices)
+        tail.data = apply_to_bytes(tail.data, splices)
+        text = tail.text
     except (GardenError, UnicodeDecodeError):
         raise _FaultFoundError("its change does not fit the text before it", row) from None
-    tombstone = tail.tombstones.get(row["event_id"], {})
-    if raw_hash(encoded(tail.text)) != (row["intended_raw_hash"] or tombstone.get("version_hash")):
+    tail.raw_hash = raw_hash(tail.data)
+    if tail.raw_hash != (
+        row["intended_raw_hash"] or tail.tombstones.get(row["event_id"], {}).get("version_hash")
+    ):
         raise _FaultFoundError("its change does not lead to the text it names", row)
-    _check_line(row, tail, keys)
+    _check_line(row, text, keys)
     tail.version, tail.head_row = row["document_version"], row
 
 
-def _check_line(row: Row, tail: Tail, keys: Keyring) -> None:
+def _check_line(row: Row, text: str, keys: Keyring) -> None:
     # It may have been erased with the other hashes, which the check of the parts found right.
     if row["line_hash"] is None:
         return
-    if not line_holds(row, sealed_text(tail.text, row["edit"]), keys):
+    if not line_holds(row, sealed_text(text, row["edit"]), keys):
         raise _FaultFoundError("its line hash is not that of the content it leaves", row)
 
 

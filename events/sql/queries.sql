@@ -246,6 +246,18 @@ where found is distinct from event_id or what <> is_now or position <> place or 
 order by position
 limit 10;
 
+-- Marks of the rows behind each stream: a row that was written since has another transaction or another place.
+-- name: row_marks
+select e.stream, count(*) as events, max(e.event_id::text) as newest,
+       encode(sha256(string_agg(e.event_id::text || e.xmin::text || e.ctid::text, ' ' order by e.sequence)::bytea), 'hex')
+       || ' ' || coalesce(max(d.xmin::text || d.ctid::text), '') || ' '
+       || (select count(*) || coalesce(sum(r.xmin::text::bigint)::text, '') from garden.erased_rows as r
+           where r.user_id = %(user_id)s) as mark
+from garden.events as e
+left join garden.documents as d on d.user_id = %(user_id)s and d.path = e.stream
+where e.user_id = %(user_id)s
+group by e.stream;
+
 -- Only the service may read the last two; the readers' role has no right to these tables.
 -- name: stored_requests
 select r.key, r.fingerprint, r.event_id, r.response, r.created_at, r.expires_at, r.seal as request_seal,

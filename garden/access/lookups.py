@@ -13,7 +13,7 @@ from garden.events.views import EventView
 from garden.files.errors import FileMissingError
 from garden.files.paths import GardenPath, parse_path
 from garden.grammar.canonical import content_hash
-from garden.tools.documents import read_document
+from garden.tools.documents import read_document, warnings_of_copy
 from garden.tools.request_paths import document_or_copy_path
 from garden.writing.services import Services
 from garden.writing.versions import EventNotFoundError, change_of, find_event, version_at
@@ -21,10 +21,11 @@ from garden.writing.versions import EventNotFoundError, change_of, find_event, v
 
 @dataclass(frozen=True)
 class WholeText:
-    """A whole text and the hash that `ifMatch` takes."""
+    """A whole text, the hash that `ifMatch` takes, and warnings."""
 
     text: str
     hash: str
+    warnings: tuple[str, ...] = ()
 
 
 class Lookups:
@@ -35,8 +36,10 @@ class Lookups:
 
     def text(self, caller: Caller, path: str) -> WholeText:
         """Read a whole document or history copy of any length."""
-        standing = read_document(self._services, document_or_copy_path(caller, path))
-        return WholeText(standing.text, standing.document.hash)
+        place = document_or_copy_path(caller, path)
+        standing = read_document(self._services, place)
+        warnings = warnings_of_copy(self._services, place, standing)
+        return WholeText(standing.text, standing.document.hash, warnings)
 
     def documents(self, caller: Caller, path: str) -> list[GardenPath]:
         """List the documents in a folder; a document's own path lists just that document."""

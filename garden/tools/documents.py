@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 from garden.events.database import DatabaseUnavailableError
 from garden.events.pool import PoolBusyError
 from garden.files.errors import FileMissingError
-from garden.files.paths import GardenPath
+from garden.files.paths import GardenPath, Place
 from garden.grammar.errors import GardenError
 from garden.writing.services import Services
 
@@ -37,6 +37,16 @@ def read_document(services: Services, path: GardenPath) -> "GardenDocument":
         if version is None:
             raise
         raise FileGoneError(version) from None
+
+
+def warnings_of_copy(services: Services, path: GardenPath, read: "GardenDocument") -> tuple[str, ...]:
+    """The warning that a history copy is not what its event left; none for a document."""
+    if path.place is not Place.HISTORY_COPY:
+        return ()
+    from garden.history.copy_checks import copy_warning
+
+    warning = copy_warning(services.reader, path, read.raw_hash)
+    return (warning,) if warning else ()
 
 
 def section_names(services: Services, path: GardenPath | None, name: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from garden.files.paths import GardenPath, parse_path
 from garden.grammar.errors import GardenError
 from garden.grammar.lines import split_any_lines
 from garden.tools.declaration import Call, Reply, Tool, Traits
-from garden.tools.documents import read_document
+from garden.tools.documents import read_document, warnings_of_copy
 from garden.tools.globs import matcher
 from garden.tools.request_paths import document_or_copy_path, folder_path
 from garden.tools.search import LineMatch, Searcher
@@ -158,8 +158,10 @@ def read(call: Call, request: ReadRequest) -> Reply:
     else:
         reply = _beginning(standing.text, lines, limit)
         is_whole = len(lines) <= limit
+    warnings = (*reply.warnings, *warnings_of_copy(services, path, standing))
     # The hash of the whole would let a caller who has seen only a part replace the rest.
-    return replace(reply, meta={"documentHash": standing.document.hash}) if is_whole else reply
+    meta = {"documentHash": standing.document.hash} if is_whole else reply.meta
+    return replace(reply, meta=meta, warnings=warnings)
 
 
 def _beginning(text: str, lines: list[str], limit: int) -> Reply:

@@ -10,11 +10,10 @@ from garden.events.reader import ReaderSnapshot
 from garden.events.records import Event
 from garden.events.rows import event_of
 from garden.events.saga import Status
-from garden.events.verifier import Verifier
 from garden.files.paths import GardenPath
 from garden.grammar.canonical import encoded, raw_hash
 from garden.grammar.splice import apply_splices
-from garden.home.keys import KeySource
+from garden.history.verification import verify_user
 from garden.writing.departures import EMPTY_HASH
 from garden.writing.documents import GardenDocument
 from garden.writing.planner import keeps_copy
@@ -87,8 +86,7 @@ def told(garden: Garden, path: str, user_id: str = "ada") -> Told:
 
 def broken_promises(garden: Garden, user_id: str = "ada", *, spare_copies: bool = False) -> list[str]:
     """Name the broken promises; `spare_copies` allows history copies without an event."""
-    source = KeySource(garden.settings, garden.home)
-    faults = Verifier(garden.services.reader, source).check_user(user_id).faults
+    faults = verify_user(garden.services, user_id).faults
     with garden.services.reader.snapshot(user_id) as snapshot:
         heads = {row["path"]: row for row in snapshot.fetch("heads", {})}
         journal = _events(snapshot, "") if "" in heads else []
@@ -99,7 +97,7 @@ def broken_promises(garden: Garden, user_id: str = "ada", *, spare_copies: bool 
         if _is_snapshot(event)
     }
     return [
-        *(f"{fault.stream}: {fault.message}" for fault in faults),
+        *(f"{fault.place}: {fault.message}" for fault in faults),
         *(f"{each.path}: an event is open" for each in documents if heads[each.path.text]["open_event_id"]),
         *(wrong for each in documents for wrong in _wrong_with_file(garden.home.path, each)),
         *(wrong for each in documents for wrong in _wrong_with_copies(garden.home.path, each)),

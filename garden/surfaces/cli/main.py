@@ -57,6 +57,7 @@ class GardenCommands(GroupedCommands):
             "migrate": "home.migrate",
             "doctor": "home.doctor",
             "status": "upkeep.status",
+            "verify": "verify.verify",
             "stats": "stats.stats",
             "reconcile": "upkeep.reconcile",
             "erase": "erase.erase",

@@ -79,7 +79,7 @@ def cat(
 
     garden cat notes.md --at 2026-11-18T08:25
     """
-    from garden.surfaces.cli.render import show_json, show_text
+    from garden.surfaces.cli.render import show_json, show_text, show_warnings
 
     if version is not None and at is not None:
         fail_usage(context, "Give either --version or --at.")
@@ -99,6 +99,7 @@ def cat(
         show_json({"ok": True, "result": text, "meta": meta})
     else:
         show_text(text)
+        show_warnings(meta["warnings"])
 
 
 def _read(desk: Desk, path: str, version: int | None) -> tuple[str, dict[str, Any]]:
@@ -106,7 +107,7 @@ def _read(desk: Desk, path: str, version: int | None) -> tuple[str, dict[str, An
     lookups, caller = desk.garden.lookups, desk.session.caller
     if version is None:
         found = lookups.text(caller, desk.path(path))
-        return found.text, {"documentHash": found.hash, "warnings": []}
+        return found.text, {"documentHash": found.hash, "warnings": list(found.warnings)}
     found = lookups.version(caller, desk.path(path), version)
     return found.text, {"version": version, "documentHash": found.hash, "warnings": []}
 

@@ -7,7 +7,8 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -174,6 +175,16 @@ def with_progress(items: Iterable[_Item], label: str) -> Iterator[_Item]:
         console=console(sys.stderr), transient=True, redirect_stdout=False, redirect_stderr=False
     ) as bar:
         yield from bar.track(items, total=len(items) if isinstance(items, Sized) else None, description=label)
+
+
+@contextmanager
+def status_line(label: str) -> Iterator[Callable[[str], None]]:
+    """Show what is being done on standard error, if that is a terminal; yields the function that says it."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    with console(sys.stderr).status(label) as line:
+        yield lambda text: line.update(f"{label} {text}")
 
 
 def escape_controls(text: str, stream: TextIO) -> str:

@@ -14,7 +14,10 @@ from garden.surfaces.cli.answers import in_shell_words
 from garden.surfaces.cli.render import COLOURS, DIFF_COLOURS, say, show_diff, show_table
 
 if TYPE_CHECKING:
+    from garden.events.erasures import Erasure
     from garden.events.verifier import Verdict
+    from garden.history.faults import Fault
+    from garden.history.verification import UserReport
     from garden.surfaces.cli.desk import Desk
     from garden.tools.search import Searcher
     from garden.upkeep.doctor import CheckResult
@@ -143,16 +146,37 @@ def show_check(result: "CheckResult") -> None:
 
 def show_verdict(user_id: str, verdict: "Verdict") -> None:
     """Print whether one user's events verify, and the first fault of each chain."""
-    status = "ok" if verdict.holds else "failed"
-    say(Text.assemble((f"{status:<8}", COLOURS[status]), f"{user_id}: {verdict.events} events"))
-    for erasure in verdict.erasures:
+    _show_user(user_id, f"{verdict.events} events", verdict.erasures, holds=verdict.holds)
+    for fault in verdict.faults:
+        place = f"{fault.stream or 'journal'}, event {fault.event_id} ({fault.sequence})"
+        say(f"{'':<8}{place}: {fault.message}")
+
+
+def show_user_report(report: "UserReport") -> None:
+    """Print whether everything of one user holds, and each fault with what to do."""
+    counted = f"{report.events} events, {report.documents} documents"
+    resumed = f" ({report.resumed} of them verified by the run before)" if report.resumed else ""
+    _show_user(report.user, counted + resumed, report.erasures, holds=report.holds)
+    for fault in report.faults:
+        show_fault(fault)
+
+
+def show_fault(fault: "Fault") -> None:
+    """Print one thing that does not hold."""
+    number = f" ({fault.sequence})" if fault.sequence else ""
+    event = f", event {fault.event_id}{number}" if fault.event_id else ""
+    say(f"{'':<8}{fault.place}{event}: {fault.message}.")
+    say(Text(f"{'':<8}→ {fault.hint}", style="dim"))
+
+
+def _show_user(user_id: str, counted: str, erasures: "Sequence[Erasure]", *, holds: bool) -> None:
+    status = "ok" if holds else "failed"
+    say(Text.assemble((f"{status:<8}", COLOURS[status]), f"{user_id}: {counted}"))
+    for erasure in erasures:
         time, what = erasure.finished_at or erasure.created_at, erasure.path or "in all documents"
         done = "erased" if erasure.finished_at else "being erased"
         by = f"{done} ({erasure.kind}) by {erasure.actor}"
         say(f"{'':<8}{time:%Y-%m-%d %H:%MZ}  {what}: {by}: {erasure.reason}")
-    for fault in verdict.faults:
-        place = f"{fault.stream or 'journal'}, event {fault.event_id} ({fault.sequence})"
-        say(f"{'':<8}{place}: {fault.message}")
 
 
 def show_transfer(files: Sequence[Any], outcomes: Sequence[tuple[str, str]]) -> None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, ClassVar, Literal
 
 from garden.events.erasures import Erasure, ErasureKind, Erasures
@@ -25,7 +26,7 @@ from garden.files.errors import UNREADABLE, FileMissingError
 from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
-from garden.grammar.canonical import decoded
+from garden.grammar.canonical import decoded, raw_hash
 from garden.grammar.erasing import erase_passages
 from garden.grammar.errors import GardenError
 from garden.grammar.gaps import fill_text
@@ -267,7 +268,7 @@ class Eraser:
             is_changed = self.living_files.take_file_away(stream, path, erasure, survey.gaps, current)
             if self.surveyor.is_unreadable(path):
                 self.files.removals.remove_unreadable(path)
-        self._erase_copies(path, erasure, finder)
+        self._erase_copies(path, erasure, finder, survey)
         # A writer that tried a plan may have left one since the file was opened.
         self.files.strays.remove(path)
         reach(Failpoint.COPIES_ERASED)
@@ -289,15 +290,23 @@ class Eraser:
         except (DocumentDamagedError, *UNREADABLE):
             return None
 
-    def _erase_copies(self, path: GardenPath, erasure: Erasure, finder: Finder) -> None:
+    def _erase_copies(self, path: GardenPath, erasure: Erasure, finder: Finder, survey: StreamSurvey) -> None:
+        """Remove the copies, or fill their gaps: a copy then holds what the events give, to the byte."""
         if erasure.kind is not ErasureKind.PASSAGE:
             self.files.removals.remove_copies(path)
             return
+        texts: dict[str, list[GardenPath]] = {}
         for copy in self.files.removals.copies_of(path):
             with suppress(*UNREADABLE):
-                text = self.files.read(copy).text
-                if finder.find(text):
-                    self.files.removals.rewrite_copy(copy, fill_text(text, finder).encode())
+                texts.setdefault(self.files.read(copy).hash, []).append(copy)
+        for version, filled in survey.versions() if texts else ():
+            for copy in texts.pop(raw_hash(version), ()):
+                if filled != version:
+                    self.files.removals.rewrite_copy(copy, filled)
+        for copy in chain.from_iterable(texts.values()):
+            text = self.files.read(copy).text
+            if finder.find(text):
+                self.files.removals.rewrite_copy(copy, fill_text(text, finder).encode())
 
     def _erase_notes(self, held: LockedStream, erasure: Erasure, finder: Finder) -> None:
         with self.store.lock_second(held, JOURNAL):

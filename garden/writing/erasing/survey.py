@@ -8,13 +8,15 @@ from uuid import UUID
 from garden.events.erased_rows import FilledRow, fill_events, fill_notes, gaps_in
 from garden.events.reader import EventReader
 from garden.events.records import JOURNAL
-from garden.events.rows import Row
+from garden.events.rows import Row, splices_of
+from garden.events.saga import Status
 from garden.files.errors import UNREADABLE, FileError, FileMissingError
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
 from garden.grammar.gaps import Gaps
 from garden.grammar.passages import Finder
+from garden.grammar.splice import apply_to_bytes
 
 _IDS_AT_ONCE = 500
 
@@ -50,6 +52,14 @@ class StreamSurvey:
     def lost_versions(self) -> list[str]:
         """The hashes of the versions that lose words."""
         return [each.lost_version for each in self.filled if each.lost_version]
+
+    def versions(self) -> Iterator[tuple[bytes, bytes]]:
+        """Every version as it is recorded, and as it will be with its gaps filled."""
+        data = b""
+        for row, change in zip(self.rows, self.gaps.filled(), strict=True):
+            if row["status"] == Status.COMMITTED and row["document_version"] is not None:
+                data = apply_to_bytes(data, splices_of(row) or ())
+                yield data, change.text if change.is_near else data
 
 
 @dataclass(frozen=True)
