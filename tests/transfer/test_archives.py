@@ -246,3 +246,10 @@ def test_both_commands_move_a_garden(garden: Garden, archive: Path, elsewhere: G
         assert "access tokens" in done["notes"][-1]
         assert there("status").code == 0
         there.well("keys", "verify")
+        there.well("verify")
+        there.well("checkpoint")
+        here.home = folder / "no-home"
+        assert "everything holds" in here.well("verify", archive)
+        assert not here.home.exists()
+        archive.write_bytes(archive.read_bytes()[:-9])
+        assert here("verify", archive, "--json").json["holds"] is False

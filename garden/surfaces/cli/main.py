@@ -42,7 +42,7 @@ class GardenCommands(GroupedCommands):
         "Move gardens": {
             "import": "transfer.import_folder",
             "export": "transfer.export",
-            "rebuild": "transfer.rebuild",
+            "rebuild": "rebuild.rebuild",
         },
         "Serve gardens": {
             "serve": "serve.serve",

@@ -1,10 +1,12 @@
 """The command `garden verify`, which compares all that a home holds with what was recorded."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from garden.surfaces.cli.desk import open_garden, select_users
+from garden.surfaces.cli.archives import verify_archive
+from garden.surfaces.cli.desk import fail_usage, open_garden, select_users
 from garden.surfaces.cli.options import AsJson, OneUser
 
 if TYPE_CHECKING:
@@ -16,7 +18,15 @@ if TYPE_CHECKING:
 
 def verify(
     context: typer.Context,
+    archive: Annotated[
+        Path | None,
+        typer.Argument(help="An archive to verify by itself, without a home.", show_default=False),
+    ] = None,
     user: OneUser = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY", help="For an archive: a key of its log that you trust; repeatable."),
+    ] = None,
     restart: Annotated[
         bool, typer.Option("--restart", help="Begin anew, also if the last run was interrupted.")
     ] = False,
@@ -28,13 +38,21 @@ def verify(
     it with the seals, the file and the history copies; then the feed, stored answers, tokens and erasures.
     Names the first fault of each chain and every wrong file and copy. An edit outside the tools that is not
     recorded yet is named too: 'garden reconcile' records it. Exit code 0 only if everything holds, else 1.
+    An archive is verified alone: checksums, chains, texts, and its proofs with the public keys of its log.
     A run that was interrupted goes on within the hour; what was changed since is verified again.
 
     Examples:
     garden verify
 
     garden verify --user ada --json
+
+    garden verify ada.tar.gz
     """
+    if archive is not None:
+        verify_archive(archive, key or (), as_json=as_json)
+        return
+    if key:
+        fail_usage(context, "--key is for an archive.")
     from dataclasses import asdict
 
     from garden.surfaces.cli.render import show_json
