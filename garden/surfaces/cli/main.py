@@ -40,8 +40,8 @@ class GardenCommands(GroupedCommands):
         "Look up what happened": {"events": "events.events", "event": "events.event"},
         "Use the agent's tools": {"call": "tools.call", "tools": "tools.tools"},
         "Move gardens": {
-            "import": "transfer.import_folder",
             "export": "transfer.export",
+            "import": "transfer.import_folder",
             "rebuild": "rebuild.rebuild",
         },
         "Serve gardens": {

@@ -32,9 +32,9 @@ def import_folder(
     user is unknown. It is verified first; one with a fault changes nothing.
 
     Examples:
-    garden import ./sample_users
-
     garden import ada.tar.gz
+
+    garden import ./sample_users
     """
     from garden.surfaces.cli.interrupts import delay_interrupt
     from garden.surfaces.cli.render import show_json, with_progress
