@@ -120,6 +120,13 @@ where user_id = %(user_id)s and stream = %(stream)s and sequence > %(after)s
 order by sequence
 limit %(limit)s;
 
+-- name: newest_change
+select {event} from garden.events
+where user_id = %(user_id)s and stream = %(stream)s and sequence <= %(sequence)s and status = 'committed'
+  and document_version is not null
+order by sequence desc
+limit 1;
+
 -- name: notes_of_path
 select {event} from garden.events
 where user_id = %(user_id)s and path = %(path)s and stream = '' and sequence > %(after)s
