@@ -12,6 +12,7 @@ from garden.events.row_checks import Tail
 from garden.events.rows import Row
 from garden.events.verifier import UserRows, unrecordable_fault
 from garden.files.errors import FileError, FileMissingError
+from garden.files.failpoints import Failpoint, reach
 from garden.files.paths import GardenPath, PathNotAllowedError
 from garden.grammar.canonical import raw_hash
 from garden.history.copy_checks import CopyChecks, SnapshotCopy, is_wholly_erased
@@ -124,6 +125,7 @@ class _UserCheck:
         self.events += events
         if not faults:
             self.resumption.add(stream)
+        reach(Failpoint.DOCUMENT_VERIFIED)
         return faults
 
     def _check_document(

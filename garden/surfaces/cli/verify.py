@@ -50,7 +50,7 @@ def verify(
 
     garden verify --user ada --json
 
-    garden verify --against ~/kept/checkpoint
+    garden verify --restart
     """
     from dataclasses import asdict
 

@@ -56,7 +56,7 @@ def test_a_command_has_a_summary_an_example_and_json(name: str) -> None:
         "lint", "events", "plant", "call tools.list", "tools", "tools fs.read", "config", "migrate",
         "migrate --status", "migrate --print-roles", "doctor", "status", "stats", "recall slept",
         "memory list", "memory store x", "memory context", "summaries due", "reconcile", "init",
-        "keys list", "keys verify", "keys rotate", "database url",
+        "keys list", "keys verify", "keys rotate", "verify", "database url",
     ],
 )  # fmt: skip
 def test_json_is_one_value_on_a_terminal_and_elsewhere(run: Command, words: str) -> None:
