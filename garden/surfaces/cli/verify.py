@@ -28,7 +28,8 @@ def verify(
     against: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE|URL", help="A checkpoint kept elsewhere: was anything cut off or rewritten since?"
+            metavar="FILE|URL",
+            help="Compare with a checkpoint kept elsewhere, which shows what was cut off or rewritten.",
         ),
     ] = None,
     restart: Annotated[

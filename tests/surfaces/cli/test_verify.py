@@ -45,7 +45,7 @@ def test_a_fault_is_named_with_its_event_and_what_to_do(run: Command, garden: Ga
     file_of(garden, NOTES).unlink()
     ran = run("verify", "--json")
     assert ran.code == 1
-    [events, file] = ran.json["users"][0]["faults"]
+    [file, events] = ran.json["users"][0]["faults"]
     assert (events["part"], events["place"], events["message"]) == (
         "events",
         CRITIC,
