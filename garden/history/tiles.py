@@ -19,8 +19,8 @@ ENTRIES = "entries"
 CHECKPOINT = "checkpoint"
 _TILES_KEPT = 64
 _PATH = re.compile(
-    r"tile/(?:entries|[0-9]|[1-5][0-9]|6[0-3])/(?:000|(?!x000)(?:x[0-9]{3}/)*[0-9]{3})"
-    r"(?:\.p/(?:[1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-5]))?"
+    r"tile/(entries|[0-9]|[1-5][0-9]|6[0-3])/(000|(?!x000)(?:x[0-9]{3}/){0,5}[0-9]{3})"
+    r"(?:\.p/([1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-5]))?"
 )
 
 
@@ -30,9 +30,14 @@ class TilesDamagedError(GardenError):
     code = "unavailable"
 
 
-def is_tile_path(path: str) -> bool:
-    """Whether a path names a tile or a bundle of entries, written in the one form that the format allows."""
-    return _PATH.fullmatch(path) is not None
+def tree_size_of(path: str) -> int | None:
+    """The size of the smallest tree that has this tile or bundle; None for a path in another form."""
+    match = _PATH.fullmatch(path)
+    if match is None:
+        return None
+    level = 0 if match[1] == ENTRIES else int(match[1])
+    index, width = int(re.sub("[x/]", "", match[2])), int(match[3] or WIDTH)
+    return (index * WIDTH + width) << 8 * level
 
 
 def tile_path(level: int | str, index: int, width: int = WIDTH) -> str:

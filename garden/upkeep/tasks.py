@@ -16,6 +16,8 @@ from typing import Any
 
 from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
+from garden.history.checkpoints import make_checkpoints
+from garden.history.witnesses import cosign
 from garden.home.logs import get_logger
 from garden.home.settings import Upkeep as Intervals
 from garden.passages.extraction import ANALYSIS
@@ -78,6 +80,7 @@ def jobs(intervals: Intervals) -> Mapping[str, Job]:
         Job("verify", intervals.verify_seconds, _verify_all, at_start=False),
         Job("index", intervals.index_seconds, lambda services: _index_documents(services, rests)),
         Job("embed", intervals.embed_seconds, _embed_passages, at_start=False),
+        Job("checkpoint", intervals.checkpoint_seconds, _sign_checkpoint, at_start=False),
     )
     return {job.name: job for job in every}
 
@@ -227,6 +230,15 @@ def _embed_passages(services: Services) -> Iterator[JobCounts]:
     for user_id in services.maintenance.users() if (name := recall.embedder_name) else ():
         while passage_counts(services, user_id, name)["waiting"] and (count := recall.embed_waiting(user_id)):
             yield JobCounts(embedded=count)
+
+
+def _sign_checkpoint(services: Services) -> Iterator[JobCounts]:
+    for count in make_checkpoints(services):
+        yield JobCounts(logged=count)
+    done = cosign(services)
+    if done is not None and not done.is_reached:
+        get_logger(_LOG).warning("checkpoint without its quorum of witnesses", reason=" ".join(done.problems))
+        yield JobCounts(unwitnessed=1)
 
 
 def _count(

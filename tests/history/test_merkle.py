@@ -12,10 +12,10 @@ from garden.history.merkle import consistency_proof, inclusion_proof, leaf_hash,
 from garden.history.tiles import (
     Tiles,
     TilesDamagedError,
-    is_tile_path,
     read_entries,
     remove_outgrown,
     tile_path,
+    tree_size_of,
     write_tiles,
 )
 from tests.history import rfc6962
@@ -74,13 +74,13 @@ def test_proofs_are_those_of_the_definition(data: st.DataObject, size: int) -> N
 def test_paths_are_written_in_groups_of_three_digits() -> None:
     assert tile_path(0, 1234067) == "tile/0/x001/x234/067"
     assert tile_path("entries", 5, 12) == "tile/entries/005.p/12"
-    for path in ("tile/0/000", "tile/63/x001/x234/067.p/255", "tile/entries/x001/000"):
-        assert is_tile_path(path)
+    sizes = {"tile/0/000": 256, "tile/2/x001/000.p/3": 256003 << 16, "tile/entries/x001/000": 256256}
+    assert {path: tree_size_of(path) for path in sizes} == sizes
     for path in (
         "checkpoint", "tile/64/000", "tile/00/000", "tile/0/0", "tile/0/x000/001", "tile/0/000.p/0",
         "tile/0/../000", "tile/0/000.p/256", "tile/0/000.p/01", "tile/0/000\n", "/tile/0/000",
     ):  # fmt: skip
-        assert not is_tile_path(path), path
+        assert tree_size_of(path) is None, path
 
 
 def test_a_bundle_that_is_cut_off_is_refused() -> None:

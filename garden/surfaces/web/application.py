@@ -21,6 +21,8 @@ from garden.surfaces.web.document_routes import add_document_routes
 from garden.surfaces.web.event_routes import add_event_routes
 from garden.surfaces.web.health_routes import add_health_routes
 from garden.surfaces.web.intake import ABORT, MOUNTED_AT, Intake
+from garden.surfaces.web.log_routes import PREFIX as LOG
+from garden.surfaces.web.log_routes import add_log_routes
 from garden.surfaces.web.metrics import Metrics
 from garden.surfaces.web.problems import as_json
 from garden.surfaces.web.routes import PlainRoute, add
@@ -74,10 +76,15 @@ class WebService:
         self._readiness = Readiness(garden.services)
         self._streams = Streams(garden.feed, limits, authenticator, self._stopping, process.counts)
         # On a loopback address only programs on this machine can ask.
-        open_to_all = _OPEN_TO_ALL | {_METRICS} if private else _OPEN_TO_ALL
+        open_paths = _OPEN_TO_ALL | {_METRICS} if private else _OPEN_TO_ALL
+        is_log_open = garden.settings.tlog.public
+
+        def is_open(path: str) -> bool:
+            return path in open_paths or (is_log_open and path.startswith(LOG))
+
         self.api = self._make_api(garden)
         everything = _Mounts(self.api, mounts, authenticator)
-        self.app = Intake(everything, authenticator, limits, self._metrics, open_to_all, process.counts)
+        self.app = Intake(everything, authenticator, limits, self._metrics, is_open, process.counts)
         self._add_call_metrics(garden)
         self._add_upkeep_metrics(upkeep)
 
@@ -145,6 +152,7 @@ class WebService:
         add_event_routes(router, calls)
         add_document_routes(router, calls)
         add_health_routes(router, self._readiness, self._metrics)
+        add_log_routes(router, garden)
 
         async def describe(_request: Request) -> Response:
             return Response(as_json(openapi.document(api)), 200, None, JSON)

@@ -68,14 +68,14 @@ class Intake:
         authenticator: Authenticator,
         limits: Serve,
         metrics: Metrics,
-        open_to_all: frozenset[str],
+        is_open: Callable[[str], bool],
         counts: SharedCounts,
     ) -> None:
         self._inner = inner
         self._authenticator = authenticator
         self._limits = limits
         self._metrics = metrics
-        self._open_to_all = open_to_all
+        self._is_open = is_open
         self._log = get_logger(_LOGGER)
         self._counts = counts
         self._buffered = 0
@@ -102,7 +102,7 @@ class Intake:
         body = _Body(self, receive, headers)
         try:
             self._authenticator.inspect(headers)
-            if scope["path"] not in self._open_to_all:
+            if not self._is_open(scope["path"]):
                 caller = scope[CALLER] = await self._authenticator.authenticate(headers)
                 body.user_id = caller.user_id
             body.check_length()
