@@ -1,6 +1,7 @@
 """The text of any version, rebuilt from the last kept text before it and the changes since."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from garden.events.rows import Row
 from garden.events.snapshots import ReaderSnapshot
@@ -13,29 +14,46 @@ KEPT_VERSIONS_MAX = 200
 _FILE = "versions"
 
 
+class Step(NamedTuple):
+    """A change of a document: its event's row, and its splices."""
+
+    row: Row
+    splices: list[ByteSplice]
+
+
 class VersionTexts:
-    """The texts of one document's versions at one moment; ascending ones are cheap."""
+    """The texts of one document's versions at one moment; ascending ones are cheap.
+
+    `data` is the text of the version `reached`.
+    """
 
     def __init__(self, snapshot: ReaderSnapshot, path: str) -> None:
         self._snapshot = snapshot
         self._path = path
-        self._data = bytearray()
+        self.data = bytearray()
         self.reached = 0
 
     def at(self, version: int) -> bytearray:
-        """The text of a version, until the next is asked for; without such a version, `reached` is lower."""
+        """The text of a version; `reached` is lower if there is no such version."""
         if version < self.reached or version - self.reached > KEPT_VERSIONS_MAX:
-            self.reached, self._data = self._kept(version)
-        for row in self.changes(version):
-            splice_bytes(self._data, splices_in(row, self._data))
-            self.reached = row["document_version"]
-        return self._data
+            self.reached, self.data = self._kept(version)
+        for _ in self._steps(version):
+            pass
+        return self.data
 
-    def changes(self, version: int) -> Iterator[Row]:
-        """The changes from the version reached to another one."""
+    def steps(self, first: int, last: int) -> Iterator[Step]:
+        """The changes that left these versions; `data` is the text before each of them."""
+        self.at(first - 1)
+        yield from self._steps(last)
+
+    def _steps(self, version: int) -> Iterator[Step]:
         values = {"path": self._path, "above": self.reached, "version": version}
         left = version - self.reached
-        return self._snapshot.rows("splices", values, after=self.reached, file=_FILE, limit=left)
+        for row in self._snapshot.rows("changes", values, after=self.reached, file=_FILE, limit=left):
+            splices = splices_in(row, self.data)
+            yield Step(row, splices)
+            splice_bytes(self.data, splices)
+            self.reached = row["document_version"]
 
     def _kept(self, version: int) -> tuple[int, bytearray]:
         """The newest kept text up to a version, and its number; its hash must be that of the event."""

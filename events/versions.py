@@ -19,10 +19,10 @@ _NO_FILTERS = dict.fromkeys(
 
 
 class Version(NamedTuple):
-    """An event, and the version of a document that it left if it left one; `came_from` is the path before a move."""
+    """An event, and the version that it left, or 0; `came_from` is the path before a move."""
 
     path: str
-    number: int | None
+    number: int
     event_id: UUID
     time: datetime
     status: str
@@ -58,7 +58,7 @@ class VersionReader:
         last: int = VERSION_MAX,
         with_file: bool = False,
     ) -> Version | None:
-        """The newest version of a document up to a time, before an event, and with at most the number `last`."""
+        """The newest version up to a time, before an event, and with at most the number `last`."""
         before = before or (_id_after(at) if at else AFTER_ALL)
         return self._one(user_id, "newest", path=path, at=at, before=before, last=last, with_file=with_file)
 
@@ -100,7 +100,8 @@ class VersionReader:
         return next(iter(self._find(user_id, name, **values)), None)
 
     def _find(self, user_id: str, name: str, **values: object) -> list[Version]:
-        return [Version(*row.values()) for row in self._fetch(user_id, name, values)]
+        rows = (row.values() for row in self._fetch(user_id, name, values))
+        return [Version(path, number or 0, *rest) for path, number, *rest in rows]
 
     def _fetch(self, user_id: str, name: str, values: dict[str, Any]) -> list[Any]:
         given = {**values, "user_id": user_id}

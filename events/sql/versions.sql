@@ -25,6 +25,10 @@ where user_id = %(user_id)s and stream = %(path)s and edit ? 'fromPath' and stat
 order by document_version desc
 limit 1;
 
+-- name: origins
+select distinct edit ->> 'fromPath' as path from garden.events
+where user_id = %(user_id)s and stream = %(path)s and edit ? 'fromPath' and status = 'committed';
+
 -- name: ending
 select {version} from garden.events
 where user_id = %(user_id)s and path = any (%(paths)s) and right(event_id::text, length(%(ending)s)) = %(ending)s
@@ -52,15 +56,6 @@ where user_id = %(user_id)s and event_id < %(before)s and status = 'committed' a
         select from unnest(%(words)s::text[]) as word where position(lower(word) in lower(rationale)) = 0
                                                          or rationale is null))
 order by event_id desc
-limit %(limit)s;
-
--- name: steps
-select stream, sequence, event_id, document_version, leaves_file, created_at, type, op, edit ->> 'fromPath' as came_from,
-       splice_offsets, splices_removed, splices_inserted
-from garden.events
-where user_id = %(user_id)s and stream = %(path)s and sequence > %(after)s and status = 'committed'
-  and document_version <= %(last)s
-order by sequence
 limit %(limit)s;
 
 -- Each document below a folder as it was at a time.
@@ -107,8 +102,9 @@ where k.user_id = %(user_id)s and k.path = %(path)s and k.version <= %(version)s
 order by k.version desc
 limit 1;
 
--- name: splices
-select sequence, document_version, splice_offsets, splices_removed, splices_inserted
+-- name: changes
+select stream, sequence, document_version, event_id, created_at, type, op, leaves_file, edit ->> 'fromPath' as came_from,
+       splice_offsets, splices_removed, splices_inserted
 from garden.events
 where user_id = %(user_id)s and stream = %(path)s and sequence > %(after)s and status = 'committed'
   and document_version > %(above)s and document_version <= %(version)s
