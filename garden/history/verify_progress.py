@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from garden.events.keyring import Keyring, Seal
-from garden.events.reader import ReaderSnapshot
+from garden.events.snapshots import ReaderSnapshot
 from garden.files.errors import FileError, FileMissingError
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
