@@ -13,10 +13,10 @@ from psycopg import errors
 
 from garden.events.keyring import Keyring
 from garden.events.pool import NotRecordableError, Pool, PooledConnection
-from garden.events.reader import ReaderSnapshot
 from garden.events.records import JOURNAL
 from garden.events.rows import ANNOTATION_COLUMNS, EVENT_COLUMNS, HEAD_COLUMNS, Row, parameters
 from garden.events.saga import Status
+from garden.events.snapshots import ReaderSnapshot
 from garden.events.statements import statements
 from garden.grammar.errors import GardenError
 
@@ -138,6 +138,9 @@ class Accounts:
             connection.execute(sql[f"add_{table}"], values | first)
             if has_failed:
                 connection.execute(sql["fail_event"], values)
+            if table == "head" and row["version"] > 1:
+                # A job keeps whole texts of its versions, as far as they are due.
+                connection.execute(statements("kept_texts")["mark"], values)
 
 
 def _plain(name: str, value: Any) -> Any:

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from garden.events.erasures import erasure_holds
 from garden.events.keyring import Keyring
-from garden.events.reader import ReaderSnapshot
 from garden.events.seals import request_holds
+from garden.events.snapshots import ReaderSnapshot
 from garden.events.tokens import token_holds
 
 Fault = tuple[UUID | None, str]
@@ -39,6 +39,12 @@ def faults_of_erasures(snapshot: ReaderSnapshot, keys: Keyring) -> Iterator[Faul
     for row in rows:
         if row["finished_at"] is not None and not erasure_holds(row, keys):
             yield row["erasure_id"], "the tombstone of an erasure was changed"
+
+
+def faults_of_kept_texts(snapshot: ReaderSnapshot, _keys: Keyring) -> Iterator[Fault]:
+    """Find kept texts that are not those of their versions."""
+    for row in snapshot.fetch("kept_text_faults", {}):
+        yield row["event_id"], f"the kept text of version {row['version']} of {row['path']} was changed"
 
 
 def faults_of_tokens(snapshot: ReaderSnapshot, keys: Keyring) -> Iterator[Fault]:

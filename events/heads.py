@@ -4,8 +4,9 @@ from typing import ClassVar
 
 from garden.events.reader import EventReader
 from garden.events.records import JOURNAL, Caller, Head, Statement
+from garden.events.row_checks import Tail
 from garden.events.store import EventStore
-from garden.events.verifier import ChainFault, Tail, Verifier
+from garden.events.verifier import ChainFault, Verifier
 from garden.grammar.canonical import content_hash, encoded, raw_hash
 from garden.grammar.errors import GardenError
 

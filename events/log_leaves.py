@@ -65,6 +65,11 @@ class LogLeaves:
         rows = self._fetch("leaf_of", {"user_id": user_id, "event_id": event_id})
         return rows[0]["leaf"] if rows else None
 
+    def covered(self, user_id: str, size: int) -> dict[str, int]:
+        """The last event of each of a user's streams that is among the first entries of the log."""
+        rows = self._fetch("covered", {"user_id": user_id, "size": size})
+        return {row["stream"]: row["sequence"] for row in rows}
+
     def _fetch(self, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         return self._pool.fetch("maintainer", "log", name, values)
 

@@ -52,6 +52,10 @@ PASSAGE = (
     "passage", "path", "anchor", "name", "heading", "language", "text", "day", "event_id", "tags", "priority",
     "summary_type", "period_key",
 )  # fmt: skip
+VERSION = (
+    "path", "document_version", "event_id", "created_at", "status", "leaves_file", "type", "op", "tool",
+    "role", "actor", "section_anchor", "sections", "rationale", "edit ->> 'fromPath' as came_from",
+)  # fmt: skip
 HEAD_COLUMNS = ("user_id", "path", *_HEAD, *HEAD_SEAL)
 # What a leaf of the transparency log covers: all that an erasure leaves as it is. The error of a failed event
 # may quote the request; its state's seal stands for it.

@@ -27,6 +27,7 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "passage": rows.PASSAGE,
     "leaf_event": rows.LEAF_EVENT,
     "leaf_annotation": rows.LEAF_ANNOTATION,
+    "version": rows.VERSION,
 }
 _PLACEHOLDER = re.compile(rf"\{{(:|[a-z]\.)?({'|'.join(_COLUMNS)})\}}")
 

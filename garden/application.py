@@ -144,6 +144,7 @@ class Garden:
         from garden.events.log_leaves import LogLeaves
         from garden.events.reader import EventReader
         from garden.events.recall_reader import RecallReader
+        from garden.events.versions import VersionReader
         from garden.grammar.kinds.catalogue import load_kinds
         from garden.writing.documents import Documents
 
@@ -152,6 +153,7 @@ class Garden:
         return {
             "documents": documents,
             "reader": EventReader(readers),
+            "versions": VersionReader(readers),
             "memories": RecallReader(readers),
             "log_leaves": LogLeaves(readers),
         }

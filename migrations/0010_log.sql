@@ -25,9 +25,11 @@ comment on table garden.log_checkpoints is 'The signed checkpoints of the transp
 grant select, insert on garden.log_leaves, garden.log_checkpoints to garden_maintainer;
 grant select on garden.feed to garden_maintainer;
 
-alter table garden.log_leaves enable row level security, force row level security;
+alter table garden.log_leaves      enable row level security, force row level security;
+alter table garden.log_checkpoints enable row level security, force row level security;
 
 create policy all_rows_are_kept on garden.log_leaves to garden_maintainer using (true);
+create policy all_rows_are_kept on garden.log_checkpoints to garden_maintainer using (true);
 create policy all_rows_are_swept on garden.feed for select to garden_maintainer using (true);
 
 create trigger leaves_stay before update or delete on garden.log_leaves

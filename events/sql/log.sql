@@ -78,6 +78,14 @@ join garden.log_leaves as l on l.user_id = f.user_id and l.position = f.position
 where f.user_id = %(user_id)s and (f.stream, f.sequence) = (
     select e.stream, e.sequence from garden.events as e where e.user_id = %(user_id)s and e.event_id = %(event_id)s);
 
+-- How far the first entries of the log reach into a user's streams; a feed is logged in its order.
+-- name: covered
+select stream, max(sequence) as sequence
+from garden.feed
+where user_id = %(user_id)s and position <= (
+    select max(position) from garden.log_leaves where user_id = %(user_id)s and leaf < %(size)s)
+group by stream;
+
 -- What each leaf commits to: an event as its feed names it, or an annotation by its place in the journal.
 -- name: logged_events
 select l.leaf, {e.leaf_event}

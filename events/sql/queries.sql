@@ -120,6 +120,13 @@ where user_id = %(user_id)s and stream = %(stream)s and sequence > %(after)s
 order by sequence
 limit %(limit)s;
 
+-- name: newest_change
+select {event} from garden.events
+where user_id = %(user_id)s and stream = %(stream)s and sequence <= %(sequence)s and status = 'committed'
+  and document_version is not null
+order by sequence desc
+limit 1;
+
 -- name: notes_of_path
 select {event} from garden.events
 where user_id = %(user_id)s and path = %(path)s and stream = '' and sequence > %(after)s
@@ -179,14 +186,6 @@ order by created_at;
 select user_id, row_id, erasure_id, commitments, version_hash, seal, seal_salt_version
 from garden.erased_rows
 where user_id = %(user_id)s;
-
--- name: splices
-select sequence, document_version, splice_offsets, splices_removed, splices_inserted
-from garden.events
-where user_id = %(user_id)s and stream = %(path)s and sequence > %(after)s and status = 'committed'
-  and document_version <= %(version)s
-order by sequence
-limit %(limit)s;
 
 -- The changes of a document, each with what recall needs to know. An event without erased words may still leave a version
 -- that has a gap.
@@ -257,6 +256,17 @@ from garden.events as e
 left join garden.documents as d on d.user_id = %(user_id)s and d.path = e.stream
 where e.user_id = %(user_id)s
 group by e.stream;
+
+-- name: kept_text_faults
+select k.path, k.version, e.event_id
+from garden.kept_texts as k
+left join garden.events as e
+       on e.user_id = %(user_id)s and e.stream = k.path and e.document_version = k.version and e.status = 'committed'
+left join garden.erased_rows as r on r.user_id = %(user_id)s and r.row_id = e.event_id
+where k.user_id = %(user_id)s
+  and 'sha256:' || encode(sha256(k.text), 'hex') is distinct from coalesce(e.intended_raw_hash, r.version_hash)
+order by k.path, k.version
+limit 10;
 
 -- Only the service may read the last two; the readers' role has no right to these tables.
 -- name: stored_requests

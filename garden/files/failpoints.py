@@ -33,6 +33,7 @@ class Failpoint(StrEnum):
     LEAVES_NUMBERED = "leaves_numbered"
     TILES_WRITTEN = "tiles_written"
     CHECKPOINT_STORED = "checkpoint_stored"
+    DOCUMENT_VERIFIED = "document_verified"
 
 
 _watcher: Watcher | None = None

@@ -7,11 +7,12 @@ from uuid import UUID
 
 from garden.events.parts import EVENT_PARTS, erased_parts
 from garden.events.payloads import SnapshotPayload
-from garden.events.reader import EventReader, ReaderSnapshot
+from garden.events.reader import EventReader
 from garden.events.records import Event
+from garden.events.row_checks import Tail
 from garden.events.rows import Row, splices_of
 from garden.events.saga import Status
-from garden.events.verifier import Tail
+from garden.events.snapshots import ReaderSnapshot
 from garden.files.errors import FileError, FileMissingError
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath

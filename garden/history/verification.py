@@ -8,27 +8,28 @@ from uuid import UUID
 from garden.events.erasures import Erasure, ErasureKind
 from garden.events.pool import NotRecordableError
 from garden.events.records import JOURNAL
+from garden.events.row_checks import Tail
 from garden.events.rows import Row
-from garden.events.verifier import Tail, UserRows, unrecordable_fault
+from garden.events.verifier import UserRows, unrecordable_fault
 from garden.files.errors import FileError, FileMissingError
+from garden.files.failpoints import Failpoint, reach
 from garden.files.paths import GardenPath, PathNotAllowedError
 from garden.grammar.canonical import raw_hash
 from garden.history.copy_checks import CopyChecks, SnapshotCopy, is_wholly_erased
 from garden.history.faults import Fault, Part, fault_of_chain
+from garden.history.log_check import check_log
 from garden.history.verify_progress import Resumption
 from garden.writing.services import Services
 
 _TRIES = 3
 _ADOPT_HINT = "Run 'garden reconcile' to record it, then verify again."
+_LOG_HINT = "Keep the database and .garden/tlog as they are, and compare them with a backup."
 _UNFINISHED = Fault(
     Part.UNFINISHED,
     "erasures",
     "An erasure has begun and is not finished; history copies were not compared",
     "Run 'garden reconcile', which finishes it, then verify again.",
 )
-
-Starts = Mapping[str, Tail]
-"""Where the check of each stream begins, if not at its first event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +49,31 @@ class UserReport:
         return not self.faults
 
 
+def verify_log(services: Services, against: str | None, progress: Callable[[int], None]) -> list[Fault]:
+    """Compare log, signed checkpoints and database; `against` is a checkpoint kept elsewhere."""
+    return [
+        Fault(Part.LOG, "the log", each.message, _LOG_HINT, each.event_id, each.leaf)
+        for each in check_log(services, against, progress)
+    ]
+
+
 def verify_user(
     services: Services,
     user_id: str,
     resumption: Resumption | None = None,
     *,
-    starts_of: Callable[[UserRows], Starts] = lambda _: {},
+    since: int | None = None,
     on_document: Callable[[str, int], None] = lambda _path, _events: None,
 ) -> UserReport:
-    """Verify one user; `on_document` is called with each document and the events verified up to then."""
+    """Verify one user; `on_document` is called with each document and the events verified up to then.
+
+    With `since`, only the events and copies after the first so many entries of the log, and every file.
+    """
     try:
         with services.verifier.open(user_id) as rows:
             resumption = resumption or Resumption(None, None)
-            return _UserCheck(services, user_id, resumption, starts_of(rows), on_document).report(rows)
+            covered = {} if since is None else services.log_leaves.covered(user_id, since)
+            return _UserCheck(services, user_id, resumption, covered, on_document).report(rows)
     except (NotRecordableError, PathNotAllowedError):
         # A value or a path that the service never records.
         fault = fault_of_chain(unrecordable_fault(user_id))
@@ -72,7 +85,7 @@ class _UserCheck:
     services: Services
     user_id: str
     resumption: Resumption
-    starts: Starts
+    covered: Mapping[str, int]
     on_document: Callable[[str, int], None]
     whole_erasures: frozenset[UUID] = frozenset()
     has_unfinished: bool = False
@@ -88,21 +101,21 @@ class _UserCheck:
             each.erasure_id for each in finished if each.kind is not ErasureKind.PASSAGE
         )
         faults = [_UNFINISHED] if self.has_unfinished else []
-        self.resumption.begin(self.user_id, rows.snapshot, self.services.files)
+        self.resumption.begin(rows.snapshot, self.services.files)
         for stream in streams:
             faults += self._check_stream(rows, stream)
             self.on_document(stream, self.events)
         documents = [stream for stream in streams if stream != JOURNAL]
         faults += self._check_unrecorded(rows, frozenset(documents))
         faults += map(fault_of_chain, rows.cross_faults())
-        if not faults:
-            self.resumption.finish(self.user_id)
         return UserReport(self.user_id, self.events, len(documents), self.resumed, tuple(faults), erasures)
 
     def _check_stream(self, rows: UserRows, stream: str) -> list[Fault]:
         if stream == JOURNAL:
-            tail, fault = rows.check_stream(JOURNAL, self.starts.get(JOURNAL), self._see_note)
-            self.events += tail.sequence
+            start = self._start(rows, JOURNAL)
+            after = start.sequence
+            tail, fault = rows.check_stream(JOURNAL, start, self._see_note)
+            self.events += tail.sequence - after
             return [fault_of_chain(fault)] if fault else []
         events = self.resumption.events_verified(stream)
         if events is not None:
@@ -112,25 +125,30 @@ class _UserCheck:
         self.events += events
         if not faults:
             self.resumption.add(stream)
+        reach(Failpoint.DOCUMENT_VERIFIED)
         return faults
 
     def _check_document(
         self, rows: UserRows, path: GardenPath, tries: int = _TRIES
     ) -> tuple[int, list[Fault]]:
         """Check a document's events, then its file and copies; once more if it was written meanwhile."""
-        tail = self.starts.get(path.text)
+        tail = self._start(rows, path.text)
         copies = CopyChecks(self.services.files, path, self.snapshots.get(path.text, ()), self.whole_erasures)
-        after = tail.sequence if tail else 0
+        after = tail.sequence
         tail, fault = rows.check_stream(path.text, tail, copies.see)
         if fault is not None:
-            return tail.sequence, [fault_of_chain(fault)]
+            return tail.sequence - after, [fault_of_chain(fault)]
         if not self.has_unfinished:
             copies.finish(rows.snapshot, self.services.reader, after)
         found = [*([] if self.has_unfinished else copies.faults), *self._check_file(path, tail)]
         if found and tries and self._has_moved_on(path, tail):
             with self.services.verifier.open(self.user_id) as later:
                 return self._check_document(later, path, tries - 1)
-        return tail.sequence, found
+        return tail.sequence - after, found
+
+    def _start(self, rows: UserRows, stream: str) -> Tail:
+        covered = self.covered.get(stream)
+        return rows.tail_at(stream, covered) if covered else Tail(rows.tombstones)
 
     def _check_file(self, path: GardenPath, tail: Tail) -> Iterator[Fault]:
         """Compare a document's file with its newest version, or with the one that an open change makes."""

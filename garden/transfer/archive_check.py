@@ -5,14 +5,17 @@ commitments, the files and copies against those texts. The proofs are
 checked against the signed checkpoint. The seals are keyed: only a home with their keys can check those.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from garden.events.accounts import AccountRow, row_of
-from garden.events.followed_streams import BrokenRowError, FollowedStream
+from garden.events.resealing import follow_unsealed, stream_of
+from garden.events.row_checks import FaultFoundError, Tail
 from garden.events.rows import Row
 from garden.events.seals import leaf_entry
 from garden.files.paths import GardenPath, PathNotAllowedError, is_id
@@ -22,7 +25,7 @@ from garden.history.merkle import leaf_hash
 from garden.history.notes import VerifierKey
 from garden.transfer.archive_file import MANIFEST, Archive, ArchiveError, read_archive
 from garden.transfer.archive_proofs import MEMBERS, check_proofs
-from garden.transfer.archives import ERASURES, EVENTS, FEED, FORMAT, HEADS, OUTSIDE, VERSION, path_of
+from garden.transfer.archives import ERASURES, EVENTS, FEED, FORMAT, HEADS, OUTSIDE, UNKNOWN, VERSION, path_of
 
 NO_KEYS = "The seals of its events are keyed, and can be checked only where their keys are."
 _TABLES = {
@@ -32,6 +35,7 @@ _TABLES = {
     ERASURES: {"erasure", "erased_row", "erased_word"},
 }
 _PLAIN = {"README.txt", MANIFEST, *MEMBERS}
+_HEAD = ("tail_sequence", "tail_chain_hash", "version", "head_event_id", "has_file", "open_event_id")
 _MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
@@ -126,12 +130,12 @@ class _Check:
         self._verdict = verdict
         self._files = files_in_archive(archive)
         self._tombstones = tombstones_in(archive)
-        self._tails: dict[str, FollowedStream] = {}
+        self._tails: dict[str, Tail] = defaultdict(partial(Tail, self._tombstones))
         self._settled: dict[tuple[str, int], tuple[UUID, str, bytes]] = {}
         self._leaves: dict[int, bytes] = {}
         # The hash of the version before each event that a copy is named after, and the hashes of snapshots.
         self._copied = {path.name[-39:-3]: "" for _, path in self._files if path.text.startswith("history/")}
-        self._versions: dict[str, set[str]] = {}
+        self._versions: dict[str, set[str]] = defaultdict(set)
 
     def run(self, keys: Sequence[VerifierKey]) -> None:
         """Check everything, in the order in which one thing needs another."""
@@ -150,51 +154,35 @@ class _Check:
             self._verdict.faults.append(f"{what} has values of a wrong form")
 
     def _check_events(self) -> None:
-        tail, broken = FollowedStream(), set[str]()
+        broken = set[str]()
         for table, row in rows_in(self._archive, EVENTS):
             self._verdict.events += table == "event"
-            name = row.get("stream", "")
-            if name not in self._tails:
-                tail = self._tails[name] = FollowedStream(self._tombstones, name)
-            if name in broken:
-                continue
-            try:
-                if tail.name != name:
-                    raise BrokenRowError("it stands among the events of another document")
-                self._follow(tail, table, row)
-            except BrokenRowError as fault:
-                broken.add(name)
-                self._fault(name, row, fault)
+            stream = stream_of(row)
+            if stream not in broken:
+                try:
+                    self._follow(row, self._tails[stream])
+                except FaultFoundError as fault:
+                    broken.add(stream)
+                    named = row.get("annotation_id") or row["event_id"]
+                    self._verdict.faults.append(f"{stream or 'the journal'}, event {named}: {fault}")
 
-    def _follow(self, tail: FollowedStream, table: str, row: Row) -> None:
-        row_id = row["annotation_id"] if table == "annotation" else row["event_id"]
-        if str(row_id) in self._copied:
+    def _follow(self, row: Row, tail: Tail) -> None:
+        row_id, stream = str(row.get("annotation_id") or row["event_id"]), stream_of(row)
+        if row_id in self._copied:
             edit: Any = row["edit"] or {}
-            self._copied[str(row_id)] = edit.get("rawHash") or tail.text_hash or "erased"
-        tail.follow(table, row)
-        self._settled[tail.name, tail.sequence] = (
-            row["event_id"],
-            row.get("status", "annotated"),
-            leaf_hash(leaf_entry(row)),
-        )
-        if tail.name and tail.text_hash:
-            self._versions.setdefault(tail.name, set()).add(tail.text_hash)
+            self._copied[row_id] = edit.get("rawHash") or tail.raw_hash or "erased"
+        follow_unsealed(row, tail)
+        leaf = leaf_hash(leaf_entry(row))
+        self._settled[stream, tail.sequence] = row["event_id"], row.get("status", "annotated"), leaf
+        if stream and tail.raw_hash:
+            self._versions[stream].add(tail.raw_hash)
 
     def _check_heads(self) -> None:
         heads = {row["path"]: row for _, row in rows_in(self._archive, HEADS)}
         for name in sorted(heads.keys() | self._tails.keys()):
-            tail, head = self._tails.get(name, FollowedStream()), heads.get(name)
-            known = (tail.sequence, tail.chain, tail.version, tail.head_event_id, tail.has_file, None)
-            names = (
-                "tail_sequence",
-                "tail_chain_hash",
-                "version",
-                "head_event_id",
-                "has_file",
-                "open_event_id",
-            )
-            is_right = head is not None and known == tuple(head[each] for each in names)
-            if head is None or not is_right or (tail.version and head["raw_hash"] != tail.text_hash):
+            tail, head = self._tails[name], heads.get(name, {})
+            known = (tail.sequence, tail.chain, tail.version, tail.head_event_id, _has_file(tail), None)
+            if known != tuple(head.get(each, "") for each in _HEAD) or head["raw_hash"] != tail.raw_hash:
                 self._verdict.faults.append(f"{name or 'the journal'}: its events do not lead to its head")
 
     def _check_feed(self) -> None:
@@ -225,14 +213,11 @@ class _Check:
                 continue
             self._verdict.documents += 1
             here.add(path.text)
-            tail = self._tails.get(path.text, FollowedStream())
-            if path.text not in said and (not tail.has_file or tail.text_hash != content_hash):
+            tail = self._tails[path.text]
+            is_recorded = _has_file(tail) and tail.raw_hash == content_hash
+            if not is_recorded and said.get(path.text) not in (OUTSIDE, UNKNOWN):
                 self._verdict.faults.append(f"{path} is not what its events say")
-            elif said.get(path.text, OUTSIDE) != OUTSIDE and tail.has_file and tail.text_hash != content_hash:
-                self._verdict.faults.append(
-                    f"{path} was to be taken from its events, and is not what they say"
-                )
-        missing = {name for name, tail in self._tails.items() if tail.has_file} - here
+        missing = {name for name, tail in self._tails.items() if _has_file(tail)} - here
         self._verdict.faults += [f"{name} is missing" for name in sorted(missing)]
 
     def _check_copy(self, path: GardenPath, content_hash: str) -> None:
@@ -245,9 +230,9 @@ class _Check:
         ):
             self._verdict.faults.append(f"{path} is not what its event left")
 
-    def _fault(self, stream: str, row: Row, fault: BrokenRowError) -> None:
-        named = row.get("annotation_id") or row["event_id"]
-        self._verdict.faults.append(f"{stream or 'the journal'}, event {named}: {fault}")
+
+def _has_file(tail: Tail) -> bool:
+    return bool(tail.head_row and tail.head_row["leaves_file"])
 
 
 def raise_faults(faults: Iterable[str]) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from garden.events.accounts import AccountExistsError, AccountRow, Accounts
-from garden.events.followed_streams import seal_anew, seals_hold
 from garden.events.reader import EventReader
+from garden.events.resealing import seal_anew, seals_hold
 from garden.files.failpoints import Failpoint, reach
 from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
@@ -63,7 +63,7 @@ def import_archive(services: Services, accounts: Accounts, path: Path) -> Import
         known = _knows_account(services.reader, verdict.user, archive)
         _refuse_other_files(services, archive, known=known)
         services.disk_space.check()
-        is_kept = seals_hold(rows_in(archive), accounts.keys())
+        is_kept = seals_hold(rows_in(archive), tombstones_in(archive), accounts.keys())
         _put_copies(services, archive)
         reach(Failpoint.BEGUN)
         if not known:

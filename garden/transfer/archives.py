@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from garden.events.accounts import chained_rows, line_of, other_rows
-from garden.events.reader import ReaderSnapshot
 from garden.events.records import Head
 from garden.events.rows import head_of
+from garden.events.snapshots import ReaderSnapshot
 from garden.files.errors import FileError, FileExistsAlreadyError, FileMissingError, translate_os_errors
 from garden.files.paths import GardenPath, Place
 from garden.grammar.canonical import encoded, raw_hash

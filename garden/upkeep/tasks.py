@@ -17,6 +17,7 @@ from typing import Any
 from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
 from garden.history.checkpoints import make_checkpoints
+from garden.history.keeping import keep_texts
 from garden.history.witnesses import cosign
 from garden.home.logs import get_logger
 from garden.home.settings import Upkeep as Intervals
@@ -79,6 +80,11 @@ def jobs(intervals: Intervals) -> Mapping[str, Job]:
         ),
         Job("verify", intervals.verify_seconds, _verify_all, at_start=False),
         Job("index", intervals.index_seconds, lambda services: _index_documents(services, rests)),
+        Job(
+            "keep",
+            intervals.keep_seconds,
+            lambda services: (JobCounts(kept=count) for count in keep_texts(services) if count),
+        ),
         Job("embed", intervals.embed_seconds, _embed_passages, at_start=False),
         Job("checkpoint", intervals.checkpoint_seconds, _sign_checkpoint, at_start=False),
     )

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from garden.events.attempts import Attempts
     from garden.events.head_guard import HeadGuard
     from garden.events.heads import HeadBuilder
+    from garden.events.kept_texts import KeptTexts
     from garden.events.keyring import Keyring
     from garden.events.log_leaves import LogLeaves
     from garden.events.maintenance import Maintenance
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from garden.events.recall_usage import RecallUsage
     from garden.events.store import EventStore
     from garden.events.verifier import Verifier
+    from garden.events.versions import VersionReader
     from garden.files.garden_files import GardenFiles
     from garden.home.disk_space import DiskSpace
     from garden.home.folder import Home
@@ -43,6 +45,7 @@ class Services:
     documents: Documents
     store: EventStore
     reader: EventReader
+    versions: VersionReader
     memories: RecallReader
     verifier: Verifier
     maintenance: Maintenance
@@ -55,6 +58,7 @@ class Services:
     snapshots: Snapshots
     eraser: Eraser
     passages: PassageStore
+    kept_texts: KeptTexts
     indexing: Indexing
     disk_space: DiskSpace
     limits: Limits

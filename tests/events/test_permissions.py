@@ -98,12 +98,12 @@ tokens
   refer to it                    -      -       -          #        r     r
   reindex                        -      -       -          #        r     r
 feed
-  select                         .+.    .+.     ---        ###      ...   +++
+  select                         .+.    .+.     +++        ###      ...   +++
   insert                         ---    p+p     ---        ###      ppp   +++
   change anything else           ---    ---     ---        ###      ...   ttt
   delete                         ---    ---     ---        ###      ...   ttt
   truncate                       ---    ---     ---        ###      ttt   ttt
-  read a column                  r      r       -          #        r     r
+  read a column                  r      r       r          #        r     r
   fill a column                  -      r       -          #        r     r
   set another column             -      -       -          #        r     r
   add a trigger                  -      -       -          #        r     r
@@ -214,6 +214,30 @@ recall_given
   truncate                       ---    ---     ---        ###      +++   +++
   read a column                  r      r       r          #        r     r
   fill a column                  -      r       -          #        r     r
+  set another column             -      -       -          #        r     r
+  add a trigger                  -      -       -          #        r     r
+  refer to it                    -      -       -          #        r     r
+  reindex                        -      -       -          #        r     r
+log_leaves
+  select                         ---    ---     +++        ###      ...   +++
+  insert                         ---    ---     +++        ###      ppp   +++
+  change anything else           ---    ---     ---        ###      ...   ttt
+  delete                         ---    ---     ---        ###      ...   ttt
+  truncate                       ---    ---     ---        ###      ttt   ttt
+  read a column                  -      -       r          #        r     r
+  fill a column                  -      -       r          #        r     r
+  set another column             -      -       -          #        r     r
+  add a trigger                  -      -       -          #        r     r
+  refer to it                    -      -       -          #        r     r
+  reindex                        -      -       -          #        r     r
+log_checkpoints
+  select                         ---    ---     +++        ###      ...   +++
+  insert                         ---    ---     +++        ###      ppp   +++
+  change anything else           ---    ---     ---        ###      ...   ttt
+  delete                         ---    ---     ---        ###      ...   ttt
+  truncate                       ---    ---     ---        ###      ttt   ttt
+  read a column                  -      -       r          #        r     r
+  fill a column                  -      -       r          #        r     r
   set another column             -      -       -          #        r     r
   add a trigger                  -      -       -          #        r     r
   refer to it                    -      -       -          #        r     r

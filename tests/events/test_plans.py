@@ -71,6 +71,11 @@ READING: dict[str, tuple[Ask, str]] = {
         lambda reader: in_snapshot(reader, "stored_requests", after="", limit=500),
         "idempotency_records_pkey",
     ),
+    "whole_feed": (lambda reader: in_snapshot(reader, "whole_feed", after=3, limit=500), "feed_pkey"),
+    "whole_erased_words": (
+        lambda reader: in_snapshot(reader, "whole_erased_words", after=b"", limit=500),
+        "erased_words_pkey",
+    ),
     "feed_faults": (lambda reader: in_snapshot(reader, "feed_faults"), "feed_pkey"),
     "sealed_tokens": (lambda reader: in_snapshot(reader, "sealed_tokens"), "tokens_pkey"),
 }

@@ -6,6 +6,9 @@ from garden.application import Garden
 from garden.history.checkpoints import make_checkpoints
 from garden.history.log_check import check_log
 from tests.support.accounts import ADA, BEN, NOTES, Account
+from tests.tools.conftest import ada
+
+__all__ = ["ada"]
 
 
 @pytest.fixture

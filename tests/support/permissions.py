@@ -17,8 +17,10 @@ from tests.support.named_sql import named_sql
 TABLES = (
     "events", "documents", "idempotency_records", "event_annotations", "tokens", "feed", "recoveries",
     "erasures", "erased_rows", "erased_words", "recall_documents", "recall_passages", "recall_usage",
-    "recall_given", "schema_migrations",
+    "recall_given", "log_leaves", "log_checkpoints", "schema_migrations",
 )  # fmt: skip
+# A row of one of these belongs to no user.
+OF_NO_USER = ("log_checkpoints", "schema_migrations")
 ROLES = ("garden_reader", "garden_service", "garden_maintainer")
 USERS = (None, "ada", "bob")
 
@@ -187,7 +189,7 @@ class Ground:
         self.run(self.sql["prepare"].replace("{stranger}", self.stranger).replace("{owner}", self.owner))
         for table in TABLES:
             for user, row in (("ada", 1), ("bob", 1), ("bob", 2)):
-                if table != "schema_migrations" or user == "ada":
+                if table not in OF_NO_USER or (user, row) == ("ada", 1):
                     self.run(self._fill("insert", table, user=user, row=row))
         for row in range(_EXPIRED_ROWS):
             self.run(self._fill("insert expired", "idempotency_records", user="ada", row=row))

@@ -84,6 +84,12 @@ insert into garden.recall_usage values ('{user}', date '2026-01-01' + {row}, 'me
 -- name: insert recall_given
 insert into garden.recall_given values ('{user}', md5('{row}')::uuid, 'agent', now(), '{notes.md#inbox v1/name}')
 
+-- name: insert log_leaves
+insert into garden.log_leaves values ('{user}', {row}, {row})
+
+-- name: insert log_checkpoints
+insert into garden.log_checkpoints (size, root, note) values ({row}, sha256('root'), 'note')
+
 -- name: insert schema_migrations
 insert into garden.schema_migrations (version, name, checksum)
 values (1000 + {row}, 'later', 'sha256:' || repeat('a', 64))
@@ -251,6 +257,12 @@ create table playground.t (
 
 -- name: refer to it recall_given
 create table playground.t (a text, b uuid, foreign key (a, b) references garden.recall_given (user_id, given_id))
+
+-- name: refer to it log_leaves
+create table playground.t (a text, b bigint, foreign key (a, b) references garden.log_leaves (user_id, position))
+
+-- name: refer to it log_checkpoints
+create table playground.t (a bigint references garden.log_checkpoints (size))
 
 -- name: refer to it schema_migrations
 create table playground.t (a integer references garden.schema_migrations (version))

@@ -12,10 +12,10 @@ from garden.events.identifiers import uuid7
 from garden.events.keyring import Keyring
 from garden.events.payloads import EditPayload
 from garden.events.records import NO_CHAIN, Caller, Event, Statement
+from garden.events.row_checks import Tail
 from garden.events.rows import EVENT_COLUMNS, HEAD_COLUMNS, HEAD_SEAL, head_row, parameters, seal_row
 from garden.events.saga import Status
 from garden.events.seals import line_seal, seal_event, seal_head, seal_state
-from garden.events.verifier import Tail
 from garden.files.paths import GardenPath
 from garden.grammar.canonical import canonical, content_hash, encoded, raw_hash
 from garden.grammar.splice import splices_between

@@ -102,7 +102,7 @@ def _set_first(name: str) -> Callable[[Members], None]:
 
 COPY = "history/parts/critic/profile/"
 FORGERIES: dict[str, tuple[Callable[[Members], None], str]] = {
-    "a reason": (_swap("events.jsonl", b"She smiled.", b"She frowned"), "not those it commits to"),
+    "a reason": (_swap("events.jsonl", b"She smiled.", b"She frowned"), "its words were changed"),
     "a row gone": (_line("events.jsonl", lambda lines: lines.__delitem__(0)), "is missing"),
     "the newest row gone": (_line("events.jsonl", lambda lines: lines.__delitem__(-1)), "lead to its head"),
     "rows reordered": (_line("events.jsonl", lambda lines: lines.insert(0, lines.pop(1))), "is missing"),
@@ -113,7 +113,7 @@ FORGERIES: dict[str, tuple[Callable[[Members], None], str]] = {
     "deep json": (_line("events.jsonl", lambda lines: lines.insert(0, b"[" * 99_999 + b"\n")), "no row of"),
     "a wrong type": (_set("events.jsonl", 0, document_version="1"), "it is not version 1"),
     "a wrong list": (_set("events.jsonl", 0, splice_offsets=7), "values of a wrong form"),
-    "an open event": (_set("events.jsonl", 0, status="pending"), "not come to its end"),
+    "an open event": (_set("events.jsonl", 0, status="pending"), "its state was changed"),
     "an actor": (_swap("events.jsonl", b'"actor": "companion"', b'"actor": "operator"'), "the signed log"),
     "a time": (_set("events.jsonl", 1, created_at="2026-01-01T00:00:00+00:00"), "the signed log"),
     "a checkpoint": (_swap("proofs/checkpoint", b"\n5\n", b"\n4\n"), "does not hold"),

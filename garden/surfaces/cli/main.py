@@ -38,6 +38,7 @@ class GardenCommands(GroupedCommands):
             "restore": "repair.restore",
         },
         "Look up what happened": {"events": "events.events", "event": "events.event"},
+        "Prove what happened": {"checkpoint": "proofs.checkpoint", "prove": "proofs.prove"},
         "Use the agent's tools": {"call": "tools.call", "tools": "tools.tools"},
         "Move gardens": {
             "export": "transfer.export",
@@ -64,8 +65,6 @@ class GardenCommands(GroupedCommands):
             "demo": "home.demo",
             "database": "database.app",
             "keys": "keys.app",
-            "checkpoint": "proofs.checkpoint",
-            "prove": "proofs.prove",
         },
     }
 

@@ -26,7 +26,7 @@ def checkpoint(
     With a policy of witnesses they are asked to sign as well; exit code 1 if too few of them do.
 
     Examples:
-    garden checkpoint > 2026-11-20.checkpoint
+    garden checkpoint
 
     garden checkpoint --keys
     """

@@ -13,19 +13,33 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from garden.application import Garden
+    from garden.history.faults import Fault
     from garden.history.verification import UserReport
 
 
 def verify(
     context: typer.Context,
     archive: Annotated[
-        Path | None,
-        typer.Argument(help="An archive to verify by itself, without a home.", show_default=False),
+        Path | None, typer.Argument(help="An archive, verified alone, without a home.", show_default=False)
     ] = None,
     user: OneUser = None,
     key: Annotated[
         list[str] | None,
         typer.Option(metavar="KEY", help="For an archive: a key of its log that you trust; repeatable."),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CHECKPOINT",
+            help="Only what is newer than this checkpoint, a file or its size; the log covers the rest.",
+        ),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|URL",
+            help="Compare with a checkpoint kept elsewhere, which shows what was cut off or rewritten.",
+        ),
     ] = None,
     restart: Annotated[
         bool, typer.Option("--restart", help="Begin anew, also if the last run was interrupted.")
@@ -35,16 +49,18 @@ def verify(
     """Verify that events, files and history copies are what was recorded.
 
     Follows every chain of events from the first to its head, rebuilds each version on the way, and compares
-    it with the seals, the file and the history copies; then the feed, stored answers, tokens and erasures.
-    Names the first fault of each chain and every wrong file and copy. An edit outside the tools that is not
-    recorded yet is named too: 'garden reconcile' records it. Exit code 0 only if everything holds, else 1.
-    An archive is verified alone: checksums, chains, texts, and its proofs with the public keys of its log.
-    A run that was interrupted goes on within the hour; what was changed since is verified again.
+    it with the seals, the file and the history copies; then the feed, stored answers, tokens, erasures and
+    the transparency log. Names the first fault of each chain and every wrong file and copy. An edit outside
+    the tools that is not recorded yet is named too: 'garden reconcile' records it. Exit code 0 only if
+    everything holds, else 1. An interrupted run goes on within the hour; what was changed since is verified
+    again. An archive is verified alone: checksums, chains, texts, and its proofs with the keys of its log.
 
     Examples:
     garden verify
 
     garden verify --user ada --json
+
+    garden verify --restart
 
     garden verify ada.tar.gz
     """
@@ -58,23 +74,43 @@ def verify(
     from garden.surfaces.cli.render import show_json
 
     with open_garden(context) as garden:
-        reports = _verify(garden, select_users(garden, user), restart=restart)
-    holds = all(report.holds for report in reports)
+        size, kept = _since(context, garden, since, against)
+        faults, reports = _verify(garden, select_users(garden, user), size, kept, restart=restart)
+    holds = not faults and all(report.holds for report in reports)
     if as_json:
         users = [{**asdict(report), "holds": report.holds} for report in reports]
-        show_json({"holds": holds, "users": users})
+        show_json({"holds": holds, "users": users, "log": faults})
     else:
-        _show(reports)
+        _show(reports, faults)
     if not holds:
         raise typer.Exit(1)
 
 
-def _verify(garden: "Garden", users: "Sequence[str]", *, restart: bool) -> "list[UserReport]":
-    from garden.history.verification import verify_user
+def _since(
+    context: typer.Context, garden: "Garden", since: str | None, against: str | None
+) -> tuple[int | None, str | None]:
+    """The number of log entries to pass over, and the checkpoint to compare with."""
+    if since is None:
+        return None, against
+    if since.isdecimal():
+        return int(since), against
+    if against is not None:
+        fail_usage(context, "A file given as --since is compared with the log too; leave out --against.")
+    from garden.history.checkpoints import verified_checkpoint
+    from garden.history.fetching import read_note
+
+    return verified_checkpoint(garden.services, read_note(since)).size, since
+
+
+def _verify(
+    garden: "Garden", users: "Sequence[str]", since: int | None, against: str | None, *, restart: bool
+) -> "tuple[list[Fault], list[UserReport]]":
+    from garden.history.verification import verify_log, verify_user
     from garden.history.verify_progress import Resumption
     from garden.surfaces.cli.render import say, status_line
 
-    resumption = Resumption(garden.home.state / "verify.json", garden.keys(), restart=restart)
+    file = garden.home.state / "verify.json" if since is None else None
+    resumption = Resumption(file, garden.keys(), restart=restart)
     try:
         with status_line("Verifying") as show:
 
@@ -82,24 +118,28 @@ def _verify(garden: "Garden", users: "Sequence[str]", *, restart: bool) -> "list
                 show(f"{path} ({events} events)")
 
             reports = [
-                verify_user(garden.services, user, resumption, on_document=on_document) for user in users
+                verify_user(garden.services, user, resumption, since=since, on_document=on_document)
+                for user in users
             ]
+            faults = verify_log(garden.services, against, lambda _: show("the log"))
     except KeyboardInterrupt:
         resumption.save()
         say("Interrupted; the next 'garden verify' goes on here.", error=True)
         raise
     resumption.remove()
-    return reports
+    return faults, reports
 
 
-def _show(reports: "Sequence[UserReport]") -> None:
+def _show(reports: "Sequence[UserReport]", log_faults: "Sequence[Fault]") -> None:
     from garden.surfaces.cli.render import say
-    from garden.surfaces.cli.views import show_user_report
+    from garden.surfaces.cli.views import show_fault, show_user_report
 
     for report in reports:
         show_user_report(report)
-    faults = sum(len(report.faults) for report in reports)
-    if not reports:
+    for fault in log_faults:
+        show_fault(fault)
+    faults = len(log_faults) + sum(len(report.faults) for report in reports)
+    if not reports and not faults:
         say("There is nothing to verify yet.")
     elif faults:
         say(f"{faults} {'thing does' if faults == 1 else 'things do'} not hold.")

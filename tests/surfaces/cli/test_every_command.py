@@ -56,7 +56,8 @@ def test_a_command_has_a_summary_an_example_and_json(name: str) -> None:
         "lint", "events", "plant", "call tools.list", "tools", "tools fs.read", "config", "migrate",
         "migrate --status", "migrate --print-roles", "doctor", "status", "stats", "recall slept",
         "memory list", "memory store x", "memory context", "summaries due", "reconcile", "init",
-        "keys list", "keys verify", "keys rotate", "database url",
+        "keys list", "keys verify", "keys rotate", "verify", "database url", "checkpoint",
+        "checkpoint --keys",
     ],
 )  # fmt: skip
 def test_json_is_one_value_on_a_terminal_and_elsewhere(run: Command, words: str) -> None:
@@ -78,7 +79,9 @@ def test_a_problem_is_an_envelope_with_json(run: Command, words: str) -> None:
 
 def _examples(event: str, token: str, memory: str) -> list[str]:
     """The page's examples, with the ids that this garden has."""
-    text = re.sub(r"(garden event|--event) [0-9a-f-]+", rf"\1 {event}", "\n".join(cli_docs.examples()))
+    text = re.sub(
+        r"(garden event|garden prove|--event) [0-9a-f-]+", rf"\1 {event}", "\n".join(cli_docs.examples())
+    )
     text = re.sub(r"memory forget \w+", f"memory forget {memory}", text)
     return re.sub(r"token revoke [0-9a-f]+", f"token revoke {token}", text).splitlines()
 
