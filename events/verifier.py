@@ -1,7 +1,7 @@
 """Verifies the event log: every chain, from its first event to the head."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from heapq import merge
 from uuid import UUID
@@ -19,10 +19,11 @@ from garden.events.pool import NotRecordableError
 from garden.events.reader import EventReader
 from garden.events.records import JOURNAL
 from garden.events.row_checks import FaultFoundError, See, Tail, check_head, check_row, version_hash
-from garden.events.rows import Row, splices_of
+from garden.events.rows import Row
 from garden.events.snapshots import ReaderSnapshot
+from garden.events.version_texts import VersionTexts
 from garden.grammar.canonical import raw_hash
-from garden.grammar.splice import apply_to_bytes
+from garden.grammar.errors import GardenError
 
 FEED = "feed"
 STORED_REQUESTS = "stored requests"
@@ -151,8 +152,8 @@ class UserRows:
         for row in changes:
             tail.version, tail.head_row = row["document_version"], row
             tail.raw_hash = row["intended_raw_hash"] or version_hash(row, tail)
-            for each in self.snapshot.rows("splices", {"path": stream, "version": tail.version}):
-                tail.data = apply_to_bytes(tail.data, splices_of(each) or ())
+            with suppress(GardenError):
+                tail.data = bytes(VersionTexts(self.snapshot, stream).at(tail.version))
         fits = not changes or raw_hash(tail.data) == tail.raw_hash
         return tail if fits else Tail(self.tombstones)
 

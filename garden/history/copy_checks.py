@@ -10,20 +10,19 @@ from garden.events.payloads import SnapshotPayload
 from garden.events.reader import EventReader
 from garden.events.records import Event
 from garden.events.row_checks import Tail
-from garden.events.rows import Row, splices_of
+from garden.events.rows import Row
 from garden.events.saga import Status
 from garden.events.snapshots import ReaderSnapshot
+from garden.events.version_texts import VERSION_MAX, VersionTexts
 from garden.files.errors import FileError, FileMissingError
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
 from garden.grammar.canonical import encoded, raw_hash
 from garden.grammar.errors import GardenError
-from garden.grammar.splice import apply_to_bytes
 from garden.history.faults import Fault, Part
 from garden.writing.adoption import ADOPTED_TYPE
 from garden.writing.planner import keeps_copy
 
-_NEWEST = 2**31 - 1
 _MISSING = "it is missing"
 _ID = slice(-39, -3)
 
@@ -163,17 +162,19 @@ def _without_version(
     for copy in unhashed:
         with suppress(FileError):
             held.setdefault(raw_hash(files.content(copy)), []).append(copy)
-    for version in _version_hashes(snapshot, path):
-        for copy in held.pop(version, ()):
-            del unhashed[copy]
+    # With events that do not fit each other, no copy holds a version beyond them.
+    with suppress(GardenError):
+        for version in _version_hashes(snapshot, path):
+            for copy in held.pop(version, ()):
+                del unhashed[copy]
     return list(unhashed.values())
 
 
 def _version_hashes(snapshot: ReaderSnapshot, path: GardenPath) -> Iterator[str]:
-    data = b""
-    for row in snapshot.rows("splices", {"path": path.text, "version": _NEWEST}):
-        data = apply_to_bytes(data, splices_of(row) or ())
-        yield raw_hash(data)
+    texts = VersionTexts(snapshot, path.text)
+    for _ in texts.steps(1, VERSION_MAX):
+        yield raw_hash(texts.data)
+    yield raw_hash(texts.data)
 
 
 def _copies_of(files: GardenFiles, path: GardenPath) -> Sequence[GardenPath]:
