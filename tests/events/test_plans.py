@@ -72,10 +72,6 @@ READING: dict[str, tuple[Ask, str]] = {
         "idempotency_records_pkey",
     ),
     "whole_feed": (lambda reader: in_snapshot(reader, "whole_feed", after=3, limit=500), "feed_pkey"),
-    "whole_erased_words": (
-        lambda reader: in_snapshot(reader, "whole_erased_words", after=b"", limit=500),
-        "erased_words_pkey",
-    ),
     "feed_faults": (lambda reader: in_snapshot(reader, "feed_faults"), "feed_pkey"),
     "sealed_tokens": (lambda reader: in_snapshot(reader, "sealed_tokens"), "tokens_pkey"),
 }
@@ -345,6 +341,7 @@ def test_no_query_is_left_out() -> None:
         "carried_out_with_key",
         "erasures",
         "erased_rows",
+        "whole_erased_words",
         "notes_of_path",
         # It lists everything.
         "recalled_paths",
