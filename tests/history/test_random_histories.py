@@ -26,7 +26,7 @@ STEPS = (
 TEXT = "---\nid: critic\nuser_id: {user}\nschema: 1\n---\n\n# Part\n" + "".join(
     f"\n## {heading}\n<!-- @anchor: {anchor} v1 -->\n"
     for heading, anchor in {
-        "Summary": "summary", "Concerns": "concerns", "Needs": "needs", "Summaries": "summaries", "Inbox": "inbox"
+        "Summary": "summary", "Concerns": "concerns", "Needs": "needs", "Inbox": "inbox"
     }.items()
 )  # fmt: skip
 Steps = list[tuple[str, int]]
@@ -182,7 +182,6 @@ def _other(path: str) -> str:
 
 @settings(
     max_examples=300 if NIGHTLY else 12,
-    phases=[__import__("hypothesis").Phase.generate],
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
