@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from garden.events.reader import EventReader
+from garden.events.versions import Version
 from garden.files.errors import FileError, translate_os_errors
 from garden.files.garden_files import FileText, GardenFiles
 from garden.files.paths import GardenPath
@@ -28,14 +29,13 @@ from garden.grammar.errors import GardenError
 from garden.home.folder import Home
 from garden.home.state_files import sync_folder
 from garden.transfer.exports import TargetError, check_target, make_target, put_file
-from garden.writing.versions import versions_of
+from garden.writing.services import Services
 
-Past = Callable[[], "PastDocument | None"]
-"""Gives a document as it stood at a time; None if it had no file then."""
+Past = Callable[[], "PastDocument"]
+"""Gives a document as it stood at a time."""
 MARK = ".rebuild.json"
 _TIME = "%Y-%m-%dT%H%M%S.%fZ"
 _TIME_CHARACTERS = 25
-_TICK = timedelta(microseconds=1)
 # A file gets the time of a clock that ticks: at 100 Hz where it is slow.
 _FILE_TICK = timedelta(milliseconds=10)
 
@@ -101,11 +101,12 @@ def rebuild_document(target: Path, document: PastDocument) -> RebuiltDocument:
     return RebuiltDocument(name, "uncertain" if document.note else "rebuilt", document.version, document.note)
 
 
-def documents_from_events(reader: EventReader, user: str, at: datetime | None) -> list[Past]:
+def documents_from_events(services: Services, user: str, at: datetime | None) -> list[Past]:
     """Each document of the account as it stood."""
-    with reader.snapshot(user) as snapshot:
-        paths = sorted(row["path"] for row in snapshot.fetch("heads", {}) if row["version"])
-    return [partial(_from_events, reader, GardenPath(path), at) for path in paths]
+    # The newest event may have the time of a host whose clock is ahead.
+    time = at or datetime.now(UTC) + timedelta(days=1)
+    versions = services.versions.garden_at(user, f"users/{user}", time)
+    return [partial(_from_events, services.reader, user, each) for each in versions]
 
 
 @contextmanager
@@ -131,17 +132,14 @@ def documents_from_history(files: GardenFiles, user: str, at: datetime | None) -
     ]
 
 
-def _from_events(reader: EventReader, path: GardenPath, at: datetime | None) -> PastDocument | None:
-    event = next(versions_of(reader, path, None if at is None else at + _TICK), None)
-    if event is None or event.document_version is None or not event.leaves_file:
-        return None
-    text = reader.text_at(path.user_id, path.text, event.document_version)
-    return PastDocument(path, encoded(text), event.document_version)
+def _from_events(reader: EventReader, user: str, version: Version) -> PastDocument:
+    text = encoded(reader.text_at(user, version.path, version.number))
+    return PastDocument(GardenPath(version.path), text, version.number)
 
 
 def _from_history(
     files: GardenFiles, path: GardenPath, copies: Iterable[GardenPath], at: datetime | None
-) -> PastDocument | None:
+) -> PastDocument:
     times = sorted((time_of(copy), copy) for copy in copies)
     later = [copy for time, copy in times if at is not None and time > at]
     try:

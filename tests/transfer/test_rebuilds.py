@@ -113,3 +113,22 @@ def test_what_left_no_copy_is_named_with_the_version_taken(
     assert tree["ada/notes.md"] == file_of(garden, NOTES).read_text("utf-8")
     ran, tree = _rebuild(run, folder / "exact", at, "events")
     assert (ran.code, "Second." in tree["ada/notes.md"]) == (0, False)
+
+
+def test_moved_and_erased_documents_are_where_they_were(
+    garden: Garden, ada: Session, run: Command, folder: Path
+) -> None:
+    old, new = "users/ada/parts/critik/notes.md", "users/ada/parts/critic/notes.md"
+    plant(ada, old, NOTES)
+    ok(ada, "fs.append", path=NOTES, text="A secret plan for the summer.")
+    at = _now(garden)
+    keeper = garden.session("ada", "operator", role="maintainer")
+    ok(keeper, "fs.move", path=old, newPath=new)
+    ok(keeper, "garden.erase", text="A secret plan for the summer.", reason="She asked.")
+    assert set(_rebuild(run, folder / "then", at, "events")[1]) == {
+        "ada/notes.md",
+        "ada/parts/critik/notes.md",
+    }
+    assert "secret" not in tree["ada/notes.md"]
+    for source in ("events", "history"):
+        assert _rebuild(run, folder / source, None, source)[1] == _tree(garden.home.users)

@@ -59,8 +59,7 @@ def rebuild(
     with _past_documents(context, source, user, time) as (home, documents):
         asked = {"at": time.isoformat() if time else None, "from": source.value, "user": user}
         begin_rebuild(to, home, asked)
-        past = (give() for give in with_progress(documents, "Rebuilding"))
-        done = [rebuild_document(to, each) for each in past if each is not None]
+        done = [rebuild_document(to, give()) for give in with_progress(documents, "Rebuilding")]
         finish_rebuild(to)
     if as_json:
         show_json(done)
@@ -88,5 +87,5 @@ def _past_documents(
             yield home, documents
         return
     with open_garden(context) as garden:
-        reader, users = garden.services.reader, select_users(garden, user)
-        yield garden.home, [each for name in users for each in documents_from_events(reader, name, at)]
+        services, users = garden.services, select_users(garden, user)
+        yield garden.home, [each for name in users for each in documents_from_events(services, name, at)]
