@@ -1,8 +1,8 @@
 """Checks an archive by itself, without a home, a database or the integrity keys.
 
 Every checksum, the order of every chain, every text rebuilt from its changes, the words against their salted
-commitments, the files and copies against those texts. The proofs are
-checked against the signed checkpoint. The seals are keyed: only a home with their keys can check those.
+commitments, the files and copies against those texts, the proofs against the signed checkpoint. The seals are
+keyed: only a home with their keys can check those.
 """
 
 from collections import defaultdict
@@ -18,8 +18,9 @@ from garden.events.resealing import follow_unsealed, stream_of
 from garden.events.row_checks import FaultFoundError, Tail
 from garden.events.rows import Row
 from garden.events.seals import leaf_entry
+from garden.files.errors import FileError
 from garden.files.paths import GardenPath, PathNotAllowedError, is_id
-from garden.files.plain_files import SIZE_MAX_BYTES
+from garden.files.plain_files import SIZE_MAX_BYTES, check_content
 from garden.grammar.canonical import raw_hash
 from garden.history.merkle import leaf_hash
 from garden.history.notes import VerifierKey
@@ -34,9 +35,18 @@ _TABLES = {
     FEED: {"feed"},
     ERASURES: {"erasure", "erased_row", "erased_word"},
 }
+_FOLDERS = ("files/", "history/")
 _PLAIN = {"README.txt", MANIFEST, *MEMBERS}
 _HEAD = ("tail_sequence", "tail_chain_hash", "version", "head_event_id", "has_file", "open_event_id")
-_MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_MALFORMED = (
+    PathNotAllowedError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 
 
 @dataclass
@@ -61,19 +71,19 @@ def check_archive(path: Path, keys: Sequence[VerifierKey] = ()) -> ArchiveVerdic
     """Check an archive; `keys` are public keys of the log that the reader trusts."""
     try:
         with read_archive(path) as archive:
-            return check_content(archive, keys)
+            return check_unpacked(archive, keys)
     except ArchiveError as error:
-        return ArchiveVerdict(faults=[error.message])
+        return ArchiveVerdict(faults=[error.why])
 
 
-def check_content(archive: Archive, keys: Sequence[VerifierKey] = ()) -> ArchiveVerdict:
+def check_unpacked(archive: Archive, keys: Sequence[VerifierKey] = ()) -> ArchiveVerdict:
     """Check an archive that was read; the first fault of each stream and every wrong file is named."""
     verdict = ArchiveVerdict()
     try:
         verdict.user = _user_of(archive)
         _Check(archive, verdict).run(keys)
     except ArchiveError as error:
-        verdict.faults.append(error.message)
+        verdict.faults.append(error.why)
     return verdict
 
 
@@ -99,7 +109,7 @@ def tombstones_in(archive: Archive) -> dict[UUID, Row]:
 def files_in_archive(archive: Archive) -> list[tuple[str, GardenPath]]:
     """The documents and copies of an archive: the member and the path of each, sorted."""
     user = archive.manifest["user"]
-    named = (each for each in archive.members if each.startswith(("files/", "history/")))
+    named = (each for each in archive.members if each.startswith(_FOLDERS))
     try:
         return [(each, path_of(user, each)) for each in sorted(named)]
     except PathNotAllowedError:
@@ -117,9 +127,6 @@ def _user_of(archive: Archive) -> str:
         if name not in _PLAIN and name not in _TABLES and not name.startswith(_FOLDERS):
             raise ArchiveError(f"it holds {name!r}, which no export writes")
     return user
-
-
-_FOLDERS = ("files/", "history/")
 
 
 class _Check:
@@ -141,6 +148,7 @@ class _Check:
         """Check everything, in the order in which one thing needs another."""
         self._guard("an event", self._check_events)
         self._guard("a head", self._check_heads)
+        self._guard("an erasure", self._check_erasures)
         self._guard("the feed", self._check_feed)
         self._check_files()
         self._guard("a proof", lambda: self._check_proofs(keys))
@@ -184,6 +192,15 @@ class _Check:
             known = (tail.sequence, tail.chain, tail.version, tail.head_event_id, _has_file(tail), None)
             if known != tuple(head.get(each, "") for each in _HEAD) or head["raw_hash"] != tail.raw_hash:
                 self._verdict.faults.append(f"{name or 'the journal'}: its events do not lead to its head")
+            if name and GardenPath(name).history.user_id != self._verdict.user:
+                self._verdict.faults.append(f"{name} is a document of another user")
+
+    def _check_erasures(self) -> None:
+        rows = [row for table, row in rows_in(self._archive, ERASURES) if table == "erasure"]
+        ended = {row["erasure_id"] for row in rows if row["finished_at"] and row["events"] is not None}
+        named = {row["erasure_id"] for row in [*rows, *self._tombstones.values()]}
+        if named != ended:
+            self._verdict.faults.append("an erasure is missing, or has not come to its end")
 
     def _check_feed(self) -> None:
         for place, (_, row) in enumerate(rows_in(self._archive, FEED), start=1):
@@ -206,7 +223,12 @@ class _Check:
             if self._archive.members[member].size > SIZE_MAX_BYTES:
                 self._verdict.faults.append(f"{path} is larger than a document can be")
                 continue
-            content_hash = raw_hash(self._archive.read(member))
+            content = self._archive.read(member)
+            content_hash = raw_hash(content)
+            try:
+                check_content(content)
+            except FileError as error:
+                self._verdict.faults.append(f"{path}: {error.message}")
             if member.startswith("history/"):
                 self._verdict.copies += 1
                 self._check_copy(path, content_hash)

@@ -36,6 +36,7 @@ class ArchiveError(GardenError):
     code: ClassVar[str] = "invalid_input"
 
     def __init__(self, why: str) -> None:
+        self.why = why
         super().__init__(f"The archive can't be used: {why}.", hint="Export it again, or copy it again.")
 
 

@@ -17,7 +17,7 @@ from garden.files.failpoints import Failpoint, reach
 from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
 from garden.transfer.archive_check import (
-    check_content,
+    check_unpacked,
     files_in_archive,
     raise_faults,
     rows_in,
@@ -58,7 +58,7 @@ class ImportedArchive:
 def import_archive(services: Services, accounts: Accounts, path: Path) -> ImportedArchive:
     """Check an archive, and take it in as a whole; one with a fault changes nothing."""
     with read_archive(path) as archive:
-        verdict = check_content(archive)
+        verdict = check_unpacked(archive)
         raise_faults(verdict.faults)
         known = _knows_account(services.reader, verdict.user, archive)
         _refuse_other_files(services, archive, known=known)

@@ -9,7 +9,7 @@ version may be a later one; the time when its file was written tells.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -35,7 +35,7 @@ Past = Callable[[], "PastDocument"]
 """Gives a document as it stood at a time."""
 MARK = ".rebuild.json"
 _TIME = "%Y-%m-%dT%H%M%S.%fZ"
-_TIME_CHARACTERS = 25
+_by_text = attrgetter("text")
 # A file gets the time of a clock that ticks: at 100 Hz where it is slow.
 _FILE_TICK = timedelta(milliseconds=10)
 
@@ -115,8 +115,8 @@ def past_in_history(home: Home, user: str | None, at: datetime | None) -> Iterat
     with GardenFiles(home.path) as files:
         users = sorted({path.user_id for root in ("users", "history") for path in files.users(root)})
         if user is not None and user not in users:
-            raise TargetError(
-                f"There is no garden of {user!r} here.", hint="'garden status' names the users."
+            raise GardenUnknownError(
+                f"There is no garden of {user!r} here.", hint="Without --user, every garden is rebuilt."
             )
         chosen = users if user is None else [user]
         yield [each for name in chosen for each in documents_from_history(files, name, at)]
@@ -127,9 +127,8 @@ def documents_from_history(files: GardenFiles, user: str, at: datetime | None) -
     found = {path: list[GardenPath]() for path in files.documents(GardenPath(f"users/{user}"))}
     for copy in files.documents(GardenPath(f"history/{user}")):
         found.setdefault(copy.document, []).append(copy)
-    return [
-        partial(_from_history, files, path, found[path], at) for path in sorted(found, key=attrgetter("text"))
-    ]
+    ordered = sorted(found, key=_by_text)
+    return [partial(_from_history, files, path, sorted(found[path], key=_by_text), at) for path in ordered]
 
 
 def _from_events(reader: EventReader, user: str, version: Version) -> PastDocument:
@@ -138,15 +137,15 @@ def _from_events(reader: EventReader, user: str, version: Version) -> PastDocume
 
 
 def _from_history(
-    files: GardenFiles, path: GardenPath, copies: Iterable[GardenPath], at: datetime | None
+    files: GardenFiles, path: GardenPath, copies: Sequence[GardenPath], at: datetime | None
 ) -> PastDocument:
-    times = sorted((time_of(copy), copy) for copy in copies)
-    later = [copy for time, copy in times if at is not None and time > at]
+    # The names of copies begin with their times.
+    time = at and at.astimezone(UTC).strftime(_TIME)
+    later = [copy for copy in copies if time and copy.name[: len(time)] > time]
     try:
         sources = [*later, *([path] if files.exists(path) else [])]
         if not sources:
-            last = f"{times[-1][0]:%Y-%m-%d %H:%M:%SZ}"
-            return PastDocument(path, None, note=f"It has no file; its last copy was kept at {last}.")
+            return PastDocument(path, None, note=f"It has no file; its last copy is {copies[-1].name}.")
         first = files.read(sources[0])
         same = takewhile(lambda file: file.hash == first.hash, map(files.read, sources))
         # Equal versions one after another are one version, and it stood since the first was written.
@@ -156,15 +155,10 @@ def _from_history(
     text, written = first.text.encode(), f"{_written_at(first):%Y-%m-%d %H:%M:%SZ}"
     if stood:
         return PastDocument(path, text)
-    if path.document_name != "notes" and len(later) == len(times):
+    if path.document_name != "notes" and len(later) == len(copies):
         return PastDocument(path, None, note=f"Nothing is known of it from before {written}.")
     return PastDocument(path, text, note=f"This version was written at {written}, later.")
 
 
 def _written_at(file: FileText) -> datetime:
     return datetime.fromtimestamp(file.stamp.written_ns / 1e9, UTC)
-
-
-def time_of(copy: GardenPath) -> datetime:
-    """The time of the change or snapshot that left a copy."""
-    return datetime.strptime(copy.name[:_TIME_CHARACTERS], _TIME).replace(tzinfo=UTC)
