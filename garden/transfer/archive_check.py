@@ -51,7 +51,7 @@ _MALFORMED = (
 
 @dataclass
 class ArchiveVerdict:
-    """What a check of an archive found: faults, and notes about what is no fault."""
+    """What a check of an archive found: faults, notes on what is no fault, and how far its proofs reach."""
 
     user: str = ""
     events: int = 0
@@ -60,6 +60,7 @@ class ArchiveVerdict:
     proven: int = 0
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    proofs: list[str] = field(default_factory=list)
 
     @property
     def holds(self) -> bool:
@@ -215,7 +216,7 @@ class _Check:
         found = check_proofs(self._archive, self._leaves, keys)
         self._verdict.proven = found.proven
         self._verdict.faults += found.faults
-        self._verdict.notes += [*found.notes, NO_KEYS]
+        self._verdict.proofs = [*found.notes, NO_KEYS]
 
     def _check_files(self) -> None:
         said, here = self._archive.manifest["exceptions"], set[str]()

@@ -44,7 +44,7 @@ class GardenExistsError(GardenError):
 
 @dataclass(frozen=True)
 class ImportedArchive:
-    """What an import took in; `seals` tells whether they were kept or made anew."""
+    """What an import took in; `seals` tells what became of the seals."""
 
     user: str
     outcome: str
@@ -71,15 +71,15 @@ def import_archive(services: Services, accounts: Accounts, path: Path) -> Import
             reach(Failpoint.WRITTEN)
         put = _put_documents(services, archive)
     outcome = "completed" if put else "unchanged"
-    left_out = "" if is_kept else ", and the fingerprints of erased words, which only the same keys can use"
+    also = "" if is_kept else "; also the fingerprints of erased words, which only the same keys can use"
     return ImportedArchive(
         verdict.user,
         outcome if known else "imported",
         verdict.events,
         verdict.documents,
         verdict.copies,
-        "kept" if is_kept else "made anew",
-        (*verdict.notes, f"Left aside: {LEFT_OUT}{left_out}."),
+        "are as they were" if known else "are kept" if is_kept else "are made anew",
+        (*verdict.notes, f"Left aside: {LEFT_OUT}{also}."),
     )
 
 

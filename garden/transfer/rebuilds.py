@@ -157,7 +157,9 @@ def _from_history(
         return PastDocument(path, text)
     if path.document_name != "notes" and len(later) == len(copies):
         return PastDocument(path, None, note=f"Nothing is known of it from before {written}.")
-    return PastDocument(path, text, note=f"This version was written at {written}, later.")
+    return PastDocument(
+        path, text, note=f"The version of then left no copy; this one was written at {written}."
+    )
 
 
 def _written_at(file: FileText) -> datetime:

@@ -109,7 +109,7 @@ def test_what_left_no_copy_is_named_with_the_version_taken(
     ok(ada, "fs.append", path=NOTES, text="Second.")
     ran, tree = _rebuild(run, folder / "out", at, "history")
     assert ran.code == 1
-    assert "ada/notes.md: uncertain. This version was written at 20" in ran.out
+    assert "ada/notes.md: uncertain. The version of then left no copy; this one was written at 20" in ran.out
     assert tree["ada/notes.md"] == file_of(garden, NOTES).read_text("utf-8")
     ran, tree = _rebuild(run, folder / "exact", at, "events")
     assert (ran.code, "Second." in tree["ada/notes.md"]) == (0, False)

@@ -56,7 +56,7 @@ def import_archive(context: typer.Context, archive: Path, *, as_json: bool) -> N
         return
     for note in done.notes:
         say(note)
-    say(f"{_contents(done)} of {done.user}: {done.outcome}; seals {done.seals}.")
+    say(f"{_contents(done)} of {done.user}: {done.outcome}; the seals {done.seals}.")
 
 
 def verify_archive(archive: Path, keys: Sequence[str], *, as_json: bool) -> None:
@@ -71,7 +71,7 @@ def verify_archive(archive: Path, keys: Sequence[str], *, as_json: bool) -> None
     if as_json:
         show_json({"holds": verdict.holds, **asdict(verdict)})
     else:
-        for line in (*verdict.notes, *verdict.faults):
+        for line in (*verdict.notes, *verdict.proofs, *verdict.faults):
             say(line)
         say(
             f"{_contents(verdict)} of {verdict.user}: everything holds."

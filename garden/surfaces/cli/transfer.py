@@ -62,7 +62,8 @@ def import_folder(
 def export(
     context: typer.Context,
     folder: Annotated[
-        Path | None, typer.Argument(help="The target folder; created if missing.", show_default=False)
+        Path | None,
+        typer.Argument(metavar="FOLDER", help="The target folder; created if missing.", show_default=False),
     ] = None,
     user: OneUser = None,
     history: Annotated[
