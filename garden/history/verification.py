@@ -181,10 +181,13 @@ class _UserCheck:
     def _check_unrecorded(self, rows: UserRows, recorded: frozenset[str]) -> Iterator[Fault]:
         """Find files and history copies of documents that have no event."""
         files, reader = self.services.files, self.services.reader
-        for path in files.documents(GardenPath(f"users/{self.user_id}")):
+        unlisted: dict[GardenPath, FileError] = {}
+        for path in files.documents(GardenPath(f"users/{self.user_id}"), unlisted.__setitem__):
             if path.text not in recorded and reader.head(self.user_id, path.text) is None:
                 message = "it was begun outside the tools, and no event has it"
                 yield Fault(Part.OUTSIDE, path.text, message, _ADOPT_HINT)
+        for folder, error in unlisted.items():
+            yield Fault(Part.FILE, folder.text, f"this folder can't be listed: {error.message}", error.hint)
         for path in self._with_history(GardenPath(f"history/{self.user_id}")):
             if path.text not in recorded:
                 copies = CopyChecks(files, path, (), self.whole_erasures)
@@ -192,7 +195,7 @@ class _UserCheck:
                 yield from copies.faults
 
     def _with_history(self, folder: GardenPath) -> Iterator[GardenPath]:
-        with suppress(FileMissingError):
+        with suppress(FileError):
             for each in self.services.files.list_folder(folder):
                 if each.is_folder and each.document_name:
                     yield each.document

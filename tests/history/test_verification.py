@@ -113,6 +113,16 @@ def test_files_that_differ_are_missing_or_were_begun_outside_are_named(garden: G
 
 
 @pytest.mark.usefixtures("ada")
+def test_links_in_place_of_folders_are_reported_and_not_followed(garden: Garden) -> None:
+    for top in ("users", "history"):
+        folder = garden.home.path / top / "ada/parts"
+        folder.rename(elsewhere := garden.home.path.parent / f"{top}-elsewhere")
+        folder.symlink_to(elsewhere)
+    parts = [part for part, _ in found(garden)]
+    assert parts == [Part.COPY] * 3 + [Part.FILE]
+
+
+@pytest.mark.usefixtures("ada")
 @pytest.mark.parametrize("place", [HISTORY, "history/ada/notes"], ids=["of an edit", "of a snapshot"])
 def test_a_copy_that_was_edited_deleted_or_swapped_is_found(garden: Garden, place: str) -> None:
     [copy, *others] = copies(garden, place)
