@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from benchmarks.ratios import Ratio, once, quantile
+from benchmarks.ratios import Ratio, median_seconds
 from garden.application import Garden, open_garden
 from garden.demo.throw_away import throw_away_home
 from garden.events.records import Caller, DocumentChange, Statement
@@ -35,7 +35,7 @@ def measure() -> Iterator[Ratio]:
         def version() -> str:
             return str(draw.randint(1, _VERSIONS))
 
-        ask = partial(_slowest, garden)
+        ask = partial(_median, garden)
         yield ask("log of a document with many versions", "long", 20, "history.log", dict)
         yield ask("show of any version", "long", 20, "history.show", lambda: {"at": version()})
         between = "history.diff", lambda: {"from": version(), "to": version()}
@@ -43,8 +43,8 @@ def measure() -> Iterator[Ratio]:
         yield ask(f"blame of a profile with {_BLAMED} versions", "short", 100, "history.blame", dict)
 
 
-def _slowest(garden: Garden, title: str, user: str, at_most: int, tool: str, args: Any) -> Ratio:
-    """The time below which nineteen of twenty calls lie."""
+def _median(garden: Garden, title: str, user: str, at_most: int, tool: str, args: Any) -> Ratio:
+    """The median time of a call."""
     session = garden.session(user, role="reviewer")
 
     def call() -> None:
@@ -52,9 +52,7 @@ def _slowest(garden: Garden, title: str, user: str, at_most: int, tool: str, arg
         if not answer["ok"]:
             raise LookupError(answer["error"]["message"])
 
-    call()
-    took = quantile([once(call) for _ in range(_ROUNDS)], 0.95) * 1000
-    return Ratio(f"{title}, ms", took, at_most)
+    return Ratio(f"{title}, ms", median_seconds(call, _ROUNDS) * 1000, at_most)
 
 
 def _write_history(garden: Garden, user: str, versions: int, draw: random.Random) -> None:

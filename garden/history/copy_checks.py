@@ -83,7 +83,7 @@ class CopyChecks:
         self._unseen.pop(each.copy.name, None)
         if each.raw_hash is not None:
             self._compare(each.copy, each.event_id, each.raw_hash, None, may_be_gone=each.may_be_gone)
-        elif not each.may_be_gone or self._files.exists(each.copy):
+        elif not each.may_be_gone or _problem(self._files, each.copy, None) != _MISSING:
             self._unhashed[each.copy] = _fault(
                 each.copy, each.event_id, "it is missing, or holds no version", None
             )
@@ -178,7 +178,8 @@ def _version_hashes(snapshot: ReaderSnapshot, path: GardenPath) -> Iterator[str]
 
 
 def _copies_of(files: GardenFiles, path: GardenPath) -> Sequence[GardenPath]:
-    with suppress(FileMissingError):
+    # Without a list, each copy that an event left is looked for by its name.
+    with suppress(FileError):
         return [each for each in files.list_folder(path.history) if not each.is_folder]
     return ()
 

@@ -87,20 +87,14 @@ class _UserCheck:
     resumption: Resumption
     covered: Mapping[str, int]
     on_document: Callable[[str, int], None]
-    whole_erasures: frozenset[UUID] = frozenset()
-    has_unfinished: bool = False
+    erasures: tuple[Erasure, ...] = ()
     events: int = 0
     resumed: int = 0
     snapshots: dict[str, list[SnapshotCopy]] = field(default_factory=dict)
 
     def report(self, rows: UserRows) -> UserReport:
-        erasures, streams = rows.erasures(), rows.streams()
-        finished = [each for each in erasures if each.finished_at is not None]
-        self.has_unfinished = len(finished) < len(erasures)
-        self.whole_erasures = frozenset(
-            each.erasure_id for each in finished if each.kind is not ErasureKind.PASSAGE
-        )
-        faults = [_UNFINISHED] if self.has_unfinished else []
+        self.erasures, streams = rows.erasures(), rows.streams()
+        faults: list[Fault] = []
         self.resumption.begin(rows.snapshot, self.services.files)
         for stream in streams:
             faults += self._check_stream(rows, stream)
@@ -108,7 +102,22 @@ class _UserCheck:
         documents = [stream for stream in streams if stream != JOURNAL]
         faults += self._check_unrecorded(rows, frozenset(documents))
         faults += map(fault_of_chain, rows.cross_faults())
-        return UserReport(self.user_id, self.events, len(documents), self.resumed, tuple(faults), erasures)
+        faults += [_UNFINISHED] if self._is_erasing else []
+        counts = self.events, len(documents), self.resumed
+        return UserReport(self.user_id, *counts, tuple(faults), self.erasures)
+
+    @property
+    def _is_erasing(self) -> bool:
+        return any(each.finished_at is None for each in self.erasures)
+
+    @property
+    def _whole_erasures(self) -> frozenset[UUID]:
+        """The finished erasures that took whole documents; only those are sealed."""
+        return frozenset(
+            each.erasure_id
+            for each in self.erasures
+            if each.finished_at is not None and each.kind is not ErasureKind.PASSAGE
+        )
 
     def _check_stream(self, rows: UserRows, stream: str) -> list[Fault]:
         if stream == JOURNAL:
@@ -133,17 +142,19 @@ class _UserCheck:
     ) -> tuple[int, list[Fault]]:
         """Check a document's events, then its file and copies; once more if it was written meanwhile."""
         tail = self._start(rows, path.text)
-        copies = CopyChecks(self.services.files, path, self.snapshots.get(path.text, ()), self.whole_erasures)
+        copies = CopyChecks(
+            self.services.files, path, self.snapshots.get(path.text, ()), self._whole_erasures
+        )
         after = tail.sequence
         tail, fault = rows.check_stream(path.text, tail, copies.see)
         if fault is not None:
             return tail.sequence - after, [fault_of_chain(fault)]
-        if not self.has_unfinished:
-            copies.finish(rows.snapshot, self.services.reader, after)
-        found = [*([] if self.has_unfinished else copies.faults), *self._check_file(path, tail)]
-        if found and tries and self._has_moved_on(path, tail):
+        copies.finish(rows.snapshot, self.services.reader, after)
+        found = [*([] if self._is_erasing else copies.faults), *self._check_file(path, tail)]
+        if found and tries:
             with self.services.verifier.open(self.user_id) as later:
-                return self._check_document(later, path, tries - 1)
+                if self._has_moved_on(later, path, tail):
+                    return self._check_document(later, path, tries - 1)
         return tail.sequence - after, found
 
     def _start(self, rows: UserRows, stream: str) -> Tail:
@@ -172,27 +183,34 @@ class _UserCheck:
             message = f"its file is not version {tail.version}, as the events have it: it was edited outside"
             yield Fault(Part.OUTSIDE, path.text, message, _ADOPT_HINT, tail.head_event_id)
 
-    def _has_moved_on(self, path: GardenPath, tail: Tail) -> bool:
-        """Whether a document has had a change of its state since the check began."""
-        head = self.services.reader.head(self.user_id, path.text)
-        now = (head.tail_sequence, head.open_event_id) if head else (0, None)
-        return now != (tail.sequence, tail.open_event_id)
+    def _has_moved_on(self, later: UserRows, path: GardenPath, tail: Tail) -> bool:
+        """Whether a document was changed, or words erased, since; then take up what is known later."""
+        head, erasures = later.heads.get(path.text), later.erasures()
+        now = (head["tail_sequence"], head["open_event_id"]) if head else (0, None)
+        if now == (tail.sequence, tail.open_event_id) and erasures == self.erasures:
+            return False
+        self.erasures, self.snapshots = erasures, {}
+        later.follow(JOURNAL, self._start(later, JOURNAL), self._see_note)
+        return True
 
     def _check_unrecorded(self, rows: UserRows, recorded: frozenset[str]) -> Iterator[Fault]:
         """Find files and history copies of documents that have no event."""
         files, reader = self.services.files, self.services.reader
-        for path in files.documents(GardenPath(f"users/{self.user_id}")):
+        unlisted: dict[GardenPath, FileError] = {}
+        for path in files.documents(GardenPath(f"users/{self.user_id}"), unlisted.__setitem__):
             if path.text not in recorded and reader.head(self.user_id, path.text) is None:
                 message = "it was begun outside the tools, and no event has it"
                 yield Fault(Part.OUTSIDE, path.text, message, _ADOPT_HINT)
+        for folder, error in unlisted.items():
+            yield Fault(Part.FILE, folder.text, f"this folder can't be listed: {error.message}", error.hint)
         for path in self._with_history(GardenPath(f"history/{self.user_id}")):
             if path.text not in recorded:
-                copies = CopyChecks(files, path, (), self.whole_erasures)
+                copies = CopyChecks(files, path, (), self._whole_erasures)
                 copies.finish(rows.snapshot, reader, 0)
                 yield from copies.faults
 
     def _with_history(self, folder: GardenPath) -> Iterator[GardenPath]:
-        with suppress(FileMissingError):
+        with suppress(FileError):
             for each in self.services.files.list_folder(folder):
                 if each.is_folder and each.document_name:
                     yield each.document
@@ -205,6 +223,6 @@ class _UserCheck:
         if edit.get("kind") != "snapshot":
             return
         copy = GardenPath(edit["historyPath"])
-        may_be_gone = is_wholly_erased(row, tail, self.whole_erasures)
+        may_be_gone = is_wholly_erased(row, tail, self._whole_erasures)
         snapshot = SnapshotCopy(copy, row["event_id"], edit["rawHash"] or None, may_be_gone)
         self.snapshots.setdefault(copy.document.text, []).append(snapshot)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from garden.events.keyring import Keyring, Seal
 from garden.events.snapshots import ReaderSnapshot
-from garden.files.errors import FileError, FileMissingError
+from garden.files.errors import FileError
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
 from garden.home.state_files import write_private_file
@@ -93,6 +93,6 @@ def _mark(of_rows: str, files: GardenFiles, stream: str) -> str:
     path, found = GardenPath(stream), [of_rows]
     with suppress(FileError):
         found.append(repr(files.stamp(path)))
-    with suppress(FileMissingError):
+    with suppress(FileError):
         found += [f"{copy.name} {files.stamp(copy)}" for copy in files.list_folder(path.history)]
     return sha256("\n".join(found).encode()).hexdigest()

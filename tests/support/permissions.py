@@ -17,7 +17,7 @@ from tests.support.named_sql import named_sql
 TABLES = (
     "events", "documents", "idempotency_records", "event_annotations", "tokens", "feed", "recoveries",
     "erasures", "erased_rows", "erased_words", "recall_documents", "recall_passages", "recall_usage",
-    "recall_given", "log_leaves", "log_checkpoints", "schema_migrations",
+    "recall_given", "kept_texts", "grown_documents", "log_leaves", "log_checkpoints", "schema_migrations",
 )  # fmt: skip
 # A row of one of these belongs to no user.
 OF_NO_USER = ("log_checkpoints", "schema_migrations")

@@ -87,7 +87,7 @@ def test_only_what_is_newer_than_a_checkpoint_is_verified(run: Command, garden: 
     [
         f"update garden.events set chain_hash = sha256('x') where path = '{CRITIC}' and sequence = 2",
         f"delete from garden.events where path = '{CRITIC}'",
-        f"update garden.events set splice_offsets = '{{9999999}}' where path = '{CRITIC}' and sequence = 2",
+        f"update garden.events set splice_offsets[1] = 9999999 where path = '{CRITIC}' and sequence = 2",
         f"update garden.events set actor = 'another' where path = '{NOTES}' and sequence = 1",
     ],
 )
