@@ -14,6 +14,7 @@ from typing import Any
 
 from garden.grammar.errors import GardenError
 from garden.history.checkpoints import (
+    locked_log,
     log_folder,
     log_signers,
     make_checkpoints,
@@ -53,16 +54,18 @@ def extend_log(services: Services) -> None:
 
 def write_proofs(writer: ArchiveWriter, services: Services, user: str) -> None:
     """Add the newest checkpoint, and what proves each of a user's leaves in it."""
-    note = published_note(services)
-    if note is None:
-        return
-    size = verified_checkpoint(services, note).size
-    nodes, leaves = _Nodes(Tiles(log_folder(services), size)), list[tuple[int, int]]()
-    for batch in services.log_leaves.leaves_of(user):
-        for _, position, leaf in batch:
-            if leaf < size:
-                inclusion_proof(nodes.subtree, leaf, size)
-                leaves.append((position, leaf))
+    # A new checkpoint would remove the partial tiles that this one needs.
+    with locked_log(services):
+        note = published_note(services)
+        if note is None:
+            return
+        size = verified_checkpoint(services, note).size
+        nodes, leaves = _Nodes(Tiles(log_folder(services), size)), list[tuple[int, int]]()
+        for batch in services.log_leaves.leaves_of(user):
+            for _, position, leaf in batch:
+                if leaf < size:
+                    inclusion_proof(nodes.subtree, leaf, size)
+                    leaves.append((position, leaf))
     writer.add(CHECKPOINT, [str(note).encode()])
     writer.add(LEAVES, (_line(*each) for each in leaves))
     writer.add(
