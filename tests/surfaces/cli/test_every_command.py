@@ -78,7 +78,9 @@ def test_a_problem_is_an_envelope_with_json(run: Command, words: str) -> None:
 
 def _examples(event: str, token: str, memory: str) -> list[str]:
     """The page's examples, with the ids that this garden has."""
-    text = re.sub(r"(garden event|garden prove|--event) [0-9a-f-]+", rf"\1 {event}", "\n".join(cli_docs.examples()))
+    text = re.sub(
+        r"(garden event|garden prove|--event) [0-9a-f-]+", rf"\1 {event}", "\n".join(cli_docs.examples())
+    )
     text = re.sub(r"memory forget \w+", f"memory forget {memory}", text)
     return re.sub(r"token revoke [0-9a-f]+", f"token revoke {token}", text).splitlines()
 
