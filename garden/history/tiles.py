@@ -12,7 +12,7 @@ from pathlib import Path
 
 from garden.grammar.errors import GardenError
 from garden.history.merkle import HASH_BYTES, complete_root, leaf_hash, tree_root
-from garden.home.state_files import make_private_folder, write_private_file
+from garden.home.state_files import make_private_folder, write_private_files
 
 WIDTH = 256
 ENTRIES = "entries"
@@ -136,9 +136,10 @@ _HINT = "Put .garden/tlog back from a backup; 'garden verify' shows what differs
 
 def write_tiles(folder: Path, tiles: Iterable[tuple[str, bytes]]) -> None:
     """Write files of the log durably."""
-    for path, content in tiles:
-        _make_folder((folder / path).parent)
-        write_private_file(folder / path, content)
+    contents = {folder / path: content for path, content in tiles}
+    for path in contents:
+        _make_folder(path.parent)
+    write_private_files(contents)
 
 
 def remove_outgrown(folder: Path, paths: Iterable[str]) -> None:
