@@ -87,7 +87,7 @@ where f.user_id = %(user_id)s and (f.stream, f.sequence) = (
 select l.leaf, {e.leaf_event}
 from unnest(%(users)s::text[], %(firsts)s::bigint[], %(lasts)s::bigint[]) as r (user_id, first, last)
 join garden.log_leaves as l on l.user_id = r.user_id and l.position between r.first and r.last
-join garden.feed as f on f.user_id = l.user_id and f.position = l.position and f.what <> 'annotated'
+join garden.feed as f on f.user_id = l.user_id and f.position = l.position
 join garden.events as e on e.user_id = l.user_id and e.event_id = f.event_id
 where e.stream = f.stream and e.sequence = f.sequence and e.status = f.what;
 
