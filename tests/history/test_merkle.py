@@ -50,7 +50,7 @@ def test_a_full_tile_takes_the_place_of_its_partial_ones(folder: Path) -> None:
     ]  # fmt: skip
     older = Tiles(folder, 600)
     assert older.root() == rfc6962.root(LEAVES[:600])
-    assert older.entry(599) == LEAVES[599]
+    assert older.bundle(2) == LEAVES[512:600]
     with pytest.raises(TilesDamagedError, match="no tile 6"):
         tiles.hashes(0, 6)
 
