@@ -55,8 +55,8 @@ class LogLeaves:
         after = 0
         while found := self._fetch("leaves", {"user_id": user_id, "after": after, "limit": _BATCH_ROWS}):
             leaves = [Leaf(**row) for row in found]
-            events, annotations = (self._fetch(name, _columns(leaves)) for name in _LOGGED)
-            entries = _entries([*events, *annotations])
+            ends = {"users": [user_id], "firsts": [leaves[0].position], "lasts": [leaves[-1].position]}
+            entries = _entries([row for name in _LOGGED for row in self._fetch(name, ends)])
             yield {each: entries.get(each.leaf) for each in leaves}
             after = leaves[-1].position
 
@@ -86,17 +86,20 @@ class Numbering:
 
     def number(self, size: int, limit: int) -> list[bytes | None]:
         """Number up to `limit` settled events from `size` on; returns their entries, None for a lost one."""
-        leaves = [Leaf(**row) for row in self._run("number", {"size": size, "limit": limit})]
-        events, annotations = (self._run(name, _columns(leaves)) if leaves else [] for name in _LOGGED)
-        entries = _entries([*events, *annotations])
-        return [entries.get(number) for number in sorted(each.leaf for each in leaves)]
+        ranges = self._run("number", {"size": size, "limit": limit})
+        ends = {f"{name}s": [row[name] for row in ranges] for name in ("first", "last")}
+        ends["users"] = [row["user_id"] for row in ranges]
+        entries = _entries([row for name in _LOGGED for row in self._run(name, ends)] if ranges else [])
+        count = sum(row["leaves"] for row in ranges)
+        return [entries.get(leaf) for leaf in range(size, size + count)]
 
     def add_checkpoint(self, checkpoint: StoredCheckpoint) -> None:
         """Store a signed checkpoint."""
         self._connection.execute(statements("log")["add_checkpoint"], checkpoint._asdict())
 
     def _run(self, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
-        return self._connection.execute(statements("log")[name], values).fetchall()
+        # Times and bytes in binary take less to read than as text.
+        return self._connection.execute(statements("log")[name], values, binary=True).fetchall()
 
 
 _LOGGED = ("logged_events", "logged_annotations")
@@ -104,11 +107,6 @@ _LOGGED = ("logged_events", "logged_annotations")
 
 def _checkpoint(rows: Sequence[Mapping[str, Any]]) -> StoredCheckpoint | None:
     return StoredCheckpoint(rows[0]["size"], bytes(rows[0]["root"]), rows[0]["note"]) if rows else None
-
-
-def _columns(leaves: Sequence[Leaf]) -> dict[str, list[Any]]:
-    users, positions, numbers = (list(column) for column in zip(*leaves, strict=True))
-    return {"users": users, "positions": positions, "leaves": numbers}
 
 
 def _entries(rows: Sequence[dict[str, Any]]) -> dict[int, bytes]:

@@ -39,7 +39,7 @@ with recursive fed (user_id) as (
             limit 1)
     from fed
     where fed.user_id is not null
-), numbered as materialized (
+), known as materialized (
     select fed.user_id, coalesce((
         select l.position
         from garden.log_leaves as l
@@ -48,21 +48,25 @@ with recursive fed (user_id) as (
         limit 1), 0) as position
     from fed
     where fed.user_id is not null
+), numbered as (
+    insert into garden.log_leaves (user_id, position, leaf)
+    select waiting.user_id, waiting.position, %(size)s + row_number() over (order by waiting.user_id, waiting.position) - 1
+    from (
+        select f.user_id, f.position
+        from known
+        cross join lateral (
+            select feed.user_id, feed.position
+            from garden.feed
+            where feed.user_id = known.user_id and feed.position > known.position
+            order by feed.position
+            limit %(limit)s) as f
+        order by f.user_id, f.position
+        limit %(limit)s) as waiting
+    returning user_id, position
 )
-insert into garden.log_leaves (user_id, position, leaf)
-select waiting.user_id, waiting.position, %(size)s + row_number() over (order by waiting.user_id, waiting.position) - 1
-from (
-    select f.user_id, f.position
-    from numbered
-    cross join lateral (
-        select feed.user_id, feed.position
-        from garden.feed
-        where feed.user_id = numbered.user_id and feed.position > numbered.position
-        order by feed.position
-        limit %(limit)s) as f
-    order by f.user_id, f.position
-    limit %(limit)s) as waiting
-returning user_id, position, leaf;
+select user_id::text, min(position) as first, max(position) as last, count(*) as leaves
+from numbered
+group by user_id;
 
 -- name: leaves
 select user_id, position, leaf
@@ -86,17 +90,19 @@ where user_id = %(user_id)s and position <= (
     select max(position) from garden.log_leaves where user_id = %(user_id)s and leaf < %(size)s)
 group by stream;
 
--- What each leaf commits to: an event as its feed names it, or an annotation by its place in the journal.
+-- What the leaves of ranges of feeds commit to: an event as its feed names it, or an annotation by its place in the journal.
 -- name: logged_events
 select l.leaf, {e.leaf_event}
-from unnest(%(users)s::text[], %(positions)s::bigint[], %(leaves)s::bigint[]) as l (user_id, position, leaf)
-join garden.feed as f on f.user_id = l.user_id and f.position = l.position and f.what <> 'annotated'
+from unnest(%(users)s::text[], %(firsts)s::bigint[], %(lasts)s::bigint[]) as r (user_id, first, last)
+join garden.log_leaves as l on l.user_id = r.user_id and l.position between r.first and r.last
+join garden.feed as f on f.user_id = l.user_id and f.position = l.position
 join garden.events as e on e.user_id = l.user_id and e.event_id = f.event_id
 where e.stream = f.stream and e.sequence = f.sequence and e.status = f.what;
 
 -- name: logged_annotations
 select l.leaf, {a.leaf_annotation}
-from unnest(%(users)s::text[], %(positions)s::bigint[], %(leaves)s::bigint[]) as l (user_id, position, leaf)
+from unnest(%(users)s::text[], %(firsts)s::bigint[], %(lasts)s::bigint[]) as r (user_id, first, last)
+join garden.log_leaves as l on l.user_id = r.user_id and l.position between r.first and r.last
 join garden.feed as f on f.user_id = l.user_id and f.position = l.position and f.what = 'annotated'
 join garden.event_annotations as a on a.user_id = l.user_id and a.sequence = f.sequence
 where a.event_id = f.event_id and f.stream = '';

@@ -23,7 +23,7 @@ from garden.history.notes import (
     parse_checkpoint,
     parse_note,
 )
-from garden.history.tiles import CHECKPOINT, Tiles, remove_outgrown, write_tiles
+from garden.history.tiles import CHECKPOINT, Tiles, TilesDamagedError, remove_outgrown, write_tiles
 from garden.home.state_files import exclusive_lock, make_private_folder, write_private_file
 from garden.writing.services import Services
 
@@ -117,6 +117,8 @@ def _extend(services: Services) -> tuple[int, bool]:
     folder = log_folder(services)
     with services.log_leaves.numbering() as numbering:
         newest = numbering.newest_checkpoint()
+        if newest is not None and published_note(services) is None:
+            _restore_tiles(services, newest)
         tiles = Tiles(folder, newest.size if newest else 0)
         _check_consistent(services, tiles, newest)
         entries = _new_entries(numbering, tiles.size)
@@ -136,8 +138,28 @@ def _extend(services: Services) -> tuple[int, bool]:
     return len(entries), is_new
 
 
+def _restore_tiles(services: Services, newest: StoredCheckpoint) -> None:
+    """Make the tiles of a stored checkpoint anew where they are lost, as after the restore of a dump."""
+    folder = log_folder(services)
+    try:
+        if Tiles(folder, newest.size).root() == newest.root:
+            return
+    except TilesDamagedError:
+        pass
+    entries: list[bytes | None] = [None] * newest.size
+    for user_id in services.log_leaves.users():
+        for batch in services.log_leaves.leaves_of(user_id):
+            for leaf, entry in batch.items():
+                entries[leaf.leaf] = entry
+    for done in range(0, newest.size, _LEAVES_MAX):
+        write_tiles(folder, Tiles(folder, done).grown(_complete(entries[done : done + _LEAVES_MAX])))
+
+
 def _new_entries(numbering: Numbering, size: int) -> list[bytes]:
-    entries = numbering.number(size, _LEAVES_MAX)
+    return _complete(numbering.number(size, _LEAVES_MAX))
+
+
+def _complete(entries: list[bytes | None]) -> list[bytes]:
     if None in entries:
         raise LogInconsistentError(
             "An event that a feed lists is gone, or ended otherwise.", hint="'garden verify' names it."

@@ -108,4 +108,4 @@ def _encode(data: bytes) -> str:
 
 
 _HINT = "Give a proof as 'garden prove' wrote it, and a key that 'garden checkpoint --keys' prints."
-_DAMAGED = "'garden verify' shows what differs; put .garden/tlog back from a backup."
+_DAMAGED = "Put .garden/tlog back from a backup, or remove it: the next checkpoint makes it anew."

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from garden.grammar.errors import GardenError
 from garden.history.merkle import HASH_BYTES, complete_root, leaf_hash, tree_root
-from garden.home.state_files import make_private_folder, write_private_file
+from garden.home.state_files import make_private_folder, write_private_files
 
 WIDTH = 256
 ENTRIES = "entries"
@@ -106,17 +106,18 @@ class Tiles:
 
     def _read_hashes(self, level: int, index: int) -> list[bytes]:
         width = self._width(self.size >> 8 * level, index)
-        data = self._read(tile_path(level, index, width))
-        if len(data) != width * HASH_BYTES:
-            raise TilesDamagedError(f"{tile_path(level, index, width)} has another length.", hint=_HINT)
-        return [data[at : at + HASH_BYTES] for at in range(0, len(data), HASH_BYTES)]
+        found, data = self._read(level, index, width)
+        if len(data) != found * HASH_BYTES:
+            raise TilesDamagedError(f"{tile_path(level, index, found)} has another length.", hint=_HINT)
+        return [data[at : at + HASH_BYTES] for at in range(0, width * HASH_BYTES, HASH_BYTES)]
 
     def _read_bundle(self, index: int) -> list[bytes]:
         width = self._width(self.size, index)
-        entries = read_entries(self._read(tile_path(ENTRIES, index, width)))
-        if len(entries) != width:
-            raise TilesDamagedError(f"{tile_path(ENTRIES, index, width)} has another length.", hint=_HINT)
-        return entries
+        found, data = self._read(ENTRIES, index, width)
+        entries = read_entries(data)
+        if len(entries) != found:
+            raise TilesDamagedError(f"{tile_path(ENTRIES, index, found)} has another length.", hint=_HINT)
+        return entries[:width]
 
     def _width(self, count: int, index: int) -> int:
         width = min(WIDTH, count - index * WIDTH)
@@ -124,21 +125,28 @@ class Tiles:
             raise TilesDamagedError(f"The log has {self.size} entries and no tile {index}.", hint=_HINT)
         return width
 
-    def _read(self, path: str) -> bytes:
+    def _read(self, level: int | str, index: int, width: int) -> tuple[int, bytes]:
+        """A tile and its width; the full one where a newer tree has outgrown the partial one."""
         try:
-            return (self._folder / path).read_bytes()
+            return width, (self._folder / tile_path(level, index, width)).read_bytes()
         except OSError as error:
-            raise TilesDamagedError(f".garden/tlog/{path}: {error.strerror}.", hint=_HINT) from None
+            reason = error.strerror
+        try:
+            return WIDTH, (self._folder / tile_path(level, index)).read_bytes()
+        except OSError:
+            path = tile_path(level, index, width)
+            raise TilesDamagedError(f".garden/tlog/{path}: {reason}.", hint=_HINT) from None
 
 
-_HINT = "Put .garden/tlog back from a backup; 'garden verify' shows what differs."
+_HINT = "Put .garden/tlog back from a backup, or remove it: the next checkpoint makes it anew."
 
 
 def write_tiles(folder: Path, tiles: Iterable[tuple[str, bytes]]) -> None:
     """Write files of the log durably."""
-    for path, content in tiles:
-        _make_folder((folder / path).parent)
-        write_private_file(folder / path, content)
+    contents = {folder / path: content for path, content in tiles}
+    for path in contents:
+        _make_folder(path.parent)
+    write_private_files(contents)
 
 
 def remove_outgrown(folder: Path, paths: Iterable[str]) -> None:

@@ -4,7 +4,7 @@ import fcntl
 import os
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -35,19 +35,16 @@ def make_private_folder(path: Path) -> None:
 
 def write_private_file(path: Path, content: bytes) -> None:
     """Replace a file in one step: after a crash it holds either the old content or the new."""
-    with _raise_state_file_error(path):
-        fresh = path.with_name(f"{_NEW}{path.name}-{secrets.token_hex(4)}")
-        descriptor = _open_own(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(path)
-        except BaseException:
-            fresh.unlink(missing_ok=True)
-            raise
-        sync_folder(path.parent)
+    write_private_files({path: content})
+
+
+def write_private_files(contents: Mapping[Path, bytes]) -> None:
+    """Replace files, each in one step; a folder's names are synced once for all of its files."""
+    for path, content in contents.items():
+        _replace(path, content)
+    for folder in dict.fromkeys(path.parent for path in contents):
+        with _raise_state_file_error(folder):
+            sync_folder(folder)
 
 
 def sync_folder(path: Path) -> None:
@@ -78,6 +75,21 @@ def exclusive_lock(path: Path, *, timeout_seconds: float) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _replace(path: Path, content: bytes) -> None:
+    with _raise_state_file_error(path):
+        fresh = path.with_name(f"{_NEW}{path.name}-{secrets.token_hex(4)}")
+        descriptor = _open_own(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(path)
+        except BaseException:
+            fresh.unlink(missing_ok=True)
+            raise
 
 
 def _open_own(path: Path, flags: int) -> int:

@@ -25,8 +25,8 @@ TABLES = (
     "events", "event_annotations", "documents", "feed", "idempotency_records", "erasures", "erased_rows",
     "log_leaves", "log_checkpoints",
 )  # fmt: skip
-# Tables whose older rows show; the others hold what may be removed, or are as old where nothing was erased.
-BACKED_UP = ("events", "event_annotations", "documents", "log_leaves", "log_checkpoints")
+# Tables whose older rows show; stored answers may have gone without a trace.
+BACKED_UP = ("events", "event_annotations", "documents", "feed", "log_leaves", "log_checkpoints")
 _FOLDERS = ("users", "history", ".garden/tlog")
 _RENUMBER = """
 create temp table fed as

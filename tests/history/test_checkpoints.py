@@ -1,5 +1,6 @@
 """Making checkpoints: what is logged, in what order, and what a killed process leaves."""
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -16,6 +17,7 @@ from garden.history.checkpoints import (
     verified_checkpoint,
 )
 from garden.history.notes import Checkpoint, holding
+from garden.history.proofs import prove_event
 from garden.history.tiles import Tiles
 from garden.home.folder import Home
 from garden.home.keys import rotate_keys
@@ -127,6 +129,34 @@ def test_a_checkpoint_after_a_kill_is_published_without_new_events(garden: Garde
     assert published_note(garden.services) is None
     assert logged(garden) == 0
     assert published(garden).size == 7
+
+
+def test_a_proof_publishes_the_checkpoint_that_a_kill_left_stored(garden: Garden, account: Account) -> None:
+    logged(garden)
+    event = account.edit("three\n")
+
+    def kill(reached: Failpoint) -> None:
+        if reached is Failpoint.CHECKPOINT_STORED:
+            raise KilledError
+
+    with watch_failpoints(kill), pytest.raises(KilledError):
+        logged(garden)
+    proof = prove_event(garden.services, "ada", event.event_id)
+    assert (proof.index, published(garden).size) == (7, 8)
+
+
+def test_lost_files_are_made_again_and_compared_with_the_stored_checkpoint(
+    garden: Garden, account: Account, database: str
+) -> None:
+    logged(garden)
+    shutil.rmtree(log_folder(garden.services))
+    account.edit("three\n")
+    assert logged(garden) == 1
+    assert faults(garden) == []
+    shutil.rmtree(log_folder(garden.services))
+    tamper(database, "update garden.events set actor = 'x' where stream = ''")
+    with pytest.raises(LogInconsistentError, match="tiles do not have the root"):
+        logged(garden)
 
 
 @pytest.mark.usefixtures("account")

@@ -110,6 +110,16 @@ def test_erasures_leave_the_log_whole(garden: Garden) -> None:
         assert faults(garden) == []
 
 
+def test_a_database_with_an_older_checkpoint_than_the_disk_is_found(
+    garden: Garden, account: Account, database: str
+) -> None:
+    logged(garden)
+    account.edit("three\n")
+    logged(garden)
+    tamper(database, "delete from garden.log_checkpoints where size = 8")
+    assert faults(garden) == ["The database ends at 7 entries of the log, .garden/tlog at 8."]
+
+
 @pytest.fixture
 def kept(garden: Garden, account: Account, folder: Path) -> Path:
     """A checkpoint of nine events kept elsewhere, and beside it the log's files at seven."""

@@ -48,6 +48,9 @@ def test_a_full_tile_takes_the_place_of_its_partial_ones(folder: Path) -> None:
         "tile/1/000.p/1", "tile/1/000.p/2", "tile/1/000.p/4", "tile/1/000.p/5",
         "tile/entries/005.p/20",
     ]  # fmt: skip
+    older = Tiles(folder, 600)
+    assert older.root() == rfc6962.root(LEAVES[:600])
+    assert older.bundle(2) == LEAVES[512:600]
     with pytest.raises(TilesDamagedError, match="no tile 6"):
         tiles.hashes(0, 6)
 

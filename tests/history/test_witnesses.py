@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from garden.application import Garden
-from garden.history.checkpoints import log_folder, log_signers, published_note
+from garden.history.checkpoints import log_folder, log_signers, publish_cosigned, published_note
 from garden.history.notes import COSIGNATURE, ML_DSA_44, NoteError, Signer, holding, make_signer, parse_note
 from garden.history.tiles import Tiles
 from garden.history.witnesses import PolicyError, cosign, parse_policy
@@ -143,6 +143,20 @@ def test_a_witness_that_is_silent_or_lies_leaves_the_checkpoint_without_quorum(
     reached, [problem, _] = outcome(garden)
     assert not reached
     assert problem.startswith("near: http://127.0.0.1:1")
+
+
+def test_signatures_that_come_late_do_not_put_an_older_checkpoint_back(
+    garden: Garden, account: Account, near: OwnWitness
+) -> None:
+    logged(garden)
+    older = published_note(garden.services)
+    assert older is not None
+    account.edit("three\n")
+    logged(garden)
+    publish_cosigned(garden.services, older.with_lines([near.signer.sign(older.text)]))
+    newest = published_note(garden.services)
+    assert newest is not None
+    assert newest.text.split("\n")[1] == "8"
 
 
 @pytest.mark.usefixtures("account")

@@ -21,7 +21,7 @@ from garden.upkeep.tasks import Job, JobCounts, Timer, jobs, run_job
 from garden.writing.services import Services
 from garden.writing.write_path import WritePath
 from tests.events.test_verifier import tamper
-from tests.support.gardens import NOTES, edit_outside, events_of, file_of, ok, plant
+from tests.support.gardens import CRITIC, NOTES, edit_outside, events_of, file_of, ok, plant
 from tests.support.planted import ada, opened
 from tests.support.served import served
 from tests.support.stalled import leave_open
@@ -275,7 +275,17 @@ def test_a_fault_in_the_events_is_logged(garden: Garden, database: str) -> None:
         report = run_job(jobs(AT_ONCE)["verify"], garden.services)
     assert report["faults"] == 1
     [entry] = (entry for entry in logs if entry["log_level"] == "error")
-    assert entry["stream"] == NOTES
+    assert entry["place"] == NOTES
+
+
+def test_a_deleted_copy_is_logged_and_an_outside_edit_is_not(garden: Garden) -> None:
+    plant(ada(garden), CRITIC)
+    ok(ada(garden), "md.patch_section", path=CRITIC, sectionAnchor="needs v1", change={"replace": "- Rest"})
+    edit_outside(garden, CRITIC, "- Rest", "- Play")
+    assert run_job(jobs(AT_ONCE)["verify"], garden.services)["faults"] == 0
+    for copy in garden.home.path.glob("history/**/*.md"):
+        copy.unlink()
+    assert run_job(jobs(AT_ONCE)["verify"], garden.services)["faults"] == 1
 
 
 def test_a_service_sweeps_by_itself_and_counts_it(ready_home: Home) -> None:

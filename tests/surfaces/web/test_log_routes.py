@@ -27,6 +27,10 @@ def test_the_log_is_served_without_a_token(service: Service) -> None:
             assert (tile.status_code, tile.headers["content-type"]) == (200, "application/octet-stream")
             assert tile.headers["cache-control"] == "public, max-age=31536000, immutable"
             assert tile.content == (service.garden.home.path / ".garden/tlog" / path).read_bytes()
+        not_covered = service.garden.home.path / ".garden/tlog/tile/0/999"
+        not_covered.write_bytes(b"left by a process that was killed")
+        assert stranger.get("/tlog/tile/0/999").status_code == 404
+        not_covered.unlink()
     faults = list(check_log(service.garden.services, f"{service.url}/tlog/checkpoint"))
     assert faults == []
 
