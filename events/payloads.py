@@ -11,7 +11,8 @@ class EditPayload:
     """An edit as it was asked for, and the planned answer.
 
     `sealed` is where the text under the line hash begins and ends, in characters; None if that is the whole
-    document. A recovery takes its text from version `from_version`.
+    document. A recovery takes its text from version `from_version`. `written_us` is when the text was written, by
+    the clock of the file system.
     """
 
     kind: ClassVar[str] = "edit"
@@ -20,6 +21,7 @@ class EditPayload:
     sealed: tuple[int, int] | None = None
     from_version: int | None = None
     file_was_missing: bool | None = None
+    written_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +36,14 @@ class MovePayload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdoptedPayload:
-    """An outside edit; `failed_event` is the event of the writer that woke up too late."""
+    """An outside edit; `failed_event` is the event of the writer that woke up too late.
+
+    `written_us` is when the file was last touched, by the clock of the file system.
+    """
 
     kind: ClassVar[str] = "adopted"
     failed_event: str | None = None
+    written_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

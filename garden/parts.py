@@ -54,7 +54,7 @@ def writing_parts(
     guard = HeadGuard(reader, keys)
     settlement = SagaSettler(store, reader, files, indexing)
     adoption = DriftAdopter(reader, documents, files, guard, erased_text, indexing)
-    lost_writes, lost_copies = LostWrites(reader, files), LostCopies(reader, files)
+    lost_writes, lost_copies = LostWrites(store, reader, files), LostCopies(reader, files)
     replays = Replays(reader, files, settlement, lost_writes)
     parts = (
         *(files, documents, planner, settlement, adoption),

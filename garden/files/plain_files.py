@@ -44,6 +44,11 @@ class FileStamp(NamedTuple):
     written_ns: int
     changed_ns: int
 
+    @property
+    def touched_ns(self) -> int:
+        """When the file was last written, renamed or linked."""
+        return max(self.changed_ns, self.written_ns)
+
 
 _FRESH = ".new-"
 # Each exchange more needs one more save by another program within the time of a system call.
@@ -66,7 +71,7 @@ def stamp_of(status: os.stat_result) -> FileStamp:
 
 def touched_at(stamp: FileStamp) -> datetime:
     """When a file was last written, renamed or linked; only a wrong clock can falsify it."""
-    return datetime.fromtimestamp(max(stamp.changed_ns, stamp.written_ns) / 1e9, UTC)
+    return datetime.fromtimestamp(stamp.touched_ns / 1e9, UTC)
 
 
 def status_in(folder: int, name: str) -> os.stat_result:

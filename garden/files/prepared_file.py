@@ -54,6 +54,11 @@ class PreparedFile:
             if isinstance(error, OSError):
                 raise error
 
+    @property
+    def written_us(self) -> int:
+        """When the content was written, in microseconds of the file system's clock."""
+        return self.fresh.status.st_mtime_ns // 1000
+
     def sync_content(self) -> None:
         """Bring the content to the disk, before it takes its place."""
         with translate_os_errors():

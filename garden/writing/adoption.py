@@ -7,7 +7,6 @@ removed anchors or identity, the event names them, and no tool edits the documen
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from garden.events.head_guard import HeadGuard
 from garden.events.payloads import AdoptedPayload, MovePayload
@@ -73,7 +72,8 @@ class DriftAdopter:
         lost = lost_lines(old or "", file.text, recent)
         if lost:
             rationale = f"{rationale} {format_lost_lines(lost)}"
-        return _record(stream, path, change, name, passages, rationale, failed, lint, sections)
+        edit = AdoptedPayload(failed_event=failed, written_us=file.stamp.touched_ns // 1000)
+        return _record(stream, path, change, name, passages, rationale, edit, lint, sections)
 
     def find_departure(self, stream: LockedStream, path: GardenPath) -> Event | None:
         """Find the failed move that took a missing file away: its mover woke up too late."""
@@ -88,8 +88,9 @@ class DriftAdopter:
         text, name = self.known_text(stream, path) or "", stream.next_name()
         passages = self.indexing.encoded_changes(path, parse(text), None, stream.head.version + 1, name.at)
         stream.damage = None
-        why = _rationale(None, failed.event_id)
-        return _record(stream, path, departure_of(text), name, passages, why, failed.event_id)
+        gone = AdoptedPayload(failed_event=str(failed.event_id))
+        why = _rationale(None, gone.failed_event)
+        return _record(stream, path, departure_of(text), name, passages, why, gone)
 
     def _has_taken_away(self, event: Event, raw_hash: str | None) -> bool:
         move = event.statement.edit
@@ -127,10 +128,10 @@ class DriftAdopter:
         return self.reader.text_at(path.user_id, path.text, version) if version else None
 
 
-def _find_failed_event(recent: Iterable[Event], raw_hash: str) -> UUID | None:
+def _find_failed_event(recent: Iterable[Event], raw_hash: str) -> str | None:
     """Find the failed event that was to write this; its writer woke up after it was settled."""
     failed = (event for event in recent if event.status is Status.FAILED)
-    return next((event.event_id for event in failed if event.intended_raw_hash == raw_hash), None)
+    return next((str(event.event_id) for event in failed if event.intended_raw_hash == raw_hash), None)
 
 
 def _record(
@@ -140,7 +141,7 @@ def _record(
     name: EventName,
     passages: str | None,
     rationale: str,
-    failed: UUID | None,
+    edit: AdoptedPayload,
     lint: Mapping[str, Any] | None = None,
     sections: tuple[str, ...] = (),
 ) -> Event:
@@ -152,7 +153,7 @@ def _record(
         entity=entity_of(path),
         sections=sections,
         rationale=rationale,
-        edit=AdoptedPayload(failed_event=str(failed) if failed else None),
+        edit=edit,
         lint=lint,
     )
     person = Caller(path.user_id, EXTERNAL, role=PERSON)
@@ -200,7 +201,7 @@ def _plain(value: object) -> object:
     return str(value).encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
 
 
-def _rationale(old: str | None, failed: UUID | None) -> str:
+def _rationale(old: str | None, failed: str | None) -> str:
     if failed:
         return "A write that had been given up reached the file after all."
     if old is None:
