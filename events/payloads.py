@@ -11,8 +11,8 @@ class EditPayload:
     """An edit as it was asked for, and the planned answer.
 
     `sealed` is where the text under the line hash begins and ends, in characters; None if that is the whole
-    document. A recovery takes its text from version `from_version`. `written_us` is when the text was written, by
-    the clock of the file system.
+    document. A recovery takes its text from version `from_version`. `written_us` is when the text was
+    written, by the clock of the file system.
     """
 
     kind: ClassVar[str] = "edit"

@@ -138,6 +138,13 @@ class GardenFolders:
             return len(names - {path.name for path in known}) + below
         return 0
 
+    def count_linked(self, folder: GardenPath) -> int:
+        """Count the documents in a folder and below that have a second name this service did not give them.
+
+        A folder that can't be listed counts as empty.
+        """
+        return sum(map(self._has_other_name, self.documents(folder, lambda *_: None)))
+
     def ensure_folders(self, path: GardenPath) -> None:
         """Make a garden's folder and its parents, private and durable, where they are missing."""
         check_place(path, Place.FOLDER)
@@ -218,10 +225,12 @@ class GardenFolders:
                 return status
         raise ForeignFileError("the file is a hard link to something that is no part of this garden")
 
-    def has_other_name(self, path: GardenPath) -> bool:
-        """Whether a document has a second name, a hard link, that this service did not make."""
-        with translate_os_errors(), self.open(path.text, LOOK) as handle:
-            status = os.fstat(handle)
+    def _has_other_name(self, path: GardenPath) -> bool:
+        try:
+            with translate_os_errors(), self.open(path.text, LOOK) as handle:
+                status = os.fstat(handle)
+        except FileMissingError:
+            return False
         return status.st_nlink > 1 and status.st_nlink > self._names_of(path, identity_of(status))
 
     def _is_state(self, status: os.stat_result) -> bool:

@@ -12,6 +12,7 @@ matter.
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import NamedTuple
 
 from garden.events.payloads import AdoptedPayload, EditPayload, NotePayload
@@ -117,7 +118,7 @@ class LostWrites:
             for event in page.events
             if event.status is Status.COMMITTED and event.document_version is not None
         ]
-        for following, event in zip(committed, committed[1:], strict=False):
+        for following, event in pairwise(committed):
             if event.intended_raw_hash == raw_hash:
                 return _Versions(event, following, committed[0])
         return None

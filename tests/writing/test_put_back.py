@@ -1,9 +1,9 @@
-"""A person who puts an older file or folder back undoes, however that is done; only a disk's fault is mended."""
+"""An older file or folder that a person puts back, in any way, is an undo and not a fault of the disk."""
 
 import subprocess
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -34,14 +34,19 @@ def shell(garden: Garden, script: str) -> None:
     """
     aside = garden.home.path / "aside"
     aside.mkdir(exist_ok=True)
-    clock, since = aside / ".clock", time.time_ns()
-    until(lambda: clock.touch() or clock.stat().st_mtime_ns > since + _MOMENT_NS)
+    since = time.time_ns()
+    until(lambda: _clock_of(aside) > since + _MOMENT_NS)
     environment = {"PATH": "/usr/bin:/bin", "X": str(aside)}
     subprocess.run(["/bin/sh", "-euc", script], cwd=garden.home.path, env=environment, check=True)
 
 
 def append(session: Session, path: str, text: str) -> None:
     ok(session, "fs.append", path=path, text=f"## {text}")
+
+
+def _clock_of(folder: Path) -> int:
+    (folder / ".clock").touch()
+    return (folder / ".clock").stat().st_mtime_ns
 
 
 # How an older version is kept, and how it is put back.
@@ -93,8 +98,7 @@ def test_a_clock_that_differs_from_the_file_systems_does_not_change_that(
     append(session, PART_NOTES, "wanted")
     shell(garden, keep)
     with monkeypatch.context() as other_host:
-        now: Callable[[], datetime] = lambda: datetime.now(UTC) + timedelta(hours=hours)  # noqa: E731
-        other_host.setattr(garden.services.store, "_now", now)
+        other_host.setattr(garden.services.store, "_now", lambda: datetime.now(UTC) + timedelta(hours=hours))
         append(session, PART_NOTES, "regretted")
     shell(garden, put_back)
     assert [each.outcome for each in adopt(garden.services, "ada") if each.path == PART_NOTES] == ["adopted"]
