@@ -26,11 +26,15 @@ class EditPayload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MovePayload:
-    """The other path of a move: `to_path` in the event of the old path, `from_path` in that of the new."""
+    """The other path of a move: `to_path` in the event of the old path, `from_path` in that of the new.
+
+    `from_version` is the version that a person moved by hand.
+    """
 
     kind: ClassVar[str] = "move"
     from_path: str | None = None
     to_path: str | None = None
+    from_version: int | None = None
     answer: Mapping[str, Any] | None = None
 
 

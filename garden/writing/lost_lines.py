@@ -34,12 +34,15 @@ def lost_lines(before: str, after: str, newest_first: Iterable[Event]) -> Counte
     return +by_actor
 
 
-def format_lost_lines(by_actor: Counter[str]) -> str:
-    """Say how many lines of each actor an outside edit removed."""
+def format_lost_lines(before: str, after: str, newest_first: Iterable[Event]) -> str:
+    """A sentence on how many lines of each actor an outside edit removed, after a space; or nothing."""
+    by_actor = lost_lines(before, after, newest_first)
+    if not by_actor:
+        return ""
     counts = (
         f"{count} {'line' if count == 1 else 'lines'} by {actor}" for actor, count in by_actor.most_common()
     )
-    return f"This save removed {' and '.join(counts)}."
+    return f" This save removed {' and '.join(counts)}."
 
 
 def _lines(text: str) -> Counter[str]:

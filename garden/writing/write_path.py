@@ -39,16 +39,18 @@ from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
 from garden.files.prepared_file import PreparedFile
+from garden.grammar.edits import RepairDocument
 from garden.grammar.errors import GardenError
 from garden.home.disk_space import DiskSpace
 from garden.writing.adoption import DriftAdopter
-from garden.writing.documents import Documents, GardenDocument
+from garden.writing.documents import Documents, GardenDocument, identity_by_path
 from garden.writing.erased_text import ERASED_WORDS, ErasedText, has_erased_words
+from garden.writing.hand_moves import RECONCILER, HandMove, HandMoves
 from garden.writing.indexing import Indexing
 from garden.writing.lost_copies import LostCopies
 from garden.writing.lost_writes import LostWrites
 from garden.writing.outcomes import WriteOutcome, stored_response
-from garden.writing.plan_refusals import DocumentDamagedError
+from garden.writing.plan_refusals import RULE_OF_PLACE, DocumentDamagedError
 from garden.writing.planner import Intent, Plan, Planner
 from garden.writing.replays import Replays
 from garden.writing.settlement import SagaSettler
@@ -87,13 +89,14 @@ class SettledDocument:
     """The events that settled a document and adopted its drift, and the damage that the file has.
 
     `error` says why the file itself could not be read; an interrupted change was settled before. `rebuilt`
-    says that the disk had lost the newest version or its copy.
+    says that the disk had lost the newest version or its copy, `moved` that the document was moved by hand.
     """
 
     settled: Event | None
     adopted: Event | None
     damage: Mapping[str, Any] | None
     rebuilt: bool = False
+    moved: bool = False
     error: GardenError | None = None
 
 
@@ -121,6 +124,7 @@ class WritePath:
     erased_text: ErasedText
     disk_space: DiskSpace
     indexing: Indexing
+    hand_moves: HandMoves
 
     def write(
         self, caller: Caller, intent: Intent, request: RequestIdentity | None, build_result: BuildResult
@@ -136,9 +140,13 @@ class WritePath:
             replay = self.replays.of_edit(stream, path, records=True)
             if replay is not None:
                 return replay
-            opened = self.open_and_adopt(stream, path, recreates=intent.recreates)
-            intent = intent.at_version(stream.head.version, opened.current)
-            return self._write(stream, intent, opened, build_result)
+            move = None if intent.recovers else self.hand_moves.find(stream, path)
+            if move is None:
+                opened = self.open_and_adopt(stream, path, recreates=intent.recreates)
+                intent = intent.at_version(stream.head.version, opened.current)
+                return self._write(stream, intent, opened, build_result)
+        self._adopt_move(move)
+        return self.write(caller, intent, request, build_result)
 
     def _try(
         self, caller: Caller, intent: Intent, request: RequestIdentity | None, build_result: BuildResult
@@ -262,10 +270,36 @@ class WritePath:
             reach(Failpoint.LOCKED)
             settled = self.settler.settle(stream, path)
             try:
-                opened = self.open_and_adopt(stream, path)
+                move = self.hand_moves.find(stream, path)
+                if move is None:
+                    opened = self.open_and_adopt(stream, path)
+                    return SettledDocument(settled, opened.adopted, stream.damage, rebuilt=opened.rebuilt)
             except GardenError as error:
                 return SettledDocument(settled, None, stream.damage, error=error)
-            return SettledDocument(settled, opened.adopted, stream.damage, rebuilt=opened.rebuilt)
+        moved = self._adopt_move(move)
+        return replace(self.settle_and_adopt(caller, path), adopted=moved, moved=True)
+
+    def _adopt_move(self, move: HandMove) -> Event | None:
+        """Record a move by hand, without a lock, and give the document the id of its new place."""
+        moved = self.hand_moves.adopt(self.store, move.old, move.new) if move.old else None
+        path, identity = move.new, identity_by_path(move.new)
+
+        def with_new_id(version: int, found: GardenDocument | None) -> RepairDocument:
+            return RepairDocument(version, found.text if found else "", identity)
+
+        intent = Intent(
+            path=path,
+            edit=RepairDocument(0, "", identity),
+            tool="garden",
+            op="repair",
+            rationale="The document has the id of its new place.",
+            under_lock=with_new_id,
+        )
+        current = self.documents.parse_file(path, self.files.read(path))
+        if current.report.has(RULE_OF_PLACE):
+            caller = Caller(path.user_id, RECONCILER, "maintainer")
+            self.write(caller, intent, None, lambda plan: {"newHash": plan.after.document.hash})
+        return moved
 
     def clear_strays(self, caller: Caller, path: GardenPath) -> int:
         """Remove the strays of a document, under its lock, so that no living writer loses one."""
