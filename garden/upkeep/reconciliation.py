@@ -300,7 +300,7 @@ def _settle_and_adopt(services: Services, status: DocumentStatus) -> Reconciliat
     except GardenError as error:
         return _of_status(status, "refused", error.message)
     outcome, events, message = _outcome(known)
-    if outcome == "needs a person" or status.state is State.DAMAGED:
+    if outcome == "needs a person" or (status.state is State.DAMAGED and not known.moved):
         # A file that drifted and can't be adopted has its reason in the error.
         is_known = status.state in _NEEDS_A_PERSON and status.message
         outcome, message = "needs a person", status.message if is_known else message
@@ -316,6 +316,8 @@ def _outcome(known: SettledDocument) -> tuple[ReconcileOutcome, tuple[UUID, ...]
     if known.damage:
         return "needs a person", events, "Anchors or identity keys that the tools need are missing."
     message = ERASED_WORDS if known.adopted is not None and has_erased_words(known.adopted) else ""
+    if known.moved:
+        return "adopted", events, message
     return _outcome_of_events(known.settled, known.adopted, remade=known.rebuilt), events, message
 
 

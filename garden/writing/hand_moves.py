@@ -7,7 +7,7 @@ path's first. After a crash between the two, the first one tells where the missi
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,13 +23,15 @@ from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import FileText
 from garden.files.paths import GardenPath
 from garden.grammar.document import Document
+from garden.grammar.edits import RepairDocument
 from garden.grammar.parser import parse
 from garden.grammar.splice import Splice
 from garden.writing.adoption import ADOPTED_TYPE, DriftAdopter, record_adopted
 from garden.writing.departures import change_to, departure_of
+from garden.writing.documents import GardenDocument, identity_by_path
 from garden.writing.lost_lines import format_lost_lines
 from garden.writing.plan_refusals import RULE_OF_PLACE
-from garden.writing.planner import MOVE_OP
+from garden.writing.planner import MOVE_OP, Intent
 from garden.writing.settlement import SagaSettler
 
 RECONCILER = "reconciler"
@@ -62,10 +64,12 @@ class HandMoves:
     adopter: DriftAdopter
 
     def find(self, stream: LockedStream, path: GardenPath) -> HandMove | None:
-        """The move by hand that a document has a part in, if it is clear and something of it is left to do."""
+        """The move by hand that a document is part of, if it is clear and not yet recorded as a whole."""
         there = self.adopter.files.exists(path)
         if there == stream.head.has_file:
-            return HandMove(None, path) if there and self._has_old_id(stream, path) else None
+            last = stream.last_change
+            was_moved = there and last is not None and (last.type, last.op) == (ADOPTED_TYPE, MOVE_OP)
+            return HandMove(None, path) if was_moved and self.new_identity(path) else None
         return next((move for move in clear_moves(self.candidates(path.user_id)) if path in move), None)
 
     def adopt(self, store: EventStore, old: GardenPath, new: GardenPath) -> Event:
@@ -89,6 +93,25 @@ class HandMoves:
         reach(Failpoint.SEALED)
         return departure
 
+    def new_identity(self, path: GardenPath) -> Intent | None:
+        """The edit that gives a document the id of its place, if it has another one."""
+        current = self.adopter.documents.parse_file(path, self.adopter.files.read(path))
+        if not current.report.has(RULE_OF_PLACE):
+            return None
+        identity = identity_by_path(path)
+
+        def repair(version: int, found: GardenDocument | None) -> RepairDocument:
+            return RepairDocument(version, found.text if found else "", identity)
+
+        return Intent(
+            path=path,
+            edit=repair(0, current),
+            tool="garden",
+            op="repair",
+            rationale="The document was moved by hand, and gets the id of its new place.",
+            under_lock=repair,
+        )
+
     def candidates(self, user_id: str) -> Candidates:
         """Find the files that a user's missing documents may be."""
         with self.adopter.reader.snapshot(user_id) as snapshot:
@@ -107,6 +130,11 @@ class HandMoves:
         missing = [each for each in missing if each.path not in begun]
         fresh = [path for text, path in there.items() if _has_no_file(text, heads)]
         found = [(each.path, path) for path in fresh for each in self._documents_in(path, missing)]
+        # A copy that was adopted as a document of its own makes it unclear which of the two was moved.
+        twins = {
+            row["raw_hash"]: there[path] for path, row in quiet.items() if row["has_file"] and path in there
+        }
+        found += [(each.path, twins[each.raw_hash]) for each in missing if each.raw_hash in twins]
         return begun | {old: frozenset(new for each, new in found if each == old) for old, _ in found}
 
     def _missing(self, row: Row) -> _Missing | None:
@@ -119,16 +147,17 @@ class HandMoves:
         text = reader.text_at(path.user_id, path.text, row["version"])
         return _Missing(path, row["raw_hash"], parse(text))
 
-    def _begun(self, user_id: str, gone: list[Row]) -> dict[GardenPath, frozenset[GardenPath]]:
+    def _begun(self, user_id: str, gone: Sequence[Row]) -> dict[GardenPath, frozenset[GardenPath]]:
         """The moves of which only the first event was recorded."""
         query = Query(type=ADOPTED_TYPE, op=MOVE_OP, limit=_RECENT_MOVES)
         versions = {row["path"]: row["version"] for row in gone}
         begun = {}
         for event in self.adopter.reader.query(user_id, query).events:
             move = event.statement.edit
-            if isinstance(move, MovePayload) and move.from_path and event.statement.path:
-                if versions.get(move.from_path) == move.from_version:
-                    begun[GardenPath(move.from_path)] = frozenset({GardenPath(event.statement.path)})
+            if not isinstance(move, MovePayload) or move.from_path is None or event.statement.path is None:
+                continue
+            if versions.get(move.from_path) == move.from_version:
+                begun[GardenPath(move.from_path)] = frozenset({GardenPath(event.statement.path)})
         return begun
 
     def _documents_in(self, path: GardenPath, missing: list[_Missing]) -> list[_Missing]:
@@ -143,14 +172,6 @@ class HandMoves:
             if fits := [each for each in of_kind if is_same(each, file, found)]:
                 return fits
         return []
-
-    def _has_old_id(self, stream: LockedStream, path: GardenPath) -> bool:
-        """Whether a document that a person moved here still has the id of its old place."""
-        last = stream.last_change
-        if last is None or (last.type, last.op) != (ADOPTED_TYPE, MOVE_OP):
-            return False
-        file = self.adopter.files.read(path)
-        return self.adopter.documents.parse_file(path, file).report.has(RULE_OF_PLACE)
 
     def _checked_text(self, source: LockedStream, old: GardenPath) -> str:
         self.adopter.check_head(source)

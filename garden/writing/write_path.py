@@ -39,18 +39,17 @@ from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
 from garden.files.prepared_file import PreparedFile
-from garden.grammar.edits import RepairDocument
 from garden.grammar.errors import GardenError
 from garden.home.disk_space import DiskSpace
 from garden.writing.adoption import DriftAdopter
-from garden.writing.documents import Documents, GardenDocument, identity_by_path
+from garden.writing.documents import Documents, GardenDocument
 from garden.writing.erased_text import ERASED_WORDS, ErasedText, has_erased_words
 from garden.writing.hand_moves import RECONCILER, HandMove, HandMoves
 from garden.writing.indexing import Indexing
 from garden.writing.lost_copies import LostCopies
 from garden.writing.lost_writes import LostWrites
 from garden.writing.outcomes import WriteOutcome, stored_response
-from garden.writing.plan_refusals import RULE_OF_PLACE, DocumentDamagedError
+from garden.writing.plan_refusals import DocumentDamagedError
 from garden.writing.planner import Intent, Plan, Planner
 from garden.writing.replays import Replays
 from garden.writing.settlement import SagaSettler
@@ -277,27 +276,14 @@ class WritePath:
             except GardenError as error:
                 return SettledDocument(settled, None, stream.damage, error=error)
         moved = self._adopt_move(move)
-        return replace(self.settle_and_adopt(caller, path), adopted=moved, moved=True)
+        return replace(self.settle_and_adopt(caller, path), settled=settled, adopted=moved, moved=True)
 
     def _adopt_move(self, move: HandMove) -> Event | None:
-        """Record a move by hand, without a lock, and give the document the id of its new place."""
+        """Record a move by hand, under locks of its own, and give the document the id of its new place."""
         moved = self.hand_moves.adopt(self.store, move.old, move.new) if move.old else None
-        path, identity = move.new, identity_by_path(move.new)
-
-        def with_new_id(version: int, found: GardenDocument | None) -> RepairDocument:
-            return RepairDocument(version, found.text if found else "", identity)
-
-        intent = Intent(
-            path=path,
-            edit=RepairDocument(0, "", identity),
-            tool="garden",
-            op="repair",
-            rationale="The document has the id of its new place.",
-            under_lock=with_new_id,
-        )
-        current = self.documents.parse_file(path, self.files.read(path))
-        if current.report.has(RULE_OF_PLACE):
-            caller = Caller(path.user_id, RECONCILER, "maintainer")
+        intent = self.hand_moves.new_identity(move.new)
+        if intent is not None:
+            caller = Caller(move.new.user_id, RECONCILER, "maintainer")
             self.write(caller, intent, None, lambda plan: {"newHash": plan.after.document.hash})
         return moved
 

@@ -22,15 +22,16 @@ _PLURALS = {"needs a person": "need a person"}
 def status(context: typer.Context, user: OneUser = None, as_json: AsJson = False) -> None:
     """Show the state of every document; change nothing.
 
-    In step: the file is what its last event says. New, drifted: it was edited outside the tools; the next
-    edit adopts that. Open: a change was interrupted. Quarantined: an interrupted change could not be settled
-    in many attempts; `garden reconcile --quarantined` tries once more. Damaged: no tool can edit it; run
-    `garden repair`, or fix it by hand. Missing, unreadable: the file is gone, is not text, or its folder
-    can't be listed. Copy lost: the history lacks the version before. Other files beside the documents are
-    counted, and documents with a second name elsewhere, as in a backup of hard links. What was made again in
-    the last week, because the disk had set it back, is listed. Exit code 0 if all are in step, else 1;
-    `garden reconcile` does what needs no person. Documents that recall lacks, and passages without a vector,
-    are counted; the service makes both.
+    In step: the file is what its last event says. New, drifted, moved: it was edited or moved outside the
+    tools; the next edit adopts that. Open: a change was interrupted. Quarantined: an interrupted change could
+    not be settled in many attempts; `garden reconcile --quarantined` tries once more. Damaged: no tool can
+    edit it; run `garden repair`, or fix it by hand. Missing, unreadable: the file is gone, is no text, or its
+    folder can't be listed. Copy lost: the history lacks the version before. Exit code 0 if all are in step,
+    else 1; `garden reconcile` does what needs no person.
+
+    Counted are other files beside the documents, documents with a second name elsewhere, as in a backup of
+    hard links, documents that recall lacks, and passages without a vector. What the service made again in the
+    last week, because the disk had set it back, is listed.
 
     Examples:
     garden status
@@ -71,7 +72,7 @@ def _show_status(found: "Sequence[DocumentStatus]", recall: "Sequence[Backlog]")
 
     from garden.surfaces.cli.render import COLOURS, say, show_table
 
-    colours = {"in step": "ok", "new": "warning", "drifted": "warning", "open": "warning"}
+    colours = {"in step": "ok", "new": "warning", "moved": "warning", "drifted": "warning", "open": "warning"}
     rows = [
         (
             each.user_id,
