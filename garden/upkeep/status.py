@@ -27,6 +27,7 @@ from garden.writing.adoption import find_damage
 from garden.writing.erased_text import OLD_COPY
 from garden.writing.hand_moves import Candidates, clear_moves
 from garden.writing.lost_copies import copy_left_by
+from garden.writing.lost_lines import format_lost_lines
 from garden.writing.services import Services
 
 _TRIES = 5
@@ -277,7 +278,9 @@ def _state(
     if services.write_path.erased_text.words.is_old_copy(path.user_id, file.hash):
         return State.DRIFTED, OLD_COPY
     if head["version"]:
-        return State.DRIFTED, "It was edited outside the tools; the next edit adopts that."
+        removed = format_lost_lines(old or "", file.text, services.write_path.adopter.recent_events(path))
+        back = f"{removed} 'garden restore {path} --version {head['version']}' undoes it." if removed else ""
+        return State.DRIFTED, f"It was edited outside the tools; the next edit adopts that.{back}"
     return State.NEW, "It was created outside the tools; the next edit adopts it."
 
 

@@ -47,6 +47,7 @@ from garden.writing.erased_text import ERASED_WORDS, ErasedText, has_erased_word
 from garden.writing.hand_moves import RECONCILER, HandMove, HandMoves
 from garden.writing.indexing import Indexing
 from garden.writing.lost_copies import LostCopies
+from garden.writing.lost_lines import way_back
 from garden.writing.lost_writes import LostWrites
 from garden.writing.outcomes import WriteOutcome, stored_response
 from garden.writing.plan_refusals import DocumentDamagedError
@@ -412,7 +413,7 @@ def _outcome(plan: Plan, result: Any, adopted: Event | None) -> WriteOutcome:
     warnings = list(plan.warnings)
     also: dict[str, Any] = {"documentHash": plan.after.document.hash}
     if adopted is not None:
-        warnings.insert(0, _ADOPTED)
+        warnings.insert(0, f"{_ADOPTED} {way_back(adopted)}".rstrip())
         if has_erased_words(adopted):
             warnings.insert(1, ERASED_WORDS)
         also["adoptedEventId"] = str(adopted.event_id)
