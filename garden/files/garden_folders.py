@@ -139,7 +139,7 @@ class GardenFolders:
         return 0
 
     def count_linked(self, folder: GardenPath) -> int:
-        """Count the documents in a folder and below that have a second name this service did not give them.
+        """Count the documents in a folder and below that have a second name, not given by this service.
 
         A folder that can't be listed counts as empty.
         """
