@@ -11,7 +11,7 @@ class EditPayload:
     """An edit as it was asked for, and the planned answer.
 
     `sealed` is where the text under the line hash begins and ends, in characters; None if that is the whole
-    document. A recovery takes its text from version `from_version`. `written_us` is when the text was
+    document. A recovery takes its text from version `from_version`. `file_time` is when the text was
     written, by the clock of the file system.
     """
 
@@ -21,7 +21,7 @@ class EditPayload:
     sealed: tuple[int, int] | None = None
     from_version: int | None = None
     file_was_missing: bool | None = None
-    written_us: int | None = None
+    file_time: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +42,12 @@ class MovePayload:
 class AdoptedPayload:
     """An outside edit; `failed_event` is the event of the writer that woke up too late.
 
-    `written_us` is when the file was last touched, by the clock of the file system.
+    `file_time` is when the file was last touched, by the clock of the file system.
     """
 
     kind: ClassVar[str] = "adopted"
     failed_event: str | None = None
-    written_us: int | None = None
+    file_time: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
 from stat import S_ISREG
@@ -31,6 +31,7 @@ from garden.files.plain_files import (
     status_in,
     stray_pattern,
     sync,
+    time_of,
 )
 
 OnUnlisted = Callable[[GardenPath, FileError], None]
@@ -178,7 +179,7 @@ class GardenFolders:
                 is_moved = status.st_ctime_ns > status.st_mtime_ns
                 if is_moved or not _was_file_replaced(folder, status.st_ctime_ns):
                     newest_ns = max(newest_ns, status.st_ctime_ns)
-        return datetime.fromtimestamp(newest_ns / 1e9, UTC)
+        return time_of(newest_ns)
 
     def is_same_file(self, path: GardenPath, other: GardenPath) -> bool:
         """Whether two paths, of documents or copies, lead to one file."""

@@ -20,6 +20,7 @@ from garden.files.plain_files import (
     remove_in,
     stray_pattern,
     sync,
+    time_of,
 )
 
 
@@ -55,9 +56,9 @@ class PreparedFile:
                 raise error
 
     @property
-    def written_us(self) -> int:
-        """When the content was written, in microseconds of the file system's clock."""
-        return self.fresh.status.st_mtime_ns // 1000
+    def file_time(self) -> str:
+        """When the content was written, by the clock of the file system."""
+        return time_of(self.fresh.status.st_mtime_ns).isoformat()
 
     def sync_content(self) -> None:
         """Bring the content to the disk, before it takes its place."""

@@ -62,7 +62,7 @@ class DriftAdopter:
         version = stream.head.version + 1
         passages = self.indexing.encoded_changes(path, before, document.document, version, name.at)
         rationale = _rationale(old, failed) + format_lost_lines(old or "", file.text, recent)
-        edit = AdoptedPayload(failed_event=failed, written_us=file.stamp.touched_ns // 1000)
+        edit = AdoptedPayload(failed_event=failed, file_time=file.touched_at.isoformat())
         return record_adopted(stream, path, change, name, passages, rationale, edit, lint, sections)
 
     def find_departure(self, stream: LockedStream, path: GardenPath) -> Event | None:

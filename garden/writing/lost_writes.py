@@ -11,7 +11,7 @@ matter.
 
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -127,8 +127,8 @@ class LostWrites:
 def _time_of_write(event: Event) -> _TimeOfWrite | None:
     """When an event's text was written; None for a move, and for an event of an earlier release."""
     edit = event.statement.edit
-    if not isinstance(edit, EditPayload | AdoptedPayload) or edit.written_us is None:
+    if not isinstance(edit, EditPayload | AdoptedPayload) or edit.file_time is None:
         return None
-    start = datetime.fromtimestamp(edit.written_us / 1e6, UTC)
+    start = datetime.fromisoformat(edit.file_time)
     took = (event.committed_at or event.created_at) - event.created_at
     return _TimeOfWrite(start, start + took + _CLOCK_STEP)

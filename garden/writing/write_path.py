@@ -216,7 +216,7 @@ class WritePath:
                 return self.indexing.encoded_changes(path, before, plan.after.document, version, name.at)
 
             content, names = SideWork(sync_and_index), SideWork(prepared.sync_names)
-            statement, change = plan.statement(response, prepared.written_us), plan.change()
+            statement, change = plan.statement(response, prepared.file_time), plan.change()
             event = stream.begin(statement, change, name, meanwhile=content)
             with record_failure(stream, event):
                 reach(Failpoint.BEGUN)

@@ -4,7 +4,7 @@ No program can give a file an older change time. So the events record later time
 """
 
 from dataclasses import fields
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from garden.application import Garden
@@ -15,8 +15,8 @@ _AHEAD = timedelta(hours=1)
 
 class _WrittenLater(PreparedFile):
     @property
-    def written_us(self) -> int:
-        return super().written_us + _AHEAD // timedelta(microseconds=1)
+    def file_time(self) -> str:
+        return (datetime.fromisoformat(super().file_time) + _AHEAD).isoformat()
 
 
 def date_files_ahead(garden: Garden) -> None:

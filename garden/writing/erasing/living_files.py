@@ -62,7 +62,7 @@ class LivingFiles:
             stream.record(statement, change, name=name, by=stream.caller, passages=passages)
             return True
         with self.files.prepare(path, after.text.encode(), expected=current.raw_hash) as prepared:
-            statement = replace(statement, edit=_payload(erasure, prepared.written_us))
+            statement = replace(statement, edit=_payload(erasure, prepared.file_time))
             event = stream.begin(statement, change, name)
             with record_failure(stream, event):
                 reach(Failpoint.BEGUN)
@@ -111,8 +111,8 @@ def _statement(path: GardenPath, erasure: Erasure) -> Statement:
     )
 
 
-def _payload(erasure: Erasure, written_us: int | None = None) -> EditPayload:
-    return EditPayload(asked={"erasureId": str(erasure.erasure_id)}, written_us=written_us)
+def _payload(erasure: Erasure, file_time: str | None = None) -> EditPayload:
+    return EditPayload(asked={"erasureId": str(erasure.erasure_id)}, file_time=file_time)
 
 
 def _damage(stream: LockedStream, current: GardenDocument | None) -> dict[str, Any] | None:
