@@ -24,9 +24,9 @@ def session(garden: Garden) -> Session:
     return ada(garden)
 
 
-def put_back(file: Path, content: bytes) -> None:
+def put_back(file: Path, content: bytes, after_ns: int = 0) -> None:
     """Touch a file now, as a person does; the clock of the file system may lag behind."""
-    since = time.time_ns()
+    since = time.time_ns() + after_ns
     while file.stat().st_ctime_ns <= since:
         file.write_bytes(content)
 
@@ -121,6 +121,17 @@ def test_a_folder_that_a_person_put_back_is_an_outside_edit(
     [done] = (each for each in adopt(garden.services, "ada") if each.path == CRITIC)
     assert done.outcome == "adopted"
     assert "private" not in file_of(garden, CRITIC).read_text()
+
+
+def test_a_file_that_was_touched_after_its_own_write_is_a_persons(garden: Garden, session: Session) -> None:
+    file = file_of(garden, CRITIC)
+    edited(session, CRITIC, "first")
+    old = file.read_bytes()
+    date_files_ahead(garden)
+    edited(session, CRITIC, "regretted")
+    put_back(file, old, after_ns=100_000_000)
+    [done] = adopt(garden.services, "ada")
+    assert done.outcome == "adopted"
 
 
 @pytest.mark.parametrize("path", [CRITIC, NOTES])
