@@ -129,13 +129,11 @@ class HandMoves:
         begun = self._begun(user_id, gone)
         missing = [each for each in missing if each.path not in begun]
         fresh = [path for text, path in there.items() if _has_no_file(text, heads)]
-        found = [(each.path, path) for path in fresh for each in self._documents_in(path, missing)]
+        found = [(each, path) for path in fresh for each in self._documents_in(path, missing)]
         # A copy that was adopted as a document of its own makes it unclear which of the two was moved.
-        twins = {
-            row["raw_hash"]: there[path] for path, row in quiet.items() if row["has_file"] and path in there
-        }
-        found += [(each.path, twins[each.raw_hash]) for each in missing if each.raw_hash in twins]
-        return begun | {old: frozenset(new for each, new in found if each == old) for old, _ in found}
+        known = {row["raw_hash"]: there[path] for path, row in quiet.items() if path in there}
+        found += [(each, known[each.raw_hash]) for each, _ in found if each.raw_hash in known]
+        return begun | {old.path: frozenset(new for each, new in found if each is old) for old, _ in found}
 
     def _missing(self, row: Row) -> _Missing | None:
         path, reader = GardenPath(row["path"]), self.adopter.reader
