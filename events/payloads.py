@@ -11,7 +11,8 @@ class EditPayload:
     """An edit as it was asked for, and the planned answer.
 
     `sealed` is where the text under the line hash begins and ends, in characters; None if that is the whole
-    document. A recovery takes its text from version `from_version`.
+    document. A recovery takes its text from version `from_version`. `file_time` is when the text was
+    written, by the clock of the file system.
     """
 
     kind: ClassVar[str] = "edit"
@@ -20,24 +21,33 @@ class EditPayload:
     sealed: tuple[int, int] | None = None
     from_version: int | None = None
     file_was_missing: bool | None = None
+    file_time: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MovePayload:
-    """The other path of a move: `to_path` in the event of the old path, `from_path` in that of the new."""
+    """The other path of a move: `to_path` in the event of the old path, `from_path` in that of the new.
+
+    `from_version` is the version that a person moved by hand.
+    """
 
     kind: ClassVar[str] = "move"
     from_path: str | None = None
     to_path: str | None = None
+    from_version: int | None = None
     answer: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdoptedPayload:
-    """An outside edit; `failed_event` is the event of the writer that woke up too late."""
+    """An outside edit; `failed_event` is the event of the writer that woke up too late.
+
+    `file_time` is when the file was last touched, by the clock of the file system.
+    """
 
     kind: ClassVar[str] = "adopted"
     failed_event: str | None = None
+    file_time: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,14 +92,6 @@ class LockedStream:
         self._keys = keys
         self._now = now
 
-    def is_dated_by_clock(self, event: Event) -> bool:
-        """Whether an event's times come from a clock that was not ahead of this one.
-
-        While the clock is behind the last time of a stream, new events only count on from there by ticks.
-        """
-        began, ended = event.created_at, event.committed_at
-        return ended is not None and ended - began != _TICK and ended <= self._now()
-
     def next_name(self) -> EventName:
         """Choose the next event's id and time, for texts that mention it."""
         at = self._moment()

@@ -26,6 +26,7 @@ from garden.writing.adoption import DriftAdopter
 from garden.writing.erased_text import ErasedText
 from garden.writing.erasing.eraser import Eraser
 from garden.writing.erasing.living_files import LivingFiles
+from garden.writing.hand_moves import HandMoves
 from garden.writing.indexing import Indexing
 from garden.writing.lost_copies import LostCopies
 from garden.writing.lost_writes import LostWrites
@@ -55,11 +56,12 @@ def writing_parts(
     guard = HeadGuard(reader, keys)
     settlement = SagaSettler(store, reader, files, indexing)
     adoption = DriftAdopter(reader, documents, files, guard, erased_text, indexing)
-    lost_writes, lost_copies = LostWrites(reader, files), LostCopies(reader, files)
+    lost_writes, lost_copies = LostWrites(store, reader, files), LostCopies(reader, files)
     replays = Replays(reader, files, settlement, lost_writes)
     parts = (
         *(files, documents, planner, settlement, adoption),
         *(lost_writes, lost_copies, replays, erased_text, disk_space, indexing),
+        HandMoves(settlement, adoption),
     )
     write_path = WritePath(store, *parts)
     erasures, tokens = Erasures(readers, keys), TokenStore(readers, keys)

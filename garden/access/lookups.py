@@ -15,6 +15,7 @@ from garden.files.paths import GardenPath, parse_path
 from garden.grammar.canonical import content_hash
 from garden.tools.documents import read_document, warnings_of_copy
 from garden.tools.request_paths import document_or_copy_path
+from garden.writing.lost_lines import way_back
 from garden.writing.services import Services
 from garden.writing.versions import EventNotFoundError, change_of, find_event, version_at
 
@@ -71,6 +72,10 @@ class Lookups:
     def diff(self, caller: Caller, event_id: str) -> str:
         """Diff of what an event changed, or intended to change; empty for an event without a change."""
         return change_of(self._services.reader, self._event(caller, event_id)).text
+
+    def way_back(self, caller: Caller, event_id: str) -> str:
+        """How to bring back what an outside edit removed of an agent; empty for any other event."""
+        return way_back(self._event(caller, event_id))
 
     def _view(self, caller: Caller, event: Event) -> EventView:
         page = self._services.reader.views(caller.user_id, Query(event_id=str(event.event_id), limit=1))

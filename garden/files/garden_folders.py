@@ -8,9 +8,10 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
+from stat import S_ISREG
 from types import TracebackType
 from typing import Self
 
@@ -30,6 +31,7 @@ from garden.files.plain_files import (
     status_in,
     stray_pattern,
     sync,
+    time_of,
 )
 
 OnUnlisted = Callable[[GardenPath, FileError], None]
@@ -40,6 +42,8 @@ _NOT_HIDDEN = re.compile("[^.].*", re.DOTALL)
 _CONFIRMED_MAX = 10_000
 # How often the names of a file are counted, while writers may move them.
 _COUNTS_MAX = 5
+# The times of one file system are this exact at least, where it keeps them in nanoseconds.
+CLOCK_STEP_NS = 20_000_000
 
 
 class GardenFolders:
@@ -48,6 +52,7 @@ class GardenFolders:
     def __init__(self, home: Path, *, step_by_step: bool = False) -> None:
         with translate_os_errors():
             self._home = os.open(home, READ_FOLDER | os.O_CLOEXEC)
+        self._owner = os.fstat(self._home).st_uid
         self._resolve = choose_resolver(self._home, step_by_step=step_by_step)
         # Folders whose names are on the disk, each with the stamp that its parent had then.
         self._confirmed: dict[str, FileStamp] = {}
@@ -134,6 +139,13 @@ class GardenFolders:
             return len(names - {path.name for path in known}) + below
         return 0
 
+    def count_linked(self, folder: GardenPath) -> int:
+        """Count the documents in a folder and below that have a second name, not given by this service.
+
+        A folder that can't be listed counts as empty.
+        """
+        return sum(map(self._has_other_name, self.documents(folder, lambda *_: None)))
+
     def ensure_folders(self, path: GardenPath) -> None:
         """Make a garden's folder and its parents, private and durable, where they are missing."""
         check_place(path, Place.FOLDER)
@@ -155,19 +167,19 @@ class GardenFolders:
             return False
         return True
 
-    def moved_at(self, path: GardenPath) -> datetime:
-        """When a folder on the way to a document was last moved or renamed, as far as its times tell.
+    def changed_at(self, path: GardenPath) -> datetime:
+        """When a folder on the way to a document last changed other than by the replacing of a file in it.
 
-        A move changes the folder's change time and not its modification time; a later change of the names in
-        the folder hides it.
+        A folder that was put back was renamed: that changes its own time, and both times of the folder above.
         """
         newest_ns = 0
-        for way in _ways_to(path.folder.text)[1:]:
-            with translate_os_errors(), self.open(way, LOOK) as folder:
+        for way in _ways_to(path.folder.text):
+            with translate_os_errors(), self.open(way, READ_FOLDER) as folder:
                 status = os.fstat(folder)
-            if status.st_ctime_ns > status.st_mtime_ns:
-                newest_ns = max(newest_ns, status.st_ctime_ns)
-        return datetime.fromtimestamp(newest_ns / 1e9, UTC)
+                is_moved = status.st_ctime_ns > status.st_mtime_ns
+                if is_moved or not _was_file_replaced(folder, status.st_ctime_ns):
+                    newest_ns = max(newest_ns, status.st_ctime_ns)
+        return time_of(newest_ns)
 
     def is_same_file(self, path: GardenPath, other: GardenPath) -> bool:
         """Whether two paths, of documents or copies, lead to one file."""
@@ -199,17 +211,32 @@ class GardenFolders:
                 self._confirm(each)
 
     def check_file(self, handle: int, path: GardenPath) -> os.stat_result:
-        """Refuse anything but a plain file, and a file with more names than this service gave it."""
+        """Refuse anything but a plain file, and a hard link to another account's file or to a key.
+
+        The owner of the home may have linked its files elsewhere, as a backup with `cp -al` does. A file is
+        replaced and never written in place, so that no edit reaches the other name.
+        """
         status = os.fstat(handle)
         check_type(status, folder=False)
-        if status.st_nlink <= 1:
+        if status.st_nlink <= 1 or (status.st_uid == self._owner and not self._is_state(status)):
             return status
         # A writer moves names while they are counted. So a count may be too low, and never too high.
         for _ in range(_COUNTS_MAX):
-            names = self._names_of(path.document, identity_of(status))
-            if os.fstat(handle).st_nlink <= max(names, 1):
+            if os.fstat(handle).st_nlink <= max(self._names_of(path.document, identity_of(status)), 1):
                 return status
-        raise ForeignFileError("the file has a second name, a hard link, in another place")
+        raise ForeignFileError("the file is a hard link to something that is no part of this garden")
+
+    def _has_other_name(self, path: GardenPath) -> bool:
+        try:
+            with translate_os_errors(), self.open(path.text, LOOK) as handle:
+                status = os.fstat(handle)
+        except FileMissingError:
+            return False
+        return status.st_nlink > 1 and status.st_nlink > self._names_of(path, identity_of(status))
+
+    def _is_state(self, status: os.stat_result) -> bool:
+        """Whether a file is one of those in which the home keeps its keys and tokens."""
+        return identity_of(status) in self._identities(".garden", _ANY_NAME)
 
     def _list(self, way: str) -> tuple[GardenPath, ...]:
         with translate_os_errors(), self.open(way, READ_FOLDER) as folder, os.scandir(folder) as entries:
@@ -238,14 +265,27 @@ class GardenFolders:
         lock, and must not take the second for a planted link.
         """
         own = re.compile(f"{re.escape(document.name)}|{stray_pattern(document.name).pattern}")
-        found = [*self._identities(document.folder, own), *self._identities(document.history, _ANY_NAME)]
+        found = [
+            *self._identities(document.folder.text, own),
+            *self._identities(document.history.text, _ANY_NAME),
+        ]
         return found.count(identity)
 
-    def _identities(self, path: GardenPath, names: re.Pattern[str]) -> Iterator[Identity]:
-        with suppress(FileNotFoundError), self.open(path.text, READ_FOLDER) as folder:
+    def _identities(self, way: str, names: re.Pattern[str]) -> Iterator[Identity]:
+        with suppress(FileNotFoundError), self.open(way, READ_FOLDER) as folder:
             for name in names_in(folder, names):
                 with suppress(FileNotFoundError):
                     yield identity_of(status_in(folder, name))
+
+
+def _was_file_replaced(folder: int, at_ns: int) -> bool:
+    """Whether a file of an open folder got its name when the folder changed."""
+    for name in names_in(folder, _NOT_HIDDEN):
+        with suppress(FileNotFoundError):
+            status = status_in(folder, name)
+            if S_ISREG(status.st_mode) and abs(status.st_ctime_ns - at_ns) <= CLOCK_STEP_NS:
+                return True
+    return False
 
 
 def _ways_to(way: str) -> list[str]:

@@ -64,9 +64,14 @@ def stamp_of(status: os.stat_result) -> FileStamp:
     return FileStamp(identity, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
+def time_of(ns: int) -> datetime:
+    """The time that a file system has in nanoseconds."""
+    return datetime.fromtimestamp(ns / 1e9, UTC)
+
+
 def touched_at(stamp: FileStamp) -> datetime:
     """When a file was last written, renamed or linked; only a wrong clock can falsify it."""
-    return datetime.fromtimestamp(max(stamp.changed_ns, stamp.written_ns) / 1e9, UTC)
+    return time_of(max(stamp.changed_ns, stamp.written_ns))
 
 
 def status_in(folder: int, name: str) -> os.stat_result:

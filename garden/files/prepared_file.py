@@ -20,6 +20,7 @@ from garden.files.plain_files import (
     remove_in,
     stray_pattern,
     sync,
+    time_of,
 )
 
 
@@ -53,6 +54,11 @@ class PreparedFile:
             self.fresh.__exit__(kind, error, trace)
             if isinstance(error, OSError):
                 raise error
+
+    @property
+    def file_time(self) -> str:
+        """When the content was written, by the clock of the file system."""
+        return time_of(self.fresh.status.st_mtime_ns).isoformat()
 
     def sync_content(self) -> None:
         """Bring the content to the disk, before it takes its place."""

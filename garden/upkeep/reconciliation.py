@@ -23,6 +23,7 @@ from garden.grammar.errors import GardenError
 from garden.upkeep.seen import Seen
 from garden.upkeep.status import DocumentStatus, State, quarantine_message, status_of_user
 from garden.writing.erased_text import ERASED_WORDS, has_erased_words
+from garden.writing.lost_lines import way_back
 from garden.writing.services import Services
 from garden.writing.write_path import SettledDocument
 
@@ -300,7 +301,7 @@ def _settle_and_adopt(services: Services, status: DocumentStatus) -> Reconciliat
     except GardenError as error:
         return _of_status(status, "refused", error.message)
     outcome, events, message = _outcome(known)
-    if outcome == "needs a person" or status.state is State.DAMAGED:
+    if outcome == "needs a person" or (status.state is State.DAMAGED and not known.moved):
         # A file that drifted and can't be adopted has its reason in the error.
         is_known = status.state in _NEEDS_A_PERSON and status.message
         outcome, message = "needs a person", status.message if is_known else message
@@ -315,8 +316,15 @@ def _outcome(known: SettledDocument) -> tuple[ReconcileOutcome, tuple[UUID, ...]
         return "needs a person", events, known.error.message
     if known.damage:
         return "needs a person", events, "Anchors or identity keys that the tools need are missing."
-    message = ERASED_WORDS if known.adopted is not None and has_erased_words(known.adopted) else ""
+    message = _message_of(known.adopted) if known.adopted else ""
+    if known.moved:
+        return "adopted", events, message
     return _outcome_of_events(known.settled, known.adopted, remade=known.rebuilt), events, message
+
+
+def _message_of(adopted: Event) -> str:
+    words = ERASED_WORDS if has_erased_words(adopted) else ""
+    return f"{words} {way_back(adopted)}".strip()
 
 
 def _outcome_of_events(settled: Event | None, adopted: Event | None, *, remade: bool) -> ReconcileOutcome:

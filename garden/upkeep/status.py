@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property, partial
 from typing import Any
 from uuid import UUID
 
@@ -24,7 +25,9 @@ from garden.grammar.errors import GardenError
 from garden.upkeep.seen import Seen
 from garden.writing.adoption import find_damage
 from garden.writing.erased_text import OLD_COPY
+from garden.writing.hand_moves import Candidates, clear_moves
 from garden.writing.lost_copies import copy_left_by
+from garden.writing.lost_lines import format_lost_lines
 from garden.writing.services import Services
 
 _TRIES = 5
@@ -49,6 +52,7 @@ class State(StrEnum):
     OPEN = "open"
     QUARANTINED = "quarantined"
     DAMAGED = "damaged"
+    MOVED = "moved"
     MISSING = "missing"
     UNREADABLE = "unreadable"
     COPY_LOST = "copy lost"
@@ -112,14 +116,42 @@ def _every_status(
     found = services.files.documents(GardenPath(f"users/{user_id}"), unlisted.__setitem__)
     there = {path.text for path in found}
     yield from (_status_of_folder(folder, error) for folder, error in unlisted.items())
+    moves = _Moves(services, user_id)
     for text in sorted(there | heads.keys()):
         path, head = GardenPath(text), heads.get(text)
         if seen is not None and head is not None and _is_in_step(services, seen, path, head):
             continue
         status = _status(services, path, head)
         if status is not None:
-            status = _with_trouble(status, troubles)
+            status = moves.explain(_with_trouble(status, troubles))
             yield _with_lint(services, status) if linted else status
+
+
+class _Moves:
+    """The moves by hand in a user's garden, looked for when a document is missing or new."""
+
+    def __init__(self, services: Services, user_id: str) -> None:
+        self._find = partial(services.write_path.hand_moves.candidates, user_id)
+
+    @cached_property
+    def _candidates(self) -> Candidates:
+        return self._find()
+
+    def explain(self, status: DocumentStatus) -> DocumentStatus:
+        """Say of a missing or new document that it was moved, or that this is not clear."""
+        if status.state not in {State.MISSING, State.NEW}:
+            return status
+        path = GardenPath(status.path)
+        for move in clear_moves(self._candidates):
+            if path in move:
+                message = f"It was moved by hand: {move.old} is now {move.new}. The next edit records that."
+                return replace(status, state=State.MOVED, message=message)
+        if not (files := sorted(each.text for each in self._candidates.get(path, ()))):
+            return status
+        message = (
+            f"{status.message} It may be one of {', '.join(files)}, but it is not clear which document is."
+        )
+        return replace(status, message=message)
 
 
 def _status_of_folder(folder: GardenPath, error: FileError) -> DocumentStatus:
@@ -246,7 +278,9 @@ def _state(
     if services.write_path.erased_text.words.is_old_copy(path.user_id, file.hash):
         return State.DRIFTED, OLD_COPY
     if head["version"]:
-        return State.DRIFTED, "It was edited outside the tools; the next edit adopts that."
+        removed = format_lost_lines(old or "", file.text, services.write_path.adopter.recent_events(path))
+        back = f"{removed} 'garden restore {path} --version {head['version']}' undoes it." if removed else ""
+        return State.DRIFTED, f"It was edited outside the tools; the next edit adopts that.{back}"
     return State.NEW, "It was created outside the tools; the next edit adopts it."
 
 

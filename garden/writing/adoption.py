@@ -4,10 +4,9 @@ The outside edit is recorded as an event before anything else, so that the versi
 removed anchors or identity, the event names them, and no tool edits the document until they are back.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from garden.events.head_guard import HeadGuard
 from garden.events.payloads import AdoptedPayload, MovePayload
@@ -27,7 +26,7 @@ from garden.writing.departures import change_to, departure_of
 from garden.writing.documents import Documents, GardenDocument, identity_by_path
 from garden.writing.erased_text import ErasedText
 from garden.writing.indexing import Indexing
-from garden.writing.lost_lines import PERSON, format_lost_lines, lost_lines
+from garden.writing.lost_lines import PERSON, format_lost_lines
 from garden.writing.planner import MOVE_OP, entity_of
 
 ADOPTED_TYPE = "external_edit"
@@ -50,30 +49,21 @@ class DriftAdopter:
         """Record the outside edit of a document, if its file differs from the head."""
         if file.hash == stream.head.file_hash:
             return None
-        self._check_head(stream)
+        self.check_head(stream)
         self.erased_text.refuse_old_copy(stream, file)
         old = self.known_text(stream, path)
         document = self.documents.parse_file(path, file)
-        recent = self.reader.query(path.user_id, Query(path=path.text, limit=_RECENT_EVENTS)).events
+        recent = self.recent_events(path)
         failed = _find_failed_event(recent, file.hash)
-        splices = splices_between(old or "", file.text)
-        stream.damage = find_damage(old, document, stream.damage)
-        lint = {
-            "counts": document.report.counts,
-            "blocked": list(document.report.blocked_reasons),
-            "damage": stream.damage,
-            **({"erased": True} if self.erased_text.is_in_edit(stream, file.text, splices) else {}),
-        }
-        change = change_to(document.document, splices)
+        lint = self.lint_of(stream, old, document, stream.damage)
+        change = change_to(document.document, splices_between(old or "", file.text))
         before, name = parse(old, document.document) if old is not None else None, stream.next_name()
         sections = changed_sections(before, document.document)
         version = stream.head.version + 1
         passages = self.indexing.encoded_changes(path, before, document.document, version, name.at)
-        rationale = _rationale(old, failed)
-        lost = lost_lines(old or "", file.text, recent)
-        if lost:
-            rationale = f"{rationale} {format_lost_lines(lost)}"
-        return _record(stream, path, change, name, passages, rationale, failed, lint, sections)
+        rationale = _rationale(old, failed) + format_lost_lines(old or "", file.text, recent)
+        edit = AdoptedPayload(failed_event=failed, file_time=file.touched_at.isoformat())
+        return record_adopted(stream, path, change, name, passages, rationale, edit, lint, sections)
 
     def find_departure(self, stream: LockedStream, path: GardenPath) -> Event | None:
         """Find the failed move that took a missing file away: its mover woke up too late."""
@@ -84,12 +74,13 @@ class DriftAdopter:
 
     def adopt_departure(self, stream: LockedStream, path: GardenPath, failed: Event) -> Event:
         """Record that a failed move took a document away."""
-        self._check_head(stream)
+        self.check_head(stream)
         text, name = self.known_text(stream, path) or "", stream.next_name()
         passages = self.indexing.encoded_changes(path, parse(text), None, stream.head.version + 1, name.at)
         stream.damage = None
-        why = _rationale(None, failed.event_id)
-        return _record(stream, path, departure_of(text), name, passages, why, failed.event_id)
+        gone = AdoptedPayload(failed_event=str(failed.event_id))
+        why = _rationale(None, gone.failed_event)
+        return record_adopted(stream, path, departure_of(text), name, passages, why, gone)
 
     def _has_taken_away(self, event: Event, raw_hash: str | None) -> bool:
         move = event.statement.edit
@@ -113,12 +104,34 @@ class DriftAdopter:
         """Find the damage in a file, and record nothing."""
         if file.hash == stream.head.file_hash:
             return stream.damage
-        self._check_head(stream)
+        self.check_head(stream)
         return find_damage(
             self.known_text(stream, path), self.documents.parse_file(path, file), stream.damage
         )
 
-    def _check_head(self, stream: LockedStream) -> None:
+    def lint_of(
+        self,
+        stream: LockedStream,
+        old: str | None,
+        document: GardenDocument,
+        known: Mapping[str, Any] | None,
+    ) -> dict[str, Any]:
+        """What lint and the erased words say of an outside edit; the stream learns of its damage."""
+        stream.damage = find_damage(old, document, known)
+        splices = splices_between(old or "", document.text)
+        return {
+            "counts": document.report.counts,
+            "blocked": list(document.report.blocked_reasons),
+            "damage": stream.damage,
+            **({"erased": True} if self.erased_text.is_in_edit(stream, document.text, splices) else {}),
+        }
+
+    def recent_events(self, path: GardenPath) -> Sequence[Event]:
+        """The newest events of a document, among which those of lost lines and late writers are found."""
+        return self.reader.query(path.user_id, Query(path=path.text, limit=_RECENT_EVENTS)).events
+
+    def check_head(self, stream: LockedStream) -> None:
+        """Refuse a head that is not as the service sealed it."""
         self.guard.check(stream.caller.user_id, stream.path, stream.found_head)
 
     def known_text(self, stream: LockedStream, path: GardenPath) -> str | None:
@@ -127,32 +140,34 @@ class DriftAdopter:
         return self.reader.text_at(path.user_id, path.text, version) if version else None
 
 
-def _find_failed_event(recent: Iterable[Event], raw_hash: str) -> UUID | None:
+def _find_failed_event(recent: Iterable[Event], raw_hash: str) -> str | None:
     """Find the failed event that was to write this; its writer woke up after it was settled."""
     failed = (event for event in recent if event.status is Status.FAILED)
-    return next((event.event_id for event in failed if event.intended_raw_hash == raw_hash), None)
+    return next((str(event.event_id) for event in failed if event.intended_raw_hash == raw_hash), None)
 
 
-def _record(
+def record_adopted(
     stream: LockedStream,
     path: GardenPath,
     change: DocumentChange,
     name: EventName,
     passages: str | None,
     rationale: str,
-    failed: UUID | None,
+    edit: AdoptedPayload | MovePayload,
     lint: Mapping[str, Any] | None = None,
     sections: tuple[str, ...] = (),
+    op: str = ADOPTED_TYPE,
 ) -> Event:
+    """Record an outside edit as a person's."""
     statement = Statement(
         type=ADOPTED_TYPE,
-        op=ADOPTED_TYPE,
+        op=op,
         tool="garden",
         path=path.text,
         entity=entity_of(path),
         sections=sections,
         rationale=rationale,
-        edit=AdoptedPayload(failed_event=str(failed) if failed else None),
+        edit=edit,
         lint=lint,
     )
     person = Caller(path.user_id, EXTERNAL, role=PERSON)
@@ -200,7 +215,7 @@ def _plain(value: object) -> object:
     return str(value).encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
 
 
-def _rationale(old: str | None, failed: UUID | None) -> str:
+def _rationale(old: str | None, failed: str | None) -> str:
     if failed:
         return "A write that had been given up reached the file after all."
     if old is None:

@@ -9,6 +9,8 @@ from garden.grammar.refusals import PatchConflictError
 from garden.grammar.splice import apply_splices, reverse_splices
 
 PERSON = "person"
+_REMOVED = "This save removed"
+_ID_CHARACTERS = 12
 
 
 def lost_lines(before: str, after: str, newest_first: Iterable[Event]) -> Counter[str]:
@@ -34,12 +36,26 @@ def lost_lines(before: str, after: str, newest_first: Iterable[Event]) -> Counte
     return +by_actor
 
 
-def format_lost_lines(by_actor: Counter[str]) -> str:
-    """Say how many lines of each actor an outside edit removed."""
+def format_lost_lines(before: str, after: str, newest_first: Iterable[Event]) -> str:
+    """A sentence on how many lines of each actor an outside edit removed, after a space; or nothing."""
+    by_actor = lost_lines(before, after, newest_first)
+    if not by_actor:
+        return ""
     counts = (
         f"{count} {'line' if count == 1 else 'lines'} by {actor}" for actor, count in by_actor.most_common()
     )
-    return f"This save removed {' and '.join(counts)}."
+    return f" {_REMOVED} {' and '.join(counts)}."
+
+
+def way_back(adopted: Event) -> str:
+    """Say what an outside edit removed of an agent, and how it comes back; empty if it removed nothing."""
+    _, found, rest = (adopted.statement.rationale or "").partition(_REMOVED)
+    version = (adopted.document_version or 1) - 1
+    if not found or not version:
+        return ""
+    undo = f"'garden undo {str(adopted.event_id)[-_ID_CHARACTERS:]}' puts that back"
+    restore = f"'garden restore {adopted.statement.path} --version {version}'"
+    return f"{found}{rest} {undo}, {restore} the whole version before."
 
 
 def _lines(text: str) -> Counter[str]:

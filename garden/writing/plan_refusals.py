@@ -12,8 +12,8 @@ from garden.lint.finding import Finding, Severity
 from garden.writing.documents import GardenDocument
 
 _HASH = re.compile("sha256:[0-9a-f]{64}")
-_RULE_OF_PLACE = "MG203"
-_IDENTITY_RULES = frozenset({"MG201", "MG202", _RULE_OF_PLACE})
+RULE_OF_PLACE = "MG203"
+_IDENTITY_RULES = frozenset({"MG201", "MG202", RULE_OF_PLACE})
 _TEXT_RULES = frozenset({"MG704"})
 
 
@@ -89,7 +89,7 @@ def refuse_broken(
     """Refuse a document without its anchors or identity; a move may correct a wrong place."""
     refuse_malformed(before.document)
     findings = before.report.of(Severity.BLOCK)
-    found = [str(finding) for finding in findings if not (but_for_place and finding.rule == _RULE_OF_PLACE)]
+    found = [str(finding) for finding in findings if not (but_for_place and finding.rule == RULE_OF_PLACE)]
     reasons = [*_damage_reasons(damage), *found]
     if reasons:
         raise DocumentDamagedError(

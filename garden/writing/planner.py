@@ -150,7 +150,7 @@ class Plan:
         changed = changed_sections(self.before.document if self.before else None, self.after.document)
         return tuple(name for name in changed if log is None or name != log.name)
 
-    def statement(self, answer: Mapping[str, Any]) -> Statement:
+    def statement(self, answer: Mapping[str, Any], file_time: str | None = None) -> Statement:
         """The statement of the event, with the answer for the caller."""
         intent, section = self.intent, self.applied.section_after
         exceeded = [finding.key for finding in self.comparison.exceeded]
@@ -171,6 +171,7 @@ class Plan:
                 sealed=(section.span.start, section.span.end) if section else None,
                 from_version=intent.edit.version if isinstance(intent.edit, RecoveryEdit) else None,
                 file_was_missing=self.missing or None,
+                file_time=file_time,
             ),
             lint={
                 "counts": self.after.report.counts,

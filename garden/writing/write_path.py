@@ -44,8 +44,10 @@ from garden.home.disk_space import DiskSpace
 from garden.writing.adoption import DriftAdopter
 from garden.writing.documents import Documents, GardenDocument
 from garden.writing.erased_text import ERASED_WORDS, ErasedText, has_erased_words
+from garden.writing.hand_moves import RECONCILER, HandMove, HandMoves
 from garden.writing.indexing import Indexing
 from garden.writing.lost_copies import LostCopies
+from garden.writing.lost_lines import way_back
 from garden.writing.lost_writes import LostWrites
 from garden.writing.outcomes import WriteOutcome, stored_response
 from garden.writing.plan_refusals import DocumentDamagedError
@@ -87,13 +89,14 @@ class SettledDocument:
     """The events that settled a document and adopted its drift, and the damage that the file has.
 
     `error` says why the file itself could not be read; an interrupted change was settled before. `rebuilt`
-    says that the disk had lost the newest version or its copy.
+    says that the disk had lost the newest version or its copy, `moved` that the document was moved by hand.
     """
 
     settled: Event | None
     adopted: Event | None
     damage: Mapping[str, Any] | None
     rebuilt: bool = False
+    moved: bool = False
     error: GardenError | None = None
 
 
@@ -121,6 +124,7 @@ class WritePath:
     erased_text: ErasedText
     disk_space: DiskSpace
     indexing: Indexing
+    hand_moves: HandMoves
 
     def write(
         self, caller: Caller, intent: Intent, request: RequestIdentity | None, build_result: BuildResult
@@ -136,9 +140,13 @@ class WritePath:
             replay = self.replays.of_edit(stream, path, records=True)
             if replay is not None:
                 return replay
-            opened = self.open_and_adopt(stream, path, recreates=intent.recreates)
-            intent = intent.at_version(stream.head.version, opened.current)
-            return self._write(stream, intent, opened, build_result)
+            move = None if intent.recovers else self.hand_moves.find(stream, path)
+            if move is None:
+                opened = self.open_and_adopt(stream, path, recreates=intent.recreates)
+                intent = intent.at_version(stream.head.version, opened.current)
+                return self._write(stream, intent, opened, build_result)
+        self._adopt_move(move)
+        return self.write(caller, intent, request, build_result)
 
     def _try(
         self, caller: Caller, intent: Intent, request: RequestIdentity | None, build_result: BuildResult
@@ -208,7 +216,7 @@ class WritePath:
                 return self.indexing.encoded_changes(path, before, plan.after.document, version, name.at)
 
             content, names = SideWork(sync_and_index), SideWork(prepared.sync_names)
-            statement, change = plan.statement(response), plan.change()
+            statement, change = plan.statement(response, prepared.file_time), plan.change()
             event = stream.begin(statement, change, name, meanwhile=content)
             with record_failure(stream, event):
                 reach(Failpoint.BEGUN)
@@ -262,10 +270,23 @@ class WritePath:
             reach(Failpoint.LOCKED)
             settled = self.settler.settle(stream, path)
             try:
-                opened = self.open_and_adopt(stream, path)
+                move = self.hand_moves.find(stream, path)
+                if move is None:
+                    opened = self.open_and_adopt(stream, path)
+                    return SettledDocument(settled, opened.adopted, stream.damage, rebuilt=opened.rebuilt)
             except GardenError as error:
                 return SettledDocument(settled, None, stream.damage, error=error)
-            return SettledDocument(settled, opened.adopted, stream.damage, rebuilt=opened.rebuilt)
+        moved = self._adopt_move(move)
+        return replace(self.settle_and_adopt(caller, path), settled=settled, adopted=moved, moved=True)
+
+    def _adopt_move(self, move: HandMove) -> Event | None:
+        """Record a move by hand, under locks of its own, and give the document the id of its new place."""
+        moved = self.hand_moves.adopt(self.store, move.old, move.new) if move.old else None
+        intent = self.hand_moves.new_identity(move.new)
+        if intent is not None:
+            caller = Caller(move.new.user_id, RECONCILER, "maintainer")
+            self.write(caller, intent, None, lambda plan: {"newHash": plan.after.document.hash})
+        return moved
 
     def clear_strays(self, caller: Caller, path: GardenPath) -> int:
         """Remove the strays of a document, under its lock, so that no living writer loses one."""
@@ -392,7 +413,7 @@ def _outcome(plan: Plan, result: Any, adopted: Event | None) -> WriteOutcome:
     warnings = list(plan.warnings)
     also: dict[str, Any] = {"documentHash": plan.after.document.hash}
     if adopted is not None:
-        warnings.insert(0, _ADOPTED)
+        warnings.insert(0, f"{_ADOPTED} {way_back(adopted)}".rstrip())
         if has_erased_words(adopted):
             warnings.insert(1, ERASED_WORDS)
         also["adoptedEventId"] = str(adopted.event_id)

@@ -176,7 +176,7 @@ def undone_by_hand_and_made_again(garden: Garden, ledger: Ledger) -> None:
 
 def names_another_failed_change(garden: Garden, ledger: Ledger) -> None:
     """A loss attributed to a failed change that was to write something else."""
-    with mock.patch.object(adoption, "_find_failed_event", return_value=UUID(int=7)):
+    with mock.patch.object(adoption, "_find_failed_event", return_value=str(UUID(int=7))):
         vanished_without_an_edit(garden, ledger)
 
 

@@ -137,11 +137,18 @@ def test_a_link_in_place_of_a_copy_is_refused(files: GardenFiles, home: Home, ou
     assert files.read(PROFILE).text == "old\n"
 
 
+@pytest.fixture
+def others_files(files: GardenFiles) -> GardenFiles:
+    """A home whose owner is another account than that of the files in this test."""
+    files._owner += 1
+    return files
+
+
 @pytest.mark.parametrize("path", [PROFILE, COPY], ids=["document", "copy"])
-def test_a_hard_link_to_something_outside_is_neither_read_nor_written(
-    files: GardenFiles, home: Home, outside: Path, path: GardenPath
+def test_a_hard_link_to_a_file_of_another_account_is_neither_read_nor_written(
+    others_files: GardenFiles, home: Home, outside: Path, path: GardenPath
 ) -> None:
-    planted = home.path / str(path)
+    files, planted = others_files, home.path / str(path)
     planted.unlink()
     planted.hardlink_to(outside / str(NOTES))
     before = snapshot(outside)
@@ -160,20 +167,19 @@ def test_a_hard_link_to_something_outside_is_neither_read_nor_written(
     assert snapshot(outside) == before
 
 
-def test_a_hard_link_to_another_garden_or_to_the_keys_is_refused(files: GardenFiles, home: Home) -> None:
-    place(home, OTHERS)
-    for target in (home.path / str(OTHERS), home.keys_file):
-        planted = home.path / str(NOTES)
-        planted.parent.mkdir(exist_ok=True)
-        planted.unlink(missing_ok=True)
-        planted.hardlink_to(target)
-        with pytest.raises(ForeignFileError):
-            files.read(NOTES)
+def test_a_hard_link_to_the_keys_is_refused(files: GardenFiles, home: Home) -> None:
+    planted = home.path / str(NOTES)
+    planted.parent.mkdir()
+    planted.hardlink_to(home.keys_file)
+    with pytest.raises(ForeignFileError):
+        files.read(NOTES)
 
 
-def test_a_planted_hard_link_is_found_beside_our_own(files: GardenFiles, home: Home, outside: Path) -> None:
+def test_a_planted_hard_link_is_found_beside_our_own(
+    others_files: GardenFiles, home: Home, outside: Path
+) -> None:
     """After a crash a document and its copy are one file; a third name is an attack."""
-    copy = home.path / str(LATER_COPY)
+    files, copy = others_files, home.path / str(LATER_COPY)
     copy.hardlink_to(home.path / str(PROFILE))
     assert files.read(PROFILE).text == "old\n"
     (outside / "third").hardlink_to(copy)

@@ -25,6 +25,30 @@ from tests.files.test_garden_files import (
     names_listed,
     place,
 )
+from tests.support.waiting import until
+
+
+def test_putting_a_folder_back_changes_it_and_replacing_a_file_does_not(
+    files: GardenFiles, home: Home
+) -> None:
+    place(home, PROFILE)
+    folder = home.path / str(PROFILE.folder)
+    began, since = files.changed_at(PROFILE), folder.stat().st_ctime_ns
+
+    def renamed_later() -> bool:
+        folder.rename(f"{folder}-away").rename(folder)
+        return folder.stat().st_ctime_ns > since
+
+    until(
+        lambda: files.replace(PROFILE, b"x\n", expected=files.read(PROFILE).hash) and _is_past(folder, since)
+    )
+    assert files.changed_at(PROFILE) == began
+    until(renamed_later)
+    assert files.changed_at(PROFILE) > began
+
+
+def _is_past(folder: Path, since_ns: int) -> bool:
+    return folder.stat().st_ctime_ns > since_ns
 
 
 def test_folders_are_made_private_and_only_once(files: GardenFiles, home: Home) -> None:

@@ -12,7 +12,8 @@ from garden.application import Garden
 from garden.files.failpoints import Failpoint, watch_failpoints
 from garden.session import Session
 from garden.upkeep.reconciliation import adopt
-from tests.support.gardens import CRITIC, NOTES, events_of, file_of, ok, plant
+from tests.support.disk_clock import date_files_ahead
+from tests.support.gardens import CRITIC, NOTES, events_of, file_of, ok, plant, rows
 from tests.support.planted import ada
 from tests.support.promises import broken_promises
 
@@ -23,9 +24,9 @@ def session(garden: Garden) -> Session:
     return ada(garden)
 
 
-def put_back(file: Path, content: bytes) -> None:
+def put_back(file: Path, content: bytes, after_ns: int = 0) -> None:
     """Touch a file now, as a person does; the clock of the file system may lag behind."""
-    since = time.time_ns()
+    since = time.time_ns() + after_ns
     while file.stat().st_ctime_ns <= since:
         file.write_bytes(content)
 
@@ -37,13 +38,12 @@ def edited(session: Session, path: str, *texts: str) -> None:
 
 
 @pytest.fixture
-def _commits_lie_ahead(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set a file back as a disk does: its times are those before the commit."""
-    for account in (garden.services.store, garden.services.recovery_path.store):
-        monkeypatch.setattr(account, "_now", lambda: datetime.now(UTC) + timedelta(hours=1))
+def disk_loses_writes(garden: Garden) -> None:
+    """Files that are put back look older than the writes that they lack, as a disk leaves them."""
+    date_files_ahead(garden)
 
 
-@pytest.mark.usefixtures("_commits_lie_ahead")
+@pytest.mark.usefixtures("disk_loses_writes")
 @pytest.mark.parametrize("versions_lost", [1, 3])
 def test_a_file_that_lost_confirmed_versions_is_rebuilt(
     garden: Garden, session: Session, versions_lost: int
@@ -61,7 +61,7 @@ def test_a_file_that_lost_confirmed_versions_is_rebuilt(
     assert broken_promises(garden, spare_copies=True) == []
 
 
-@pytest.mark.usefixtures("_commits_lie_ahead")
+@pytest.mark.usefixtures("disk_loses_writes")
 def test_the_next_write_rebuilds_it_too(garden: Garden, session: Session) -> None:
     file = file_of(garden, CRITIC)
     old = file.read_bytes()
@@ -121,6 +121,17 @@ def test_a_folder_that_a_person_put_back_is_an_outside_edit(
     [done] = (each for each in adopt(garden.services, "ada") if each.path == CRITIC)
     assert done.outcome == "adopted"
     assert "private" not in file_of(garden, CRITIC).read_text()
+
+
+def test_a_file_that_was_touched_after_its_own_write_is_a_persons(garden: Garden, session: Session) -> None:
+    file = file_of(garden, CRITIC)
+    edited(session, CRITIC, "first")
+    old = file.read_bytes()
+    date_files_ahead(garden)
+    edited(session, CRITIC, "regretted")
+    put_back(file, old, after_ns=100_000_000)
+    [done] = adopt(garden.services, "ada")
+    assert done.outcome == "adopted"
 
 
 @pytest.mark.parametrize("path", [CRITIC, NOTES])
@@ -187,7 +198,7 @@ def test_a_persons_undo_stays_where_a_clock_was_ahead(
     assert "private" not in file.read_text()
 
 
-@pytest.mark.usefixtures("_commits_lie_ahead")
+@pytest.mark.usefixtures("disk_loses_writes")
 def test_bytes_that_were_never_a_version_are_kept(garden: Garden, session: Session) -> None:
     file = file_of(garden, CRITIC)
     edited(session, CRITIC, "first")
@@ -198,7 +209,7 @@ def test_bytes_that_were_never_a_version_are_kept(garden: Garden, session: Sessi
     assert "by hand" in file.read_text()
 
 
-@pytest.mark.usefixtures("_commits_lie_ahead")
+@pytest.mark.usefixtures("disk_loses_writes")
 def test_a_document_that_a_disk_moved_back_is_not_emptied(garden: Garden) -> None:
     maintainer = garden.session("ada", role="maintainer")
     old, new = "users/ada/parts/critic/notes.md", "users/ada/parts/guard/notes.md"
@@ -208,4 +219,7 @@ def test_a_document_that_a_disk_moved_back_is_not_emptied(garden: Garden) -> Non
     file_of(garden, new).rename(file_of(garden, old))
     list(adopt(garden.services, "ada"))
     assert "a word" in file_of(garden, old).read_text()
-    assert events_of(maintainer, old)[-1] == "external_edit committed"
+    assert (rows(maintainer, path=old)[0]["op"], rows(maintainer, path=old)[0]["actor"]) == (
+        "move",
+        "external",
+    )

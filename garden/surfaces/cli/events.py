@@ -136,7 +136,7 @@ def event(
 
     garden event 0199a7c2-5d1e-7c55-b3aa-0c2d3f9a21c4 --json
     """
-    from garden.surfaces.cli.render import show_json
+    from garden.surfaces.cli.render import say, show_json
     from garden.surfaces.cli.views import show_event
 
     with open_desk(context, user) as desk:
@@ -146,3 +146,5 @@ def event(
             show_json({"ok": True, "result": row, "meta": {"warnings": []}})
         else:
             show_event(desk, row, lookups.diff(caller, row["eventId"]))
+            if back := lookups.way_back(caller, row["eventId"]):
+                say(back)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from garden.recall.backlog import Backlog
+    from garden.upkeep.made_again import MadeAgain
     from garden.upkeep.reconciliation import Reconciliation
     from garden.upkeep.status import DocumentStatus
 
@@ -21,13 +22,16 @@ _PLURALS = {"needs a person": "need a person"}
 def status(context: typer.Context, user: OneUser = None, as_json: AsJson = False) -> None:
     """Show the state of every document; change nothing.
 
-    In step: the file is what its last event says. New, drifted: it was edited outside the tools; the next
-    edit adopts that. Open: a change was interrupted. Quarantined: an interrupted change could not be settled
-    in many attempts; `garden reconcile --quarantined` tries once more. Damaged: no tool can edit it; run
-    `garden repair`, or fix it by hand. Missing, unreadable: the file is gone, is not text, or its folder
-    can't be listed. Copy lost: the history lacks the version before. Other files beside the documents are
-    counted. Exit code 0 if all are in step, else 1; `garden reconcile` does what needs no person. Documents
-    that recall lacks, and passages without a vector, are counted; the service makes both.
+    In step: the file is what its last event says. New, drifted, moved: it was edited or moved outside the
+    tools; the next edit adopts that. Open: a change was interrupted. Quarantined: an interrupted change could
+    not be settled in many attempts; `garden reconcile --quarantined` tries once more. Damaged: no tool can
+    edit it; run `garden repair`, or fix it by hand. Missing, unreadable: the file is gone, is no text, or its
+    folder can't be listed. Copy lost: the history lacks the version before. Exit code 0 if all are in step,
+    else 1; `garden reconcile` does what needs no person.
+
+    Counted are other files beside the documents, documents with a second name elsewhere, as in a backup of
+    hard links, documents that recall lacks, and passages without a vector. What the service made again in the
+    last week, because the disk had set it back, is listed.
 
     Examples:
     garden status
@@ -37,17 +41,24 @@ def status(context: typer.Context, user: OneUser = None, as_json: AsJson = False
     from garden.files.paths import GardenPath
     from garden.recall.backlog import backlog
     from garden.surfaces.cli.render import show_json, with_progress
+    from garden.upkeep.made_again import made_again
     from garden.upkeep.status import status_of_user
 
     with open_garden(context) as garden:
         users, services = select_users(garden, user), garden.services
         found = [each for name in with_progress(users, "Looking") for each in status_of_user(services, name)]
-        others = sum(services.files.count_others(GardenPath(f"users/{name}")) for name in users)
+        folders = [GardenPath(f"users/{name}") for name in users]
+        others, linked = (
+            sum(map(count, folders)) for count in (services.files.count_others, services.files.count_linked)
+        )
+        remade = [each for name in users for each in made_again(services, name)]
         recall = {name: backlog(services, name) for name in users}
     if as_json:
-        show_json({"documents": found, "counts": _counts(found), "others": others, "recall": recall})
+        also = {"others": others, "linked": linked, "madeAgain": remade, "recall": recall}
+        show_json({"documents": found, "counts": _counts(found), **also})
     else:
-        _show_status(found, others, list(recall.values()))
+        _show_status(found, list(recall.values()))
+        _show_notices(others, linked, remade)
     if not all(each.in_step for each in found):
         raise typer.Exit(1)
 
@@ -56,12 +67,12 @@ def _counts(found: "Sequence[DocumentStatus]") -> dict[str, int]:
     return dict(Counter(each.state.value for each in found))
 
 
-def _show_status(found: "Sequence[DocumentStatus]", others: int, recall: "Sequence[Backlog]") -> None:
+def _show_status(found: "Sequence[DocumentStatus]", recall: "Sequence[Backlog]") -> None:
     from rich.text import Text
 
     from garden.surfaces.cli.render import COLOURS, say, show_table
 
-    colours = {"in step": "ok", "new": "warning", "drifted": "warning", "open": "warning"}
+    colours = {"in step": "ok", "new": "warning", "moved": "warning", "drifted": "warning", "open": "warning"}
     rows = [
         (
             each.user_id,
@@ -83,9 +94,19 @@ def _show_status(found: "Sequence[DocumentStatus]", others: int, recall: "Sequen
         say(f"{_counted(len(found), 'document', 'documents')} of {users}: {counts}.")
     else:
         say("There are no documents yet.")
+
+
+def _show_notices(others: int, linked: int, remade: "Sequence[MadeAgain]") -> None:
+    from garden.surfaces.cli.render import say
+
     if others:
         counted = _counted(others, "other file or folder", "other files or folders")
         say(f"{counted} beside them, unseen by tools.")
+    if linked:
+        counted = _counted(linked, "document has", "documents have")
+        say(f"{counted} a second name elsewhere, a hard link. No edit reaches it.")
+    for each in remade:
+        say(f"{each.path}: {each.message}")
 
 
 def _recall_line(backlogs: "Sequence[Backlog]") -> str:

@@ -62,6 +62,7 @@ class LivingFiles:
             stream.record(statement, change, name=name, by=stream.caller, passages=passages)
             return True
         with self.files.prepare(path, after.text.encode(), expected=current.raw_hash) as prepared:
+            statement = replace(statement, edit=_payload(erasure, prepared.file_time))
             event = stream.begin(statement, change, name)
             with record_failure(stream, event):
                 reach(Failpoint.BEGUN)
@@ -106,8 +107,12 @@ def _statement(path: GardenPath, erasure: Erasure) -> Statement:
         path=path.text,
         entity=entity_of(path),
         rationale=erasure.reason,
-        edit=EditPayload(asked={"erasureId": str(erasure.erasure_id)}),
+        edit=_payload(erasure),
     )
+
+
+def _payload(erasure: Erasure, file_time: str | None = None) -> EditPayload:
+    return EditPayload(asked={"erasureId": str(erasure.erasure_id)}, file_time=file_time)
 
 
 def _damage(stream: LockedStream, current: GardenDocument | None) -> dict[str, Any] | None:

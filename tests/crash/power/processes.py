@@ -18,6 +18,7 @@ from garden.application import Garden, open_garden
 from garden.upkeep.reconciliation import reconcile
 from tests.crash.power.effects import Effect
 from tests.crash.power.recording import Recorder
+from tests.support.disk_clock import date_files_ahead
 from tests.support.everything import import_all_for_calls
 
 REPOSITORY = Path(__file__).parents[3]
@@ -142,10 +143,11 @@ def work(home: str, job: Job, out: int) -> None:
 
 
 def date_ahead(garden: Garden) -> None:
-    """Date events an hour ahead.
+    """Date events, and the times of files in them, an hour ahead.
 
     A power failure leaves files that are older than what the database kept; the harness writes them anew.
     """
+    date_files_ahead(garden)
     for store in (garden.services.store, garden.services.recovery_path.store):
         store._now = lambda: datetime.now(UTC) + timedelta(hours=1)
 

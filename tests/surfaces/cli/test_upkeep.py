@@ -1,11 +1,14 @@
 """`status` and `reconcile`."""
 
+import subprocess
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from garden.application import Garden
 from garden.session import Session
+from garden.upkeep.reconciliation import adopt
+from tests.support.disk_clock import date_files_ahead
 from tests.support.gardens import CRITIC, NOTES, OVERVIEW, edit_outside, events_of, file_of, put, rows
 from tests.support.stalled import leave_open
 from tests.surfaces.cli.conftest import Command, untouched
@@ -100,8 +103,8 @@ def test_reconciling_adopts_outside_edits(run: Command, garden: Garden, ada: Ses
         planned = run.well("reconcile", "--dry-run")
         assert f"would be opened  {NOTES} (drifted)" in planned
     done = run.well("reconcile").splitlines()
-    assert done == [
-        f"adopted  {NOTES} (drifted)",
+    assert done[0].startswith(f"adopted  {NOTES} (drifted): This save removed 1 line by companion.")
+    assert done[1:] == [
         "adopted  users/ada/parts/child/notes.md (new)",
         "2 documents were not in step: 2 adopted.",
     ]
@@ -201,3 +204,49 @@ def test_a_quarantined_change_is_shown_until_it_is_tried_again(run: Command, gar
     assert _states(run) == {NOTES: "quarantined"}
     assert run.well("reconcile", "--quarantined").splitlines()[0] == f"undone  {NOTES} (open)"
     assert _states(run) == {}
+
+
+def test_lines_that_a_save_removed_can_be_brought_back(run: Command, garden: Garden, ada: Session) -> None:
+    edit_outside(garden, CRITIC, "- Counts the hours\n", "")
+    removed, restore = "This save removed 1 line by companion.", f"'garden restore {CRITIC} --version 2'"
+    assert f"{removed} {restore} undoes it." in run("status").out
+    shown = run.well("reconcile")
+    event = rows(ada, path=CRITIC, type="external_edit")[0]["eventId"]
+    assert f"{removed} 'garden undo {event[-12:]}' puts that back, {restore}" in shown
+    assert f"{removed} 'garden undo {event[-12:]}'" in run.well("event", event)
+    edit_outside(garden, CRITIC, "- Says yes before looking\n", "")
+    envelope = ada.call("fs.append", {"path": CRITIC, "text": "## More\n\nMore."})
+    assert "This save removed 1 line by companion. 'garden undo " in envelope["meta"]["warnings"][0]
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_hard_linked_backup_is_counted_and_untouched_by_edits(
+    run: Command, garden: Garden, ada: Session
+) -> None:
+    backup = garden.home.path / "backup"
+    subprocess.run(["cp", "-al", garden.home.path / "users", backup], check=True)
+    before = (backup / "ada/notes.md").read_bytes()
+    assert run.well("status").splitlines()[-1] == (
+        "4 documents have a second name elsewhere, a hard link. No edit reaches it."
+    )
+    assert ada.call("fs.append", {"path": NOTES, "text": "More."})["ok"]
+    leave_open(garden, CRITIC, "More.")
+    run.well("reconcile")
+    assert (backup / "ada/notes.md").read_bytes() == before
+    assert run("status", "--json").json["linked"] == 3
+
+
+def test_what_was_made_again_is_shown_with_the_way_back(run: Command, garden: Garden, ada: Session) -> None:
+    date_files_ahead(garden)
+    file = file_of(garden, NOTES)
+    assert ada.call("fs.append", {"path": NOTES, "text": "Kept."})["ok"]
+    older = file.read_bytes()
+    assert ada.call("fs.append", {"path": NOTES, "text": "Lost."})["ok"]
+    file.write_bytes(older)
+    list(adopt(garden.services, "ada"))
+    assert "Version 4 was made again from the events on " in (line := run.well("status").splitlines()[-1])
+    assert f"'garden restore {NOTES} --version 3' puts that back" in line
+    [shown] = run("status", "--json").json["madeAgain"]
+    assert (shown["path"], shown["version"], shown["set_back_to"]) == (NOTES, 4, 3)
+    [recorded] = rows(ada, type="recovery")
+    assert (recorded["op"], recorded["path"]) == ("made_again", NOTES)
