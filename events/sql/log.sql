@@ -105,4 +105,4 @@ from unnest(%(users)s::text[], %(firsts)s::bigint[], %(lasts)s::bigint[]) as r (
 join garden.log_leaves as l on l.user_id = r.user_id and l.position between r.first and r.last
 join garden.feed as f on f.user_id = l.user_id and f.position = l.position and f.what = 'annotated'
 join garden.event_annotations as a on a.user_id = l.user_id and a.sequence = f.sequence
-where a.event_id = f.event_id and f.stream = '';
+where a.event_id = f.event_id;
