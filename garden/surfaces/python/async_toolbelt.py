@@ -31,6 +31,16 @@ class AsyncGardenTools(Family):
     erase = awaited(toolbelt.GardenTools.erase)
 
 
+class AsyncHistoryTools(Family):
+    """The tools history.*."""
+
+    blame = awaited(toolbelt.HistoryTools.blame)
+    diff = awaited(toolbelt.HistoryTools.diff)
+    log = awaited(toolbelt.HistoryTools.log)
+    search = awaited(toolbelt.HistoryTools.search)
+    show = awaited(toolbelt.HistoryTools.show)
+
+
 class AsyncLintTools(Family):
     """The tools lint.*."""
 
@@ -74,6 +84,7 @@ class AsyncToolbelt(Family):
     events = Part(AsyncEventsTools)
     fs = Part(AsyncFsTools)
     garden = Part(AsyncGardenTools)
+    history = Part(AsyncHistoryTools)
     lint = Part(AsyncLintTools)
     md = Part(AsyncMdTools)
     memory = Part(AsyncMemoryTools)
