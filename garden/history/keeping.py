@@ -9,7 +9,7 @@ from garden.events.version_texts import KEPT_VERSIONS_MAX, VERSION_MAX, VersionT
 from garden.writing.services import Services
 
 _AT_ONCE = 100
-# A document with more is left marked, so that nobody waits long for its lock.
+# A document with more stays marked: its writers wait for the lock.
 _LOCKED_TEXTS_MAX = 10
 # A rebuild reads this much quickly, and short texts need not be kept often.
 _CHANGES_BYTES_MIN = 64 * 1024
