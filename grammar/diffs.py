@@ -28,7 +28,7 @@ def unified_diff(before: str, after: str, path: str = "document.md") -> Diff:
     if before == after:
         return Diff("", 0, 0)
     old, new = split_lines(before), split_lines(after)
-    opcodes = _opcodes(old, new)
+    opcodes = line_opcodes(old, new)
     lines = [f"--- a/{path}\n", f"+++ b/{path}\n"]
     for group in _groups(opcodes):
         lines.extend(_hunk(old, new, group))
@@ -37,7 +37,8 @@ def unified_diff(before: str, after: str, path: str = "document.md") -> Diff:
     return Diff("".join(lines), added, removed)
 
 
-def _opcodes(old: list[str], new: list[str]) -> list[Opcode]:
+def line_opcodes(old: list[str], new: list[str]) -> list[Opcode]:
+    """Return how the old lines become the new ones, in the form of `difflib`."""
     top = common_prefix(old, new)
     bottom = common_suffix(old, new, min(len(old), len(new)) - top)
     middle_old, middle_new = old[top : len(old) - bottom], new[top : len(new) - bottom]

@@ -332,6 +332,16 @@ class MdTools(Family):
         """
         return self._run("md.snapshot_history", locals())
 
+    def undo(self, event: str, *, path: str | None = None, **shared: Unpack[WriteFields]) -> Answer[NewHash]:
+        """Take one event's change back, as a new edit. For maintainers only.
+
+        Works while later changes left the lines of that event as they were; otherwise the conflict
+        names the events that changed them. Lines of the Change Log stay. A document that has moved
+        since is edited where it is now. A move is undone with fs.move. Without the change, the
+        document stays unchanged. dryRun shows the diff.
+        """
+        return self._run("md.undo", locals())
+
 
 class MemoryTools(Family):
     """The tools memory.*."""
