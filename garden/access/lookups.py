@@ -3,6 +3,8 @@
 Everything else that a surface needs goes through the dispatcher.
 """
 
+import difflib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -13,10 +15,22 @@ from garden.events.views import EventView
 from garden.files.errors import FileMissingError
 from garden.files.paths import GardenPath, parse_path
 from garden.grammar.canonical import content_hash
+from garden.grammar.errors import GardenError
 from garden.tools.documents import read_document
+from garden.tools.registry import REGISTRY
 from garden.tools.request_paths import document_or_copy_path
+from garden.tools.write_claims import OPS
+from garden.writing.planner import edit_types
 from garden.writing.services import Services
 from garden.writing.versions import EventNotFoundError, change_of, find_event, version_at
+
+_NAMES_SHOWN_MAX = 20
+
+
+class UnknownNameError(GardenError):
+    """No event has the actor, type, op or tool that a filter names."""
+
+    code = "invalid_input"
 
 
 @dataclass(frozen=True)
@@ -64,6 +78,23 @@ class Lookups:
     def event_named(self, caller: Caller, name: str) -> EventView:
         """Find an event by its id or the end of it, with its annotations."""
         return self._view(caller, find_event(self._services.reader, caller.user_id, name))
+
+    def check_filters(self, caller: Caller, filters: Mapping[str, str | None]) -> None:
+        """Refuse an actor, type, op or tool that no event of the user has, and name the nearest ones."""
+        used = self._services.reader.names_used(caller.user_id)
+        may_come = {"type": edit_types(self._services.documents.kinds), "op": OPS, "tool": REGISTRY}
+        for what, name in filters.items():
+            if name is None or name in used[what] or name in may_come.get(what, ()):
+                continue
+            names = sorted(used[what].union(may_come.get(what, ())))
+            close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+            raise UnknownNameError(
+                f"No event has the {what} {name!r}.",
+                hint=f"Did you mean {' or '.join(close)}?"
+                if close
+                else f"There are: {', '.join(names[:_NAMES_SHOWN_MAX])}.",
+                details={"names": close or names[:_NAMES_SHOWN_MAX]},
+            )
 
     def diff(self, caller: Caller, event_id: str) -> str:
         """Diff of what an event changed, or intended to change; empty for an event without a change."""

@@ -13,7 +13,7 @@ from garden.grammar.edits import RepairDocument, RestoreText, WriteFile
 from garden.home.local_day import now_in
 from garden.home.times import parse_time
 from garden.tools.declaration import MAINTAINERS, Call, Edits, Reply, Tool, Traits
-from garden.tools.edits import carry_out, edit_handler, intent_of, new_hash_of
+from garden.tools.edits import carry_out, edit_handler, intent_of
 from garden.tools.request_paths import document_path
 from garden.tools.wire import EditRequest, Line, NewHash, Time, WriteRequest
 from garden.writing.documents import GardenDocument, identity_by_path
@@ -75,6 +75,13 @@ class Repair(Restoration):
     mended: list[str]
 
 
+class Undone(NewHash):
+    """The new hash, the document, and the event whose change was taken back."""
+
+    path: str
+    event: str
+
+
 def _repair_intent(call: Call, path: GardenPath, request: RepairRequest) -> Intent:
     reader, identity = call.services.reader, identity_by_path(path)
 
@@ -127,7 +134,8 @@ def undo(call: Call, request: UndoRequest) -> Reply:
             hint="Leave path out, or name the document that the event changed.",
             details={"eventId": str(event.event_id), "path": event.statement.path},
         )
-    return carry_out(call, Edits(partial(_undo_intent, event), new_hash_of, needs_key=True), path, request)
+    edits = Edits(partial(_undo_intent, event), partial(_undone, event), needs_key=True)
+    return carry_out(call, edits, path, request)
 
 
 def _undo_intent(event: Event, call: Call, path: GardenPath, request: UndoRequest) -> Intent:
@@ -138,6 +146,11 @@ def _undo_intent(event: Event, call: Call, path: GardenPath, request: UndoReques
         return take_event_back(reader, event, kind, found)
 
     return replace(intent_of(path, "md.undo", request, WriteFile(""), "undo", why), under_lock=at_present)
+
+
+def _undone(event: Event, plan: Plan) -> dict[str, Any]:
+    path = plan.intent.path.text
+    return {"newHash": plan.after.document.hash, "path": path, "event": str(event.event_id)}
 
 
 _REPAIR = Edits(_repair_intent, _repair_result, needs_key=True)
@@ -182,7 +195,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         "edited where it is now. A move is undone with fs.move. Without the change, the document stays "
         "unchanged. dryRun shows the diff.",
         UndoRequest,
-        NewHash,
+        Undone,
         undo,
         Traits(writes=True, replaces=True, roles=MAINTAINERS),
         {"event": "3f9a21c4", "rationale": "She took it back."},

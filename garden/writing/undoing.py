@@ -79,7 +79,7 @@ def find_undoable(reader: EventReader, user_id: str, name: str) -> Event:
         came, went = move.from_path or statement.path, move.to_path or statement.path
         raise NotUndoableError(
             f"Event {short} moved {came} to {went}; a move is undone by a move.",
-            hint=f"fs.move brings it back: 'garden mv {went} {came}'.",
+            hint=f"Move it back with fs.move, as in: garden mv {went} {came}",
             details={"path": went, "newPath": came},
         )
     if event.document_version == 1 or (event.before_hash is None and "hashes" not in erased):

@@ -55,6 +55,7 @@ def events(
 ) -> None:
     """List events, newest first.
 
+    A list that was cut says so, and an actor, type, op or tool that no event has is an error.
     The first column is the end of an event's id, which `garden event` accepts. Times without an offset are in
     the time zone of the settings, else in UTC; 90m, 12h, 3d, 2w and '3 weeks ago' are ages.
 
@@ -68,7 +69,7 @@ def events(
     garden events --all --json
     """
     from garden.surfaces.cli.answers import exit_if_refused
-    from garden.surfaces.cli.render import say
+    from garden.surfaces.cli.render import say, show_hint
     from garden.surfaces.cli.views import show_events
 
     filters = {
@@ -86,17 +87,24 @@ def events(
     with open_desk(context, user, *([path] if path else [])) as desk:
         query = {"path": desk.path(path) if path else None, **filters}
         pages = _query_pages(desk, query, None if every else limit)
-        if as_json:
-            exit_if_refused(_join(list(pages)), as_json=True)
-            return
-        shown = 0
+        found, shown = [], 0
         for page in pages:
+            rows = page["result"]["rows"] if page["ok"] else []
+            if page["ok"] and not rows:
+                names = {"actor": actor, "type": kind, "op": op, "tool": tool}
+                desk.garden.lookups.check_filters(desk.session.caller, names)
+            if as_json:
+                found.append(page)
+                continue
             exit_if_refused(page)
-            rows = page["result"]["rows"]
             show_events(desk, rows, headed=shown == 0, diff=diff)
             shown += len(rows)
-    if not shown:
+    if as_json:
+        exit_if_refused(_join(found), as_json=True)
+    elif not shown:
         say("No events found.", error=True)
+    elif "cursor" in page["meta"]:
+        show_hint(f"more than {shown} events; --limit N or --all shows more.")
 
 
 def _query_pages(desk: Desk, query: dict[str, Any], limit: int | None) -> "Iterator[Envelope]":

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from garden.tools.memory_edits import Forgotten, Stored
     from garden.tools.proposal import Proposal
     from garden.tools.read_files import LineRange, Match, Slices
-    from garden.tools.repair import Repair, Restoration
+    from garden.tools.repair import Repair, Restoration, Undone
     from garden.tools.tool_help import ToolLine, ToolPage
     from garden.tools.wire import NewHash
     from garden.tools.write_files import Moved, NewSize
@@ -332,7 +332,7 @@ class MdTools(Family):
         """
         return self._run("md.snapshot_history", locals())
 
-    def undo(self, event: str, *, path: str | None = None, **shared: Unpack[WriteFields]) -> Answer[NewHash]:
+    def undo(self, event: str, *, path: str | None = None, **shared: Unpack[WriteFields]) -> Answer[Undone]:
         """Take one event's change back, as a new edit. For maintainers only.
 
         Works while later changes left the lines of that event as they were; otherwise the conflict
