@@ -5,8 +5,8 @@ from uuid import UUID
 
 from garden.events.erasures import erasure_holds
 from garden.events.keyring import Keyring
-from garden.events.reader import ReaderSnapshot
 from garden.events.seals import request_holds
+from garden.events.snapshots import ReaderSnapshot
 from garden.events.tokens import token_holds
 
 Fault = tuple[UUID | None, str]

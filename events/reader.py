@@ -9,21 +9,21 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
 from garden.events.identifiers import earliest_uuid7
-from garden.events.pool import Pool, PooledConnection
+from garden.events.pool import Pool
 from garden.events.records import Caller, Event, Head
-from garden.events.rows import Row, event_of, head_of, splices_of
+from garden.events.rows import event_of, head_of
 from garden.events.saga import Status
+from garden.events.snapshots import ReaderSnapshot
 from garden.events.statements import statements
+from garden.events.version_texts import VersionTexts
 from garden.grammar.canonical import decoded
 from garden.grammar.errors import GardenError
-from garden.grammar.splice import apply_to_bytes
 
 PAGE_EVENTS_DEFAULT = 50
 PAGE_EVENTS_MAX = 500
 # Bytes of text; an event that has more comes alone.
 PAGE_SIZE_MAX = 1024 * 1024
 ID_CHARACTERS_MIN = 6
-_BATCH_ROWS = 500
 _PAGING = {"limit", "cursor"}
 _SIMPLE = {(): "newest", ("path",): "newest_of_path"}
 _NOT_PREPARED = {"filtered", "filtered_as_views", "named_by_caller", "claimed_write"}
@@ -185,10 +185,8 @@ class EventReader:
     def text_at(self, user_id: str, path: str, version: int) -> str:
         """Rebuild a document's text at one version from its events."""
         with self.snapshot(user_id) as snapshot:
-            data, reached = b"", 0
-            for row in snapshot.rows("splices", {"path": path, "version": version}):
-                data = apply_to_bytes(data, splices_of(row) or ())
-                reached = row["document_version"]
+            texts = VersionTexts(snapshot, path)
+            data, reached = texts.at(version), texts.reached
         if reached == 0 and version > 0:
             raise DocumentUnknownError(path)
         if reached != version or version < 1:
@@ -198,7 +196,7 @@ class EventReader:
         return decoded(data)
 
     @contextmanager
-    def snapshot(self, user_id: str) -> Iterator["ReaderSnapshot"]:
+    def snapshot(self, user_id: str) -> Iterator[ReaderSnapshot]:
         """Read one user's rows as they are at this moment."""
         # Reads in the snapshot can't be retried, so the connection is tried first.
         self.check_reachable()
@@ -214,48 +212,6 @@ class EventReader:
         prepare = name not in _NOT_PREPARED
         values = {**values, "user_id": user_id}
         return self._pool.fetch("reader", "queries", name, values, prepare=prepare, as_tuples=as_tuples)
-
-
-class ReaderSnapshot:
-    """One user's rows at one moment."""
-
-    def __init__(self, connection: PooledConnection, user_id: str) -> None:
-        self.user_id = user_id
-        self._connection = connection
-
-    def fetch(self, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Read a short result."""
-        return self._connection.execute(
-            statements("queries")[name], {**values, "user_id": self.user_id}, prepare=True
-        ).fetchall()
-
-    def rows(self, name: str, values: Mapping[str, Any], after: int = 0) -> Iterator[Row]:
-        """Read a long result in the order of its sequence, in batches, from after a sequence."""
-        return self._batches(name, values, "sequence", after)
-
-    def rows_by(self, name: str, key: str) -> Iterator[Row]:
-        """Read a long result in the order of a text, in batches."""
-        return self._batches(name, {}, key, "")
-
-    def views(self) -> Iterator[dict[str, Any]]:
-        """Every event of the user as it is on the wire, oldest first."""
-        from garden.events.views import event_views
-
-        for row in self._batches("oldest_after_as_views", {}, "event_id", UUID(int=0)):
-            yield from event_views([tuple(row.values())])
-
-    def act_as_service(self) -> None:
-        """Read on with the service's rights, which include stored requests and tokens."""
-        self._connection.execute(statements("identities")["service_again"])
-
-    def _batches(self, name: str, values: Mapping[str, Any], key: str, first: object) -> Iterator[Row]:
-        after = first
-        while True:
-            batch = self.fetch(name, {**values, "after": after, "limit": _BATCH_ROWS})
-            yield from batch
-            if len(batch) < _BATCH_ROWS:
-                return
-            after = batch[-1][key]
 
 
 def _statement_for(query: Query) -> tuple[str, dict[str, Any]]:

@@ -51,6 +51,10 @@ PASSAGE = (
     "passage", "path", "anchor", "name", "heading", "language", "text", "day", "event_id", "tags", "priority",
     "summary_type", "period_key",
 )  # fmt: skip
+VERSION = (
+    "path", "document_version", "event_id", "created_at", "status", "leaves_file", "type", "op", "tool",
+    "role", "actor", "section_anchor", "sections", "rationale", "edit ->> 'fromPath' as came_from",
+)  # fmt: skip
 HEAD_COLUMNS = ("user_id", "path", *_HEAD, *HEAD_SEAL)
 
 # The columns sent with a new event: none that is still empty, none that another one tells. With more than 50

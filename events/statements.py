@@ -25,6 +25,7 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "filled_annotation": rows.FILLED_ANNOTATION,
     "written_state": rows.WRITTEN_STATE,
     "passage": rows.PASSAGE,
+    "version": rows.VERSION,
 }
 _PLACEHOLDER = re.compile(rf"\{{(:|[a-z]\.)?({'|'.join(_COLUMNS)})\}}")
 

@@ -17,11 +17,12 @@ from garden.events.erasures import Erasure, erasure_of
 from garden.events.keyring import Keyring
 from garden.events.parts import ANNOTATION_PARTS, EVENT_PARTS, Parts, broken_parts, erased_parts
 from garden.events.pool import NotRecordableError
-from garden.events.reader import EventReader, ReaderSnapshot
+from garden.events.reader import EventReader
 from garden.events.records import JOURNAL, NO_CHAIN
 from garden.events.rows import Row, splices_of
 from garden.events.saga import Status
 from garden.events.seals import annotation_holds, chain_holds, head_holds, line_holds, state_holds
+from garden.events.snapshots import ReaderSnapshot
 from garden.grammar.canonical import canonical, encoded, raw_hash
 from garden.grammar.errors import GardenError
 from garden.grammar.splice import apply_splices

@@ -140,6 +140,7 @@ class Garden:
     def _reading_parts(self, _: Services) -> Mapping[str, Any]:
         from garden.events.reader import EventReader
         from garden.events.recall_reader import RecallReader
+        from garden.events.versions import VersionReader
         from garden.grammar.kinds.catalogue import load_kinds
         from garden.writing.documents import Documents
 
@@ -148,6 +149,7 @@ class Garden:
         return {
             "documents": documents,
             "reader": EventReader(readers),
+            "versions": VersionReader(readers),
             "memories": RecallReader(readers),
         }
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import AnyStr
 
 from garden.grammar.lines import split_lines
 from garden.grammar.splice import common_prefix, common_suffix
@@ -30,35 +31,42 @@ def unified_diff(before: str, after: str, path: str = "document.md") -> Diff:
     old, new = split_lines(before), split_lines(after)
     opcodes = line_opcodes(old, new)
     lines = [f"--- a/{path}\n", f"+++ b/{path}\n"]
-    for group in _groups(opcodes):
+    for group in hunks(opcodes):
         lines.extend(_hunk(old, new, group))
+    return Diff("".join(lines), *count_lines(opcodes))
+
+
+def count_lines(opcodes: list[Opcode]) -> tuple[int, int]:
+    """How many lines were added and removed."""
     added = sum(end - start for tag, _, _, start, end in opcodes if tag != "equal")
     removed = sum(end - start for tag, start, end, _, _ in opcodes if tag != "equal")
-    return Diff("".join(lines), added, removed)
+    return added, removed
 
 
-def line_opcodes(old: list[str], new: list[str]) -> list[Opcode]:
-    """Return how the old lines become the new ones, in the form of `difflib`."""
+def line_opcodes(old: list[AnyStr], new: list[AnyStr]) -> list[Opcode]:
+    """Where two lists of lines are equal, and where not, as `SequenceMatcher` says it."""
     top = common_prefix(old, new)
     bottom = common_suffix(old, new, min(len(old), len(new)) - top)
     middle_old, middle_new = old[top : len(old) - bottom], new[top : len(new) - bottom]
-    shifted = [
+    shifted: list[Opcode] = [
         (tag, old_start + top, old_end + top, new_start + top, new_end + top)
         for tag, old_start, old_end, new_start, new_end in _middle(middle_old, middle_new)
     ]
-    head = [("equal", 0, top, 0, top)] if top else []
-    tail = [("equal", len(old) - bottom, len(old), len(new) - bottom, len(new))] if bottom else []
+    head: list[Opcode] = [("equal", 0, top, 0, top)] if top else []
+    tail: list[Opcode] = (
+        [("equal", len(old) - bottom, len(old), len(new) - bottom, len(new))] if bottom else []
+    )
     return [*head, *shifted, *tail]
 
 
-def _middle(old: list[str], new: list[str]) -> list[Opcode]:
+def _middle(old: list[AnyStr], new: list[AnyStr]) -> list[Opcode]:
     # The matcher's time grows with the product; above the limit, replace the whole middle instead.
     if len(old) * len(new) > _MAX_COMPARISONS or not old or not new:
         return [("replace", 0, len(old), 0, len(new))]
     return list(SequenceMatcher(_too_common(old, new), old, new, autojunk=False).get_opcodes())
 
 
-def _too_common(old: list[str], new: list[str]) -> Callable[[str], bool] | None:
+def _too_common(old: list[AnyStr], new: list[AnyStr]) -> Callable[[AnyStr], bool] | None:
     """Return a test for lines that are too common to start a match; None if no line is.
 
     The matcher examines all pairs of equal lines for every stretch that it finds, so a line that occurs
@@ -71,7 +79,7 @@ def _too_common(old: list[str], new: list[str]) -> Callable[[str], bool] | None:
     return lambda line: counts[line] > 1
 
 
-def _groups(opcodes: list[Opcode]) -> Iterator[list[Opcode]]:
+def hunks(opcodes: list[Opcode]) -> Iterator[list[Opcode]]:
     """Group changes into hunks; a hunk ends where more than two contexts of equal lines follow."""
     group: list[Opcode] = []
     last = len(opcodes) - 1
@@ -93,14 +101,19 @@ def _groups(opcodes: list[Opcode]) -> Iterator[list[Opcode]]:
 
 
 def _hunk(old: list[str], new: list[str], group: list[Opcode]) -> Iterator[str]:
-    first, last = group[0], group[-1]
-    yield f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n"
+    yield hunk_header(group)
     for tag, old_start, old_end, new_start, new_end in group:
         if tag == "equal":
             yield from _signed(" ", old[old_start:old_end])
         else:
             yield from _signed("-", old[old_start:old_end])
             yield from _signed("+", new[new_start:new_end])
+
+
+def hunk_header(group: list[Opcode]) -> str:
+    """The line above a hunk, which names its place in both texts."""
+    first, last = group[0], group[-1]
+    return f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@\n"
 
 
 def _range(start: int, end: int) -> str:

@@ -92,7 +92,9 @@ def reverse_splices(splices: Iterable[Splice]) -> Splices:
     return tuple(reversed_splices)
 
 
-def common_prefix(before: Sequence[str], after: Sequence[str], start: int = 0, new_start: int = 0) -> int:
+def common_prefix(
+    before: Sequence[object], after: Sequence[object], start: int = 0, new_start: int = 0
+) -> int:
     """Return the length of the common prefix from these places on."""
     low, moved = start, new_start - start
     end = min(len(before), len(after) - moved)
@@ -109,7 +111,7 @@ def common_prefix(before: Sequence[str], after: Sequence[str], start: int = 0, n
     return low - start
 
 
-def common_suffix(before: Sequence[str], after: Sequence[str], limit: int) -> int:
+def common_suffix(before: Sequence[object], after: Sequence[object], limit: int) -> int:
     """Return the length of the common suffix, at most `limit`."""
     low, high = 0, limit
     while low < high:
@@ -189,5 +191,5 @@ def _merge(changes: Sequence[_Change]) -> list[_Change]:
     return merged
 
 
-def _end(members: Sequence[str], outer: int, inner: int) -> Sequence[str]:
+def _end(members: Sequence[object], outer: int, inner: int) -> Sequence[object]:
     return members[len(members) - outer : len(members) - inner]

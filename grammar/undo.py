@@ -10,7 +10,7 @@ Lines = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class LineChange:
+class Replacement:
     """The lines of a text from `start` up to `end` that became `lines`."""
 
     start: int
@@ -22,11 +22,11 @@ class LineChange:
         """How many lines more the text has."""
         return len(self.lines) - (self.end - self.start)
 
-    def overlaps(self, other: "LineChange") -> bool:
+    def overlaps(self, other: "Replacement") -> bool:
         """Whether both change a line, or one changes the lines on both sides of the other."""
         return self.start < other.end and other.start < self.end
 
-    def includes(self, other: "LineChange") -> bool:
+    def includes(self, other: "Replacement") -> bool:
         """Whether it already leaves the lines that the other would leave there."""
         if not (self.start <= other.start and other.end <= self.end):
             return False
@@ -40,16 +40,16 @@ class TakenBack:
     """A text without the change, or the `conflicts`: lines of the changed text that are others by now."""
 
     text: str
-    conflicts: tuple[LineChange, ...] = ()
+    conflicts: tuple[Replacement, ...] = ()
 
 
 def take_back(before: str, after: str, now: str) -> TakenBack:
     """Take the change from `before` to `after` back from the text as it is now."""
     lines = split_lines(after)
-    since = line_changes(lines, split_lines(now))
+    since = replacements(lines, split_lines(now))
     wanted = [
         each
-        for each in line_changes(lines, split_lines(before))
+        for each in replacements(lines, split_lines(before))
         if not any(later.includes(each) or _separates(lines, each, later) for later in since)
     ]
     conflicts = tuple(each for each in wanted if any(map(each.overlaps, since)))
@@ -57,18 +57,18 @@ def take_back(before: str, after: str, now: str) -> TakenBack:
     return TakenBack(now if conflicts else _apply(lines, merged), conflicts)
 
 
-def line_changes(old: Sequence[str], new: Sequence[str]) -> list[LineChange]:
+def replacements(old: Sequence[str], new: Sequence[str]) -> list[Replacement]:
     """Return how the old lines become the new ones, line by line where that is possible."""
     opcodes = line_opcodes(list(old), list(new))
     return [
         change
         for tag, start, end, new_start, new_end in opcodes
         if tag != "equal"
-        for change in _single(LineChange(start, end, tuple(new[new_start:new_end])))
+        for change in _single(Replacement(start, end, tuple(new[new_start:new_end])))
     ]
 
 
-def follow(place: LineChange, changes: Iterable[LineChange]) -> tuple[LineChange, bool]:
+def follow(place: Replacement, changes: Iterable[Replacement]) -> tuple[Replacement, bool]:
     """Find the lines at a place after other changes, and whether those changed them."""
     start, end, moved, grown, touched = place.start, place.end, 0, 0, False
     for each in changes:
@@ -77,26 +77,26 @@ def follow(place: LineChange, changes: Iterable[LineChange]) -> tuple[LineChange
             grown += each.growth
         elif each.end <= place.start:
             moved += each.growth
-    return LineChange(start + moved, end + moved + grown, place.lines), touched
+    return Replacement(start + moved, end + moved + grown, place.lines), touched
 
 
-def _separates(lines: Sequence[str], removal: LineChange, later: LineChange) -> bool:
+def _separates(lines: Sequence[str], removal: Replacement, later: Replacement) -> bool:
     """Whether a blank line that would go now stands beside a later change, which may need it."""
     is_blank = not removal.lines and not "".join(lines[removal.start : removal.end]).strip()
     return is_blank and later.start <= removal.end and removal.start <= later.end
 
 
-def _single(change: LineChange) -> Iterator[LineChange]:
+def _single(change: Replacement) -> Iterator[Replacement]:
     """Split a change of as many lines as before, or a removal, into its lines."""
     count = change.end - change.start
     if change.lines and len(change.lines) != count:
         yield change
         return
     for number in range(count):
-        yield LineChange(change.start + number, change.start + number + 1, change.lines[number : number + 1])
+        yield Replacement(change.start + number, change.start + number + 1, change.lines[number : number + 1])
 
 
-def _apply(lines: Sequence[str], changes: Iterable[LineChange]) -> str:
+def _apply(lines: Sequence[str], changes: Iterable[Replacement]) -> str:
     pieces: list[str] = []
     reached = 0
     for each in changes:

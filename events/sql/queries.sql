@@ -184,14 +184,6 @@ select user_id, row_id, erasure_id, commitments, version_hash, seal, seal_salt_v
 from garden.erased_rows
 where user_id = %(user_id)s;
 
--- name: splices
-select sequence, document_version, splice_offsets, splices_removed, splices_inserted
-from garden.events
-where user_id = %(user_id)s and stream = %(path)s and sequence > %(after)s and status = 'committed'
-  and document_version <= %(version)s
-order by sequence
-limit %(limit)s;
-
 -- The changes of a document, each with what recall needs to know. An event without erased words may still leave a version
 -- that has a gap.
 -- name: versions

@@ -5,8 +5,8 @@ from heapq import merge
 from typing import TYPE_CHECKING
 
 from garden.events.passages import PassageRow, StandingPassage
-from garden.events.reader import ReaderSnapshot
 from garden.events.rows import Row, splices_of
+from garden.events.snapshots import ReaderSnapshot
 from garden.files.paths import GardenPath
 from garden.grammar.canonical import decoded
 from garden.grammar.document import Document

@@ -12,6 +12,7 @@ _MODULES = {
     "event_log": "events.log",
     "events": "events.query",
     "fix": "md.fix",
+    "history": "history.blame history.diff history.log history.search history.show",
     "markdown": "lint.check md.curate_list md.lint md.list_sections md.patch_section md.plant "
     "md.snapshot_history",
     "memory": "memory.list memory.recall",

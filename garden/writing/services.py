@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from garden.events.recall_usage import RecallUsage
     from garden.events.store import EventStore
     from garden.events.verifier import Verifier
+    from garden.events.versions import VersionReader
     from garden.files.garden_files import GardenFiles
     from garden.home.disk_space import DiskSpace
     from garden.home.settings import Limits, Secrets, Sessions, Upkeep
@@ -40,6 +41,7 @@ class Services:
     documents: Documents
     store: EventStore
     reader: EventReader
+    versions: VersionReader
     memories: RecallReader
     verifier: Verifier
     maintenance: Maintenance

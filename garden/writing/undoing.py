@@ -21,7 +21,7 @@ from garden.grammar.lines import split_lines
 from garden.grammar.parser import parse, with_bodies
 from garden.grammar.refusals import NoDocumentError, PatchConflictError, excerpt
 from garden.grammar.splice import apply_splices
-from garden.grammar.undo import LineChange, follow, line_changes, take_back
+from garden.grammar.undo import Replacement, follow, replacements, take_back
 from garden.writing.documents import GardenDocument
 from garden.writing.log_claims import log_time
 from garden.writing.planner import ERASE_OP
@@ -137,7 +137,7 @@ def _change_of(reader: EventReader, event: Event, kind: Kind | None) -> tuple[st
     return with_bodies(before, {before.number_of(old): new.body}).text, after.text
 
 
-def _conflict(steps: list[_Step], place: LineChange) -> dict[str, Any]:
+def _conflict(steps: list[_Step], place: Replacement) -> dict[str, Any]:
     """The words at a place, and the later events that changed them."""
     lines = split_lines(steps[0].text)
     # Lines that the event took out stood between these.
@@ -145,7 +145,7 @@ def _conflict(steps: list[_Step], place: LineChange) -> dict[str, Any]:
     events: list[Event | None] = []
     for step in steps[1:]:
         new = split_lines(step.text)
-        place, touched = follow(place, line_changes(lines, new))
+        place, touched = follow(place, replacements(lines, new))
         events += [step.event] if touched else []
         lines = new
     found = [each for each in events if each is not None]

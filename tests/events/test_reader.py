@@ -122,7 +122,7 @@ def test_a_missing_version_is_not_found(lived: Account) -> None:
 
 
 def test_a_long_history_is_read_in_batches(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("garden.events.reader._BATCH_ROWS", 3)
+    monkeypatch.setattr("garden.events.snapshots._BATCH_ROWS", 3)
     for number in range(8):
         account.edit(f"{number}\n")
     assert account.reader.text_at("ada", NOTES, 8) == "7\n"

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from garden.grammar.undo import LineChange, follow, line_changes, take_back
+from garden.grammar.undo import Replacement, follow, replacements, take_back
 
 LINES = st.lists(st.sampled_from(["- a\n", "- b\n", "- c\n", "\n", "## H\n"]), max_size=8)
 ITEMS = st.lists(st.sampled_from([f"- {number}\n" for number in range(20)]), unique=True, max_size=5)
@@ -40,7 +40,7 @@ def test_an_item_that_was_taken_out_comes_back_above_the_one_that_took_its_place
 
 def test_a_line_that_was_changed_again_is_a_conflict() -> None:
     taken = take_back("a\nb\n", "a\nB\n", "a\nBB\n")
-    assert (taken.text, taken.conflicts) == ("a\nBB\n", (LineChange(1, 2, ("b\n",)),))
+    assert (taken.text, taken.conflicts) == ("a\nBB\n", (Replacement(1, 2, ("b\n",)),))
 
 
 def test_a_removal_between_lines_that_were_rewritten_is_a_conflict() -> None:
@@ -67,7 +67,7 @@ def test_half_of_an_addition_that_is_left_goes_too() -> None:
 def test_a_place_is_followed_through_a_change(old: list[str], new: list[str], at: int) -> None:
     marked = [*old[:at], "- mark\n", *old[at:]]
     start = len(old[:at])
-    place, touched = follow(LineChange(start, start + 1, ()), line_changes(marked, [*new, "- mark\n"]))
+    place, touched = follow(Replacement(start, start + 1, ()), replacements(marked, [*new, "- mark\n"]))
     assert touched or (place.start, place.end) == (len(new), len(new) + 1)
-    place, touched = follow(LineChange(start, start + 1, ()), line_changes(marked, [*new, "- else\n"]))
+    place, touched = follow(Replacement(start, start + 1, ()), replacements(marked, [*new, "- else\n"]))
     assert touched

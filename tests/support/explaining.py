@@ -32,6 +32,8 @@ _NAMES = {
         "passages",
         "recall",
         "recall_usage",
+        "versions",
+        "kept_texts",
     )
     for name, text in statements(file).items()
 }

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from garden.application import Garden
 from garden.events.payloads import payload_json
-from garden.events.reader import ReaderSnapshot
 from garden.events.records import Event
 from garden.events.rows import event_of
 from garden.events.saga import Status
+from garden.events.snapshots import ReaderSnapshot
 from garden.events.verifier import Verifier
 from garden.files.paths import GardenPath
 from garden.grammar.canonical import encoded, raw_hash

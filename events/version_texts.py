@@ -1,0 +1,80 @@
+"""The text of any version, rebuilt from the last kept text before it and the changes since."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from garden.events.rows import Row
+from garden.events.snapshots import ReaderSnapshot
+from garden.grammar.canonical import raw_hash
+from garden.grammar.line_changes import ByteSplice, splice_bytes
+from garden.grammar.refusals import PatchConflictError
+
+KEPT_VERSIONS_MAX = 200
+"""A text is kept when so many versions came since the last one, or more bytes of changes than it has."""
+_FILE = "versions"
+
+
+class Step(NamedTuple):
+    """A change of a document: its event's row, and its splices."""
+
+    row: Row
+    splices: list[ByteSplice]
+
+
+class VersionTexts:
+    """The texts of one document's versions at one moment; ascending ones are cheap.
+
+    `data` is the text of the version `reached`.
+    """
+
+    def __init__(self, snapshot: ReaderSnapshot, path: str) -> None:
+        self._snapshot = snapshot
+        self._path = path
+        self.data = bytearray()
+        self.reached = 0
+
+    def at(self, version: int) -> bytearray:
+        """The text of a version; `reached` is lower if there is no such version."""
+        if version < self.reached or version - self.reached > KEPT_VERSIONS_MAX:
+            self.reached, self.data = self._kept(version)
+        for _ in self._steps(version):
+            pass
+        return self.data
+
+    def steps(self, first: int, last: int) -> Iterator[Step]:
+        """The changes that left these versions; `data` is the text before each of them."""
+        self.at(first - 1)
+        yield from self._steps(last)
+
+    def _steps(self, version: int) -> Iterator[Step]:
+        values = {"path": self._path, "above": self.reached, "version": version}
+        left = version - self.reached
+        for row in self._snapshot.rows("changes", values, after=self.reached, file=_FILE, limit=left):
+            splices = splices_in(row, self.data)
+            yield Step(row, splices)
+            splice_bytes(self.data, splices)
+            self.reached = row["document_version"]
+
+    def _kept(self, version: int) -> tuple[int, bytearray]:
+        """The newest kept text up to a version, and its number; its hash must be that of the event."""
+        while rows := self._snapshot.fetch("kept", {"path": self._path, "version": version}, _FILE):
+            if raw_hash(rows[0]["text"]) == rows[0]["hash"]:
+                return rows[0]["version"], bytearray(rows[0]["text"])
+            version = rows[0]["version"] - 1
+        return 0, bytearray()
+
+
+def splices_in(row: Row, data: bytearray) -> list[ByteSplice]:
+    """The splices of an event's row; refuse them if a removed text is not at its offset."""
+    columns = row["splice_offsets"], row["splices_removed"], row["splices_inserted"]
+    splices = list(zip(*columns, strict=True))
+    reached = 0
+    for offset, removed, _ in splices:
+        end = offset + len(removed)
+        if not reached <= offset <= len(data) or data[offset:end] != removed:
+            raise PatchConflictError(
+                f"The text that the splice removes is not at byte {offset}.",
+                hint="It belongs to another version of this text.",
+            )
+        reached = end
+    return splices

@@ -1,0 +1,1 @@
+"""The history of documents: versions, lines, checkpoints and proofs."""

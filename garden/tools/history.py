@@ -1,0 +1,410 @@
+"""`history.*`: the versions of documents, their differences, and where lines and phrases came from."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from itertools import islice
+from typing import Annotated, Any, ClassVar
+from uuid import UUID
+
+from pydantic import Field, StrictBool, StrictInt
+
+from garden.events.reader import InvalidQueryError
+from garden.events.versions import Version
+from garden.events.wire import Wire
+from garden.files.paths import GardenPath, PathNotAllowedError, Place, parse_path
+from garden.grammar.canonical import decoded
+from garden.grammar.errors import GardenError
+from garden.grammar.lines import split_lines, without_line_end
+from garden.grammar.lookup import find_section
+from garden.grammar.parser import parse
+from garden.history.blame import blame_lines
+from garden.history.differences import DIFF_BYTES_MAX, difference, section_text
+from garden.history.gardens import garden_at
+from garden.history.lineage import Lineage
+from garden.history.log import LogQuery, check_names, read_log
+from garden.history.origins import Origin, origin_of
+from garden.history.phrases import find_phrase
+from garden.history.references import find_version
+from garden.home.local_day import now_in
+from garden.home.times import parse_time
+from garden.tools.declaration import Call, Reply, Tool, Traits
+from garden.tools.documents import read_document, section_names
+from garden.tools.request_paths import document_path
+from garden.tools.wire import Line, Request, Time, Words, is_absent
+
+VERSIONS_DEFAULT, VERSIONS_MAX = 20, 100
+HITS_MAX = 100
+_MORE = "There are more versions. Send cursor back for the next page, or narrow the log."
+Reference = Annotated[
+    Line,
+    Field(description="12, v12, an event id or its end, 2026-11-01, yesterday, 3d, head, head~2 or now."),
+]
+
+
+class LogRequest(Request):
+    """The place, the filters and the page; a filter that is left out does not narrow the log."""
+
+    other_names: ClassVar[Mapping[str, str]] = {"fromTime": "from"}
+
+    path: str | None = Field(None, description="A document or a folder; without one, the whole garden.")
+    anchor: Line | None = Field(None, description="Only versions that changed this section: concerns.")
+    from_time: Time | None = Field(None, alias="from", description="Only versions of this time or later.")
+    to: Time | None = Field(None, description="Only versions from before this time.")
+    actor: Line | None = Field(None, description="Only versions by this actor.")
+    text: Words | None = Field(None, description="Only versions whose rationale has all these words.")
+    limit: Annotated[StrictInt, Field(ge=1, le=VERSIONS_MAX)] = Field(
+        VERSIONS_DEFAULT, description="Most versions to return."
+    )
+    cursor: Line | None = Field(None, description="The cursor of the previous page.")
+
+
+class ShowRequest(Request):
+    """The document or folder, and its version."""
+
+    path: str = Field(description="A document; or a folder, with a time.")
+    at: Reference
+    anchor: Line | None = Field(None, description="Only this section.")
+
+
+class DiffRequest(Request):
+    """The document, and the two versions to compare."""
+
+    other_names: ClassVar[Mapping[str, str]] = {"fromVersion": "from"}
+
+    path: str = Field(description="The document.")
+    from_version: Reference = Field(alias="from")
+    to: Reference | None = Field(None, description="The other version; without one, the file as it is now.")
+    anchor: Line | None = Field(None, description="Only this section.")
+    words: StrictBool = Field(False, description="Mark changed words: [-old-]{+new+}.")
+
+
+class BlameRequest(Request):
+    """The document, and its version."""
+
+    path: str = Field(description="The document.")
+    anchor: Line | None = Field(None, description="Only this section.")
+    at: Reference = "head"
+
+
+class PhraseRequest(Request):
+    """The phrase, and where to look for it."""
+
+    text: Annotated[Words, Field(min_length=1)] = Field(description="The phrase, in any case.")
+    path: str | None = Field(None, description="A document or a folder; without one, the whole garden.")
+
+
+class VersionName(Wire):
+    """A version of a document, the event that left it, and its time."""
+
+    path: str
+    version: int
+    event_id: UUID
+    time: datetime
+
+
+class LoggedVersion(VersionName):
+    """A version: by whom, how and why, and how many lines it added and removed."""
+
+    actor: str
+    origin: Origin
+    tool: str
+    op: str
+    anchor: str | None = Field(None, exclude_if=is_absent)
+    rationale: str | None = Field(None, exclude_if=is_absent)
+    added: int
+    removed: int
+
+
+class VersionPage(Wire):
+    """Versions, newest first, and the cursor of the next page."""
+
+    versions: tuple[LoggedVersion, ...]
+    cursor: str | None = Field(None, exclude_if=is_absent)
+
+
+class ShownVersion(Wire):
+    """The text of a version, or of all `documents` of a folder one after another, under their paths."""
+
+    path: str
+    version: int | None = Field(None, exclude_if=is_absent)
+    event_id: UUID | None = Field(None, exclude_if=is_absent)
+    time: datetime
+    text: str
+    documents: tuple[VersionName, ...] | None = Field(None, exclude_if=is_absent)
+
+
+class VersionDiff(Wire):
+    """How many lines were added and removed, and the diff, which may have been cut."""
+
+    added: int
+    removed: int
+    diff: str
+    truncated: bool | None = Field(None, exclude_if=is_absent)
+
+
+class BlamedLine(Wire):
+    """A line, and the event that it came with."""
+
+    line: int
+    text: str
+    event_id: UUID
+    version: int
+    time: datetime
+    actor: str
+    origin: Origin
+    rationale: str | None = Field(None, exclude_if=is_absent)
+
+
+class Blame(Wire):
+    """Lines, in their order."""
+
+    lines: tuple[BlamedLine, ...]
+
+
+class PhraseHit(Wire):
+    """A section in which the phrase stood, the event that it came with, and the one that it went with."""
+
+    path: str
+    anchor: str
+    came_with: UUID
+    went_with: UUID | None = Field(None, exclude_if=is_absent)
+
+
+class PhraseHits(Wire):
+    """Where the phrase stood, oldest first in each document."""
+
+    hits: tuple[PhraseHit, ...]
+
+
+def log(call: Call, request: LogRequest) -> Reply:
+    """List versions, newest first."""
+    services, now = call.services, now_in(call.services.timezone)
+    path = _place(call, request.path) if request.path is not None else None
+    document = path if path and not path.is_folder else None
+    query = LogQuery(
+        user_id=call.caller.user_id,
+        path=path,
+        section=section_names(services, document, request.anchor) if request.anchor is not None else None,
+        since=parse_time(request.from_time, now) if request.from_time else None,
+        until=parse_time(request.to, now) if request.to else None,
+        actor=request.actor,
+        text=request.text,
+        limit=request.limit,
+        before=_event_before(request.cursor),
+    )
+    page = read_log(services.versions, services.reader, query)
+    if not page.versions:
+        check_names(services.versions, query, _sections_there(call, document))
+    rows = tuple(
+        LoggedVersion(
+            path=version.path,
+            **_name(version),
+            **_author(version),
+            tool=version.tool,
+            op=version.op,
+            anchor=version.section_anchor,
+            added=added,
+            removed=removed,
+        )
+        for version, added, removed in page.versions
+    )
+    cursor = str(rows[-1].event_id) if page.has_more else None
+    return Reply(VersionPage(versions=rows, cursor=cursor), warnings=(_MORE,) if cursor else ())
+
+
+def show(call: Call, request: ShowRequest) -> Reply:
+    """Show a version of a document, or a folder at a time."""
+    path = _place(call, request.path)
+    if path.is_folder:
+        return _show_folder(call, path, request)
+    version = _find(call, path, request.at)
+    text = _text(call, version)
+    if request.anchor is not None:
+        text = section_text(text, request.anchor)
+    warnings = () if version.leaves_file else ("The document had no file after this version.",)
+    return Reply(ShownVersion(path=version.path, **_name(version), text=text), warnings=warnings)
+
+
+def _show_folder(call: Call, path: GardenPath, request: ShowRequest) -> Reply:
+    now = now_in(call.services.timezone)
+    try:
+        at = now if request.at.strip().lower() in ("now", "head") else parse_time(request.at, now)
+    except ValueError as problem:
+        raise InvalidQueryError(
+            f"A folder is shown at a time, and {request.at!r} is none: {problem}.",
+            hint="Name a time, or a document to show one of its versions.",
+        ) from None
+    if request.anchor is not None:
+        raise InvalidQueryError("A folder has no sections.", hint="Name a document, or leave out the anchor.")
+    found = garden_at(call.services.versions, call.services.reader, path, at)
+    names = tuple(VersionName(path=each.path, **_name(each)) for each in found.documents)
+    left_out = ", ".join(each.path for each in found.left_out[:10])
+    cut = (f"{len(found.left_out)} documents are left out of the text; show each by its path: {left_out}.",)
+    shown = ShownVersion(path=path.text, time=at, text=found.text, documents=names)
+    return Reply(shown, warnings=cut if found.left_out else ())
+
+
+def diff(call: Call, request: DiffRequest) -> Reply:
+    """Compare two versions, or a version with the file."""
+    path = document_path(call.caller, request.path)
+    before = _text(call, _find(call, path, request.from_version))
+    if request.to is not None:
+        after = _text(call, _find(call, path, request.to))
+    else:
+        after = read_document(call.services, path).text
+    found = difference(before, after, path.text, request.anchor, words=request.words)
+    result = VersionDiff(
+        added=found.added, removed=found.removed, diff=found.text, truncated=True if found.lines_cut else None
+    )
+    cut = f"The diff is cut after {DIFF_BYTES_MAX} bytes; {found.lines_cut} more lines are left out."
+    return Reply(result, warnings=(cut,) if found.lines_cut else ())
+
+
+def blame(call: Call, request: BlameRequest) -> Reply:
+    """Say of each line with which event it came."""
+    user_id, version = call.caller.user_id, _find(call, document_path(call.caller, request.path), request.at)
+    lines = blame_lines(call.services.reader, user_id, version)
+    numbered = list(enumerate(lines, 1))
+    if request.anchor is not None:
+        section = find_section(parse(decoded(b"".join(each.line for each in lines))), request.anchor)
+        count = len(split_lines(section.text))
+        numbered = numbered[section.line - 1 : section.line - 1 + count]
+    events = call.services.versions.named(user_id, list({each.event_id for _, each in numbered}))
+    return Reply(
+        Blame(
+            lines=tuple(
+                BlamedLine(
+                    **_name(events[each.event_id]),
+                    **_author(events[each.event_id]),
+                    line=number,
+                    text=without_line_end(decoded(each.line)),
+                )
+                for number, each in numbered
+            )
+        )
+    )
+
+
+def search(call: Call, request: PhraseRequest) -> Reply:
+    """Find when a phrase came and went."""
+    user_id = call.caller.user_id
+    path = _place(call, request.path).text if request.path is not None else f"users/{user_id}"
+    paths = call.services.versions.documents(user_id, path)
+    found = list(islice(find_phrase(call.services.reader, user_id, paths, request.text), HITS_MAX + 1))
+    hits = tuple(
+        PhraseHit(path=each.path, anchor=each.section, came_with=each.came_with, went_with=each.went_with)
+        for each in found[:HITS_MAX]
+    )
+    more = f"There are more than {HITS_MAX} hits. Narrow the search with a path or a longer phrase."
+    return Reply(PhraseHits(hits=hits), warnings=(more,) if len(found) > HITS_MAX else ())
+
+
+def _name(version: Version) -> dict[str, Any]:
+    return {"version": version.number, "event_id": version.event_id, "time": version.time}
+
+
+def _author(version: Version) -> dict[str, Any]:
+    return {"actor": version.actor, "origin": origin_of(version), "rationale": version.rationale}
+
+
+def _place(call: Call, text: str) -> GardenPath:
+    """A document or a folder of the garden, which may exist no more."""
+    path = parse_path(text, owner=call.caller.user_id)
+    if path.place not in (Place.DOCUMENT, Place.FOLDER):
+        raise PathNotAllowedError("the history of a document has the document's own path")
+    return path
+
+
+def _find(call: Call, path: GardenPath, reference: str) -> Version:
+    lineage = Lineage(call.services.versions, call.caller.user_id, path.text)
+    return find_version(lineage, reference, now_in(call.services.timezone))
+
+
+def _text(call: Call, version: Version) -> str:
+    return call.services.reader.text_at(call.caller.user_id, version.path, version.number)
+
+
+def _sections_there(call: Call, path: GardenPath | None) -> set[str]:
+    """The sections that a document has or may have, or those of all kinds."""
+    documents, names = call.services.documents, set[str]()
+    if path is not None:
+        with suppress(GardenError):
+            names |= {each.name for each in read_document(call.services, path).document.sections}
+    kinds = documents.kinds.values() if path is None else filter(None, [documents.kind_of(path)])
+    return names | {str(section.anchor) for kind in kinds for section in kind.sections}
+
+
+def _event_before(cursor: str | None) -> UUID | None:
+    try:
+        return UUID(cursor) if cursor else None
+    except ValueError:
+        raise InvalidQueryError(
+            "The cursor does not come from a page.", hint="Use the last page's cursor unchanged, or none."
+        ) from None
+
+
+_READING = Traits(cost="document")
+
+TOOLS: tuple[Tool[Any], ...] = (
+    Tool(
+        "history.log",
+        "List versions",
+        "List the versions of a section, a document, a folder or the whole garden, newest first.",
+        "Each comes with its event, time, author, rationale, and the lines it added and removed. A document "
+        "that was moved is followed to its earlier path. Every filter narrows the log. Send cursor back for "
+        "the next page.",
+        LogRequest,
+        VersionPage,
+        log,
+        Traits(cost="light"),
+        {"path": "users/ada/parts/critic/profile.md", "anchor": "concerns v1", "from": "3 weeks ago"},
+    ),
+    Tool(
+        "history.show",
+        "Show a version",
+        "Show a document or a section as it was, or a whole garden at a time.",
+        "A version is named by its number, its event, a time, or a count back from the newest. Of a folder, "
+        "text holds every document under a line with its path.",
+        ShowRequest,
+        ShownVersion,
+        show,
+        _READING,
+        {"path": "users/ada/parts/critic/profile.md", "at": "2026-04-01", "anchor": "concerns v1"},
+    ),
+    Tool(
+        "history.diff",
+        "Compare versions",
+        "Compare two versions of a document, or a version with the file as it is now.",
+        "The diff is at most 50 KB; truncated and a warning say what was cut. With words, changed words are "
+        "marked in place.",
+        DiffRequest,
+        VersionDiff,
+        diff,
+        _READING,
+        {"path": "users/ada/parts/critic/profile.md", "from": "head~2", "anchor": "concerns v1"},
+    ),
+    Tool(
+        "history.blame",
+        "Find where lines came from",
+        "Say of each line of a document with which event it came: by whom, when and why.",
+        "Lines are followed when they move within the document, when items merge, and when a document is "
+        "moved, restored or repaired.",
+        BlameRequest,
+        Blame,
+        blame,
+        _READING,
+        {"path": "users/ada/parts/critic/profile.md", "anchor": "concerns v1"},
+    ),
+    Tool(
+        "history.search",
+        "Find when a phrase stood",
+        "Find the sections in which a phrase stood at any time, with the events that it came and went with.",
+        "Every version is searched, in any case of letters. Erased words are not found.",
+        PhraseRequest,
+        PhraseHits,
+        search,
+        Traits(cost="many_documents"),
+        {"text": "sleeps badly", "path": "users/ada"},
+    ),
+)
