@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
@@ -52,6 +53,15 @@ class Desk:
     def short(self, path: str | None) -> str:
         """Path relative to the garden."""
         return (path or "").removeprefix(f"users/{self.user}/")
+
+    def time(self, text: str) -> str:
+        """A time in the setting's zone, else on a terminal in the machine's, else in UTC."""
+        from garden.home.local_day import find_zone
+
+        zone = self.garden.settings.timezone
+        elsewhere = None if sys.stdout.isatty() else UTC
+        time = datetime.fromisoformat(text).astimezone(find_zone(zone) if zone else elsewhere)
+        return time.isoformat(" ", "minutes").replace("+00:00", "Z")
 
     def call(self, tool: str, /, **args: Any) -> "Envelope":
         """Call a tool; an argument that is None is left out."""

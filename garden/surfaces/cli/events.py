@@ -57,7 +57,8 @@ def events(
 
     A list that was cut says so, and an actor, type, op or tool that no event has is an error.
     The first column is the end of an event's id, which `garden event` accepts. Times without an offset are in
-    the time zone of the settings, else in UTC; 90m, 12h, 3d, 2w and '3 weeks ago' are ages.
+    the time zone of the settings, else in UTC; 90m, 12h, 3d, 2w and '3 weeks ago' are ages. Times are shown
+    in that zone too, and on a terminal without the setting in the machine's.
 
     Examples:
     garden events
@@ -144,13 +145,18 @@ def event(
 
     garden event 0199a7c2-5d1e-7c55-b3aa-0c2d3f9a21c4 --json
     """
+    with open_desk(context, user) as desk:
+        show_event_named(desk, name, as_json=as_json)
+
+
+def show_event_named(desk: Desk, name: str, *, as_json: bool) -> None:
+    """Show the event with this id, or with this end of it."""
     from garden.surfaces.cli.render import show_json
     from garden.surfaces.cli.views import show_event
 
-    with open_desk(context, user) as desk:
-        lookups, caller = desk.garden.lookups, desk.session.caller
-        row = lookups.event_named(caller, name).model_dump(mode="json", by_alias=True)
-        if as_json:
-            show_json({"ok": True, "result": row, "meta": {"warnings": []}})
-        else:
-            show_event(desk, row, lookups.diff(caller, row["eventId"]))
+    lookups, caller = desk.garden.lookups, desk.session.caller
+    row = lookups.event_named(caller, name).model_dump(mode="json", by_alias=True)
+    if as_json:
+        show_json({"ok": True, "result": row, "meta": {"warnings": []}})
+    else:
+        show_event(desk, row, lookups.diff(caller, row["eventId"]))

@@ -39,7 +39,14 @@ class GardenCommands(GroupedCommands):
             "undo": "repair.undo",
             "mv": "repair.mv",
         },
-        "Look up what happened": {"events": "events.events", "event": "events.event"},
+        "Look up what happened": {
+            "log": "history.log",
+            "show": "history.show",
+            "diff": "history.diff",
+            "blame": "history.blame",
+            "events": "events.events",
+            "event": "events.event",
+        },
         "Use the agent's tools": {"call": "tools.call", "tools": "tools.tools"},
         "Move gardens": {"import": "transfer.import_folder", "export": "transfer.export"},
         "Serve gardens": {

@@ -135,7 +135,11 @@ _MAY_FIND = (
     "garden doctor",
     # Where Citus is not installed.
     "garden migrate --distribute",
+    # The day of the example may be before the first version.
     "garden cat notes.md --at",
+    "garden diff parts/critic/profile.md 2026",
+    "garden show parts/critic/profile.md 2026",
+    "garden show . yesterday",
     "garden restore notes.md --at",
 )
 # These have tests of their own.
