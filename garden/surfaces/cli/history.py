@@ -219,8 +219,9 @@ def blame(
 ) -> None:
     """Show who wrote each line, when and why.
 
-    Each line begins with the end of its event's id; the reasons stand below. Lines are followed when they move, merge, are restored, or come with a move of the document. `garden show`
-    with the id of an event shows all that it changed.
+    Each line begins with the end of its event's id; the reasons stand below. Lines are followed when they
+    move, merge, are restored, or come with a move of the document. `garden show` with the id of an event
+    shows all that it changed.
 
     Examples:
     garden blame parts/critic/profile.md --section concerns
