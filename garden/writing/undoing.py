@@ -168,8 +168,9 @@ def _steps(reader: EventReader, event: Event) -> Iterator[_Step]:
     text = reader.text_at(event.user_id, event.statement.path or "", event.document_version or 0)
     yield _Step(event, text)
     for each in _later_events(reader, event):
+        # A move puts the whole text in at the new path.
         arrives = isinstance(each.statement.edit, MovePayload)
-        text = text if arrives else apply_splices(text, each.splices or ())
+        text = apply_splices("" if arrives else text, each.splices or ())
         yield _Step(each, text)
 
 
