@@ -123,12 +123,10 @@ def _restore_result(plan: Plan) -> dict[str, Any]:
 
 def undo(call: Call, request: UndoRequest) -> Reply:
     """Take the change of one event back from its document, wherever that is now."""
+    given = document_path(call.caller, request.path) if request.path is not None else None
     event = find_undoable(call.services.reader, call.caller.user_id, request.event)
     path = document_path(call.caller, current_path(call.services.reader, event))
-    if request.path is not None and document_path(call.caller, request.path).text not in {
-        path.text,
-        event.statement.path,
-    }:
+    if given is not None and given.text not in {path.text, event.statement.path}:
         raise NotAVersionError(
             f"Event {short_id(event)} changed {event.statement.path}, not this document.",
             hint="Leave path out, or name the document that the event changed.",
