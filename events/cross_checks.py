@@ -41,6 +41,12 @@ def faults_of_erasures(snapshot: ReaderSnapshot, keys: Keyring) -> Iterator[Faul
             yield row["erasure_id"], "the tombstone of an erasure was changed"
 
 
+def faults_of_kept_texts(snapshot: ReaderSnapshot, _keys: Keyring) -> Iterator[Fault]:
+    """Find kept texts that are not those of their versions."""
+    for row in snapshot.fetch("kept_text_faults", {}):
+        yield row["event_id"], f"the kept text of version {row['version']} of {row['path']} was changed"
+
+
 def faults_of_tokens(snapshot: ReaderSnapshot, keys: Keyring) -> Iterator[Fault]:
     """Find access tokens that are not as they were made."""
     for row in snapshot.fetch("sealed_tokens", {}):

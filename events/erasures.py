@@ -9,6 +9,7 @@ from uuid import UUID
 
 from garden.events.erased_rows import TOMBSTONE_SEAL, FilledRow
 from garden.events.erased_words import PURPOSE, fingerprint
+from garden.events.kept_texts import forget_kept_texts
 from garden.events.keyring import Keyring, Seal
 from garden.events.passages import forget_earlier
 from garden.events.pool import Pool, PooledConnection
@@ -174,7 +175,7 @@ class Erasures:
         """Replace rows by what is left of them, with their tombstones, in one transaction.
 
         It stores fingerprints of what goes, and forgets the stored answers of the events `answered` and what
-        recall keeps of earlier texts of the document at `path`.
+        is kept of earlier texts of the document at `path`.
         """
         keys, user = self._keys(), {"user_id": erasure.user_id, "erasure_id": erasure.erasure_id}
         sql = statements("erasures")
@@ -187,6 +188,8 @@ class Erasures:
                 connection.execute(sql["forget_answers"], {**user, "event_ids": batch})
             if path is not None:
                 forget_earlier(connection, erasure.user_id, path)
+                is_all = erasure.kind is ErasureKind.USER
+                forget_kept_texts(connection, erasure.user_id, path, for_good=is_all)
             known = self._version_hashes(connection, erasure.user_id, rows)
             with connection.pipeline():
                 for each in rows:

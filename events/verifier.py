@@ -9,6 +9,7 @@ from uuid import UUID
 from garden.events.cross_checks import (
     faults_of_erasures,
     faults_of_feed,
+    faults_of_kept_texts,
     faults_of_stored_requests,
     faults_of_tokens,
 )
@@ -31,13 +32,15 @@ FEED = "feed"
 STORED_REQUESTS = "stored requests"
 TOKENS = "access tokens"
 ERASURES = "erasures"
+KEPT_TEXTS = "kept texts"
 
 
 @dataclass(frozen=True, slots=True)
 class ChainFault:
     """A fault of a stream; `of_head` if its events verify and only the head does not.
 
-    Faults outside the chains have `FEED`, `STORED_REQUESTS`, `TOKENS` or `ERASURES` in place of a stream.
+    Faults outside the chains have `FEED`, `STORED_REQUESTS`, `TOKENS`, `ERASURES` or `KEPT_TEXTS` in place of
+    a stream.
     """
 
     stream: str
@@ -141,6 +144,8 @@ def _tombstones(snapshot: ReaderSnapshot) -> dict[UUID, Row]:
 def _cross_faults(snapshot: ReaderSnapshot, keys: Keyring) -> Iterator[ChainFault]:
     for erasure_id, message in faults_of_erasures(snapshot, keys):
         yield ChainFault(ERASURES, erasure_id, None, message)
+    for event_id, message in faults_of_kept_texts(snapshot, keys):
+        yield ChainFault(KEPT_TEXTS, event_id, None, message)
     snapshot.act_as_service()
     checks = {FEED: faults_of_feed, STORED_REQUESTS: faults_of_stored_requests, TOKENS: faults_of_tokens}
     for name, check in checks.items():

@@ -9,6 +9,7 @@ from garden.grammar.canonical import raw_hash
 from garden.grammar.line_changes import ByteSplice, splice_bytes
 from garden.grammar.refusals import PatchConflictError
 
+VERSION_MAX = 2**31 - 1
 KEPT_VERSIONS_MAX = 200
 """A text is kept when so many versions came since the last one, or more bytes of changes than it has."""
 _FILE = "versions"
@@ -40,6 +41,11 @@ class VersionTexts:
         for _ in self._steps(version):
             pass
         return self.data
+
+    def go_to_last_kept(self) -> int:
+        """Go to the newest kept text; returns its version."""
+        self.reached, self.data = self._kept(VERSION_MAX)
+        return self.reached
 
     def steps(self, first: int, last: int) -> Iterator[Step]:
         """The changes that left these versions; `data` is the text before each of them."""

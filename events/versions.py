@@ -7,8 +7,8 @@ from uuid import UUID
 
 from garden.events.identifiers import earliest_uuid7
 from garden.events.pool import Pool
+from garden.events.version_texts import VERSION_MAX
 
-VERSION_MAX = 2**31 - 1
 AFTER_ALL = UUID(int=2**128 - 1)
 _FILE = "versions"
 # Two hosts' clocks may differ, and an id holds the time of one.

@@ -9,6 +9,7 @@ from garden.events.erased_words import ErasedWords
 from garden.events.erasures import Erasures
 from garden.events.head_guard import HeadGuard
 from garden.events.heads import HeadBuilder
+from garden.events.kept_texts import KeptTexts
 from garden.events.keyring import Keyring
 from garden.events.maintenance import Maintenance
 from garden.events.passages import PassageStore
@@ -77,6 +78,7 @@ def writing_parts(
         "snapshots": Snapshots(store, reader, files, write_path, disk_space),
         "eraser": Eraser(store, reader, erasures, tokens, files, living, write_path, passages),
         "passages": passages,
+        "kept_texts": KeptTexts(readers),
     }
 
 

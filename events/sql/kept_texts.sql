@@ -6,23 +6,21 @@ select user_id, path from garden.documents_to_keep order by user_id, path limit 
 -- An erasure may have taken words out of the version since it was read.
 -- name: keep
 insert into garden.kept_texts (user_id, path, version, text)
-select %(user_id)s, %(path)s, %(version)s, %(text)s
-where %(hash)s = (
-    select coalesce(e.intended_raw_hash, (
+select e.user_id, e.stream, e.document_version, %(text)s
+from garden.events as e
+where e.user_id = %(user_id)s and e.stream = %(path)s and e.sequence >= %(version)s and e.status = 'committed'
+  and e.document_version = %(version)s
+  and %(hash)s = coalesce(e.intended_raw_hash, (
         select r.version_hash from garden.erased_rows as r
         where r.user_id = %(user_id)s and r.row_id = e.event_id))
-    from garden.events as e
-    where e.user_id = %(user_id)s and e.stream = %(path)s and e.sequence >= %(version)s and e.status = 'committed'
-      and e.document_version = %(version)s
-    order by e.sequence
-    limit 1)
-on conflict (user_id, path, version) do nothing;
+order by e.sequence
+limit 1;
 
 -- name: unmark
 delete from garden.documents_to_keep where user_id = %(user_id)s and path = %(path)s;
 
 -- name: forget
-delete from garden.kept_texts where user_id = %(user_id)s and path = %(path)s;
+delete from garden.kept_texts where user_id = %(user_id)s and path = %(path)s and version > %(version)s;
 
 -- name: mark
 insert into garden.documents_to_keep (user_id, path) values (%(user_id)s, %(path)s)

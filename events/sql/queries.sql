@@ -242,6 +242,17 @@ where found is distinct from event_id or what <> is_now or position <> place or 
 order by position
 limit 10;
 
+-- name: kept_text_faults
+select k.path, k.version, e.event_id
+from garden.kept_texts as k
+left join garden.events as e
+       on e.user_id = %(user_id)s and e.stream = k.path and e.document_version = k.version and e.status = 'committed'
+left join garden.erased_rows as r on r.user_id = %(user_id)s and r.row_id = e.event_id
+where k.user_id = %(user_id)s
+  and 'sha256:' || encode(sha256(k.text), 'hex') is distinct from coalesce(e.intended_raw_hash, r.version_hash)
+order by k.path, k.version
+limit 10;
+
 -- Only the service may read the last two; the readers' role has no right to these tables.
 -- name: stored_requests
 select r.key, r.fingerprint, r.event_id, r.response, r.created_at, r.expires_at, r.seal as request_seal,

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from garden.events.reader import EventReader
 from garden.events.snapshots import ReaderSnapshot
-from garden.events.version_texts import Step, VersionTexts
-from garden.events.versions import VERSION_MAX, Version
+from garden.events.version_texts import VERSION_MAX, Step, VersionTexts
+from garden.events.versions import Version
 from garden.grammar.line_changes import line_changes, split_line_bytes
 from garden.writing.adoption import ADOPTED_TYPE
 

@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from garden.events.reader import DocumentUnknownError
-from garden.events.versions import VERSION_MAX, Version, VersionReader
+from garden.events.version_texts import VERSION_MAX
+from garden.events.versions import Version, VersionReader
 
 
 class Segment(NamedTuple):

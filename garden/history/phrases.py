@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from garden.events.reader import EventReader
-from garden.events.version_texts import Step, VersionTexts
-from garden.events.versions import VERSION_MAX
+from garden.events.version_texts import VERSION_MAX, Step, VersionTexts
 from garden.grammar.canonical import decoded
 from garden.grammar.line_changes import ByteSplice, splice_bytes
 from garden.grammar.parser import parse

@@ -149,6 +149,9 @@ class Upkeep(_Table):
     index_seconds: int = Field(
         60, ge=0, description="Seconds between two searches for documents that recall lacks; 0 is never."
     )
+    keep_seconds: int = Field(
+        60, ge=0, description="Seconds between two searches for documents that have grown; 0 is never."
+    )
     embed_seconds: int = Field(
         60, ge=0, description="Seconds between two searches for passages without a vector; 0 is never."
     )

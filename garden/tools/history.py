@@ -370,7 +370,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         ShownVersion,
         show,
         _READING,
-        {"path": "users/ada/parts/critic/profile.md", "at": "2026-04-01", "anchor": "concerns v1"},
+        {"path": "users/ada/parts/critic/profile.md", "at": "1", "anchor": "concerns v1"},
     ),
     Tool(
         "history.diff",
@@ -382,7 +382,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         VersionDiff,
         diff,
         _READING,
-        {"path": "users/ada/parts/critic/profile.md", "from": "head~2", "anchor": "concerns v1"},
+        {"path": "users/ada/parts/critic/profile.md", "from": "v1", "anchor": "concerns v1"},
     ),
     Tool(
         "history.blame",

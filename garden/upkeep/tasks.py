@@ -16,6 +16,7 @@ from typing import Any
 
 from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
+from garden.history.keeping import keep_texts
 from garden.home.logs import get_logger
 from garden.home.settings import Upkeep as Intervals
 from garden.passages.extraction import ANALYSIS
@@ -77,6 +78,11 @@ def jobs(intervals: Intervals) -> Mapping[str, Job]:
         ),
         Job("verify", intervals.verify_seconds, _verify_all, at_start=False),
         Job("index", intervals.index_seconds, lambda services: _index_documents(services, rests)),
+        Job(
+            "keep",
+            intervals.keep_seconds,
+            lambda services: (JobCounts(kept=count) for count in keep_texts(services) if count),
+        ),
         Job("embed", intervals.embed_seconds, _embed_passages, at_start=False),
     )
     return {job.name: job for job in every}

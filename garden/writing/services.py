@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from garden.events.attempts import Attempts
     from garden.events.head_guard import HeadGuard
     from garden.events.heads import HeadBuilder
+    from garden.events.kept_texts import KeptTexts
     from garden.events.maintenance import Maintenance
     from garden.events.passages import PassageStore
     from garden.events.reader import EventReader
@@ -54,6 +55,7 @@ class Services:
     snapshots: Snapshots
     eraser: Eraser
     passages: PassageStore
+    kept_texts: KeptTexts
     indexing: Indexing
     disk_space: DiskSpace
     limits: Limits

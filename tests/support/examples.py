@@ -40,3 +40,6 @@ DOCUMENT_READERS = tuple(
     and str(tool.example["path"]).endswith(".md")
 )
 """Tools that read one document."""
+
+EVENT_READERS = frozenset({"events.query", "history.blame", "history.log", "history.search", "history.show"})
+"""Tools that answer from the event log and open no file."""

@@ -6,7 +6,7 @@ import pytest
 
 from garden.tools.registry import REGISTRY
 from tests.files.traversal_corpus import ADA, ATTACKS, BEN, DOCUMENT, OTHER_USERS, PLANTS, Attack, Plant
-from tests.support.examples import DOCUMENT_READERS
+from tests.support.examples import DOCUMENT_READERS, EVENT_READERS
 from tests.tools.attacked import CANARY, NOTES, PATHS, Entrance, Scene, entrances, session_for, words_of
 
 ENTRANCES = tuple(entrances())
@@ -74,7 +74,7 @@ def _fits(entrance: Entrance, path: str) -> bool:
     return not REGISTRY[entrance.tool].edits and path.endswith(".md") and entrance.tool in READERS
 
 
-READERS = {*DOCUMENT_READERS, "events.log"}
+READERS = {*DOCUMENT_READERS, "events.log"} - {"history.show"}
 LOOSE_READERS = {name for name, tool in REGISTRY.items() if not tool.traits.writes} - READERS
 
 
@@ -109,7 +109,8 @@ def refuse_it(scene: Scene, plant: Plant, link: Path) -> None:
             where = (plant.name, str(entrance), path)
             envelope = entrance.call(scene.garden, path)
             scene.told(envelope)
-            if entrance.tool != "events.query" and (path == DOCUMENT or plant.component in LINKED_FOLDERS):
+            opens = entrance.tool not in EVENT_READERS
+            if opens and (path == DOCUMENT or plant.component in LINKED_FOLDERS):
                 scene.assert_refused(envelope, where)
             assert scene.files() == files, where
     assert link.is_symlink()
