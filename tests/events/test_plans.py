@@ -341,7 +341,8 @@ def test_no_query_is_left_out() -> None:
         "erasures",
         "erased_rows",
         "notes_of_path",
-        # It lists everything.
+        # They list everything.
+        "names_used",
         "recalled_paths",
         # In the tests of the backlog.
         "recall_counts",
