@@ -14,7 +14,7 @@ from benchmarks.ratios import Ratio
 
 MEASUREMENTS = (
     "side_by_side", "grammar", "lint", "start_up", "reading", "events", "writing", "recovery", "http",
-    "recall", "recall_speed",
+    "history", "recall", "recall_speed",
 )  # fmt: skip
 _WRITE = "--write"
 

@@ -1,7 +1,7 @@
 -- Whole texts of some versions, as the maintainer. The writer of a text holds the lock of its document.
 
 -- name: marked
-select user_id, path from garden.documents_to_keep order by user_id, path limit %(limit)s;
+select user_id, path from garden.grown_documents order by user_id, path limit %(limit)s;
 
 -- An erasure may have taken words out of the version since it was read.
 -- name: keep
@@ -17,11 +17,11 @@ order by e.sequence
 limit 1;
 
 -- name: unmark
-delete from garden.documents_to_keep where user_id = %(user_id)s and path = %(path)s;
+delete from garden.grown_documents where user_id = %(user_id)s and path = %(path)s;
 
 -- name: forget
 delete from garden.kept_texts where user_id = %(user_id)s and path = %(path)s and version > %(version)s;
 
 -- name: mark
-insert into garden.documents_to_keep (user_id, path) values (%(user_id)s, %(path)s)
+insert into garden.grown_documents (user_id, path) values (%(user_id)s, %(path)s)
 on conflict (user_id, path) do nothing;

@@ -218,6 +218,30 @@ recall_given
   add a trigger                  -      -       -          #        r     r
   refer to it                    -      -       -          #        r     r
   reindex                        -      -       -          #        r     r
+kept_texts
+  select                         .+.    ---     .+.        ###      ...   +++
+  insert                         ---    ---     p+p        ###      ppp   +++
+  change anything else           ---    ---     ---        ###      ...   ccc
+  delete                         ---    ---     .+.        ###      ...   +++
+  truncate                       ---    ---     ---        ###      +++   +++
+  read a column                  r      -       r          #        r     r
+  fill a column                  -      -       r          #        r     r
+  set another column             -      -       -          #        r     r
+  add a trigger                  -      -       -          #        r     r
+  refer to it                    -      -       -          #        r     r
+  reindex                        -      -       -          #        r     r
+grown_documents
+  select                         ---    .+.     +++        ###      ...   +++
+  insert                         ---    p+p     p+p        ###      ppp   +++
+  change anything else           ---    ---     ---        ###      ...   ccc
+  delete                         ---    ---     .+.        ###      ...   +++
+  truncate                       ---    ---     ---        ###      +++   +++
+  read a column                  -      r       r          #        r     r
+  fill a column                  -      r       r          #        r     r
+  set another column             -      -       -          #        r     r
+  add a trigger                  -      -       -          #        r     r
+  refer to it                    -      -       -          #        r     r
+  reindex                        -      -       -          #        r     r
 schema_migrations
   select                         ---    ---     ---        ###      +++   +++
   insert                         ---    ---     ---        ###      +++   +++

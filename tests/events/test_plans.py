@@ -18,6 +18,7 @@ from garden.events.recall_reader import RecallReader
 from garden.events.records import Caller
 from garden.events.statements import statements
 from garden.events.tokens import TokenStore
+from garden.events.versions import VersionReader
 from tests.support.databases import TestServer
 from tests.support.explaining import ExplainingPool, explaining_pool, vacuum
 from tests.support.many_events import fill
@@ -50,7 +51,6 @@ READING: dict[str, tuple[Ask, str]] = {
         "documents_pkey",
     ),
     "streams": (lambda reader: in_snapshot(reader, "streams"), "events_user_id_stream_sequence_key"),
-    "splices": (lambda reader: reader.text_at(USER, PATH, 3), "events_user_id_stream_sequence_key"),
     "chain": (
         lambda reader: in_snapshot(reader, "chain", stream=PATH, after=3, limit=500),
         "events_user_id_stream_sequence_key",
@@ -72,7 +72,26 @@ READING: dict[str, tuple[Ask, str]] = {
         "idempotency_records_pkey",
     ),
     "feed_faults": (lambda reader: in_snapshot(reader, "feed_faults"), "feed_pkey"),
+    "kept_text_faults": (lambda reader: in_snapshot(reader, "kept_text_faults"), "kept_texts_pkey"),
     "sealed_tokens": (lambda reader: in_snapshot(reader, "sealed_tokens"), "tokens_pkey"),
+}
+# The versions of one document are found among those of all users without reading many.
+VERSIONS: dict[str, tuple[Callable[[ExplainingPool], object], str]] = {
+    "kept": (lambda pool: kept_before(pool, 300), "kept_texts_pkey"),
+    "changes": (lambda pool: EventReader(pool).text_at(USER, PATH, 3), "events_user_id_stream_sequence_key"),
+    "numbered": (
+        lambda pool: VersionReader(pool).numbered(USER, PATH, 3),
+        "events_user_id_stream_sequence_key",
+    ),
+    "newest": (lambda pool: VersionReader(pool).newest(USER, PATH, at=NOON), "events_of_path"),
+    "arrival": (lambda pool: VersionReader(pool).arrival(USER, PATH), "events_of_arrivals"),
+    "origins": (
+        lambda pool: in_snapshot(EventReader(pool), "origins", "versions", path=PATH),
+        "events_of_arrivals",
+    ),
+    "ending": (lambda pool: VersionReader(pool).ending(USER, [PATH], "abcdef"), "events_of_path"),
+    "named": (lambda pool: VersionReader(pool).named(USER, [CURSOR]), "events_pkey"),
+    "log": (lambda pool: VersionReader(pool).log(USER, 20, path=PATH), "events_of_path"),
 }
 FOUND = {
     "newest": (Query(), "events_pkey"),
@@ -98,7 +117,6 @@ READING |= {name: (batch_after(name), "events_pkey") for name in ("oldest_after"
 IN_THE_ORDER_OF_THE_INDEX = {
     *FOUND,
     *(f"{name}_as_views" for name in FOUND),
-    "splices",
     "versions",
     "chain",
     "oldest_after",
@@ -219,6 +237,16 @@ def test_a_readers_query_uses_its_index_in_custom_and_generic_plans(pool: Explai
         # Nothing is erased here, so reading that table is quickest.
         assert plan.scanned_tables <= {"erased_rows"}
         assert not (plan.sorts and name in IN_THE_ORDER_OF_THE_INDEX)
+
+
+@pytest.mark.parametrize("name", VERSIONS)
+def test_a_version_is_found_by_an_index_of_its_document(pool: ExplainingPool, name: str) -> None:
+    ask, index = VERSIONS[name]
+    ask(pool)
+    for plan in pool.plans[name].values():
+        assert index in plan.indexes
+        assert plan.scanned_tables <= {"erased_rows"}
+        assert plan.rows_read < 100
 
 
 @pytest.mark.parametrize("wanted", FILTERED)
@@ -347,6 +375,8 @@ def test_no_query_is_left_out() -> None:
         # In the tests of the backlog.
         "recall_counts",
     }
+    # These list what a user has.
+    assert {*VERSIONS, "garden_at", "actors", "sections", "documents"} == set(statements("versions"))
     of_attempts = {"forget", "note_errors", "postpone", "uncount", "release"}
     sweeping = {*statements("maintenance"), *statements("recoveries")}
     assert set(SWEEPING) == sweeping - of_attempts
@@ -358,11 +388,15 @@ def test_no_query_is_left_out() -> None:
     assert {"since", "newest", "flush", "listen"} == set(statements("feed"))
 
 
-def in_snapshot(reader: EventReader, name: str, **values: object) -> object:
+def in_snapshot(reader: EventReader, name: str, file: str = "queries", **values: object) -> object:
     with reader.snapshot(USER) as snapshot:
         if name in ("stored_requests", "sealed_tokens"):
             snapshot.act_as_service()
-        return snapshot.fetch(name, values)
+        return snapshot.fetch(name, values, file)
+
+
+def kept_before(pool: ExplainingPool, version: int) -> object:
+    return in_snapshot(EventReader(pool), "kept", "versions", path=PATH, version=version)
 
 
 def replace(pool: ExplainingPool) -> None:

@@ -90,3 +90,7 @@ select distinct user_id, created_at::date, type, 1, 0, 1 from garden.events;
 -- name: recall_given
 insert into garden.recall_given
 select user_id, event_id, 'agent', created_at, array[path || '#inbox v1/name'] from garden.events;
+
+-- name: kept_texts
+insert into garden.kept_texts
+select user_id, stream, document_version, 'a line' from garden.events where status = 'committed';

@@ -17,7 +17,7 @@ from tests.support.named_sql import named_sql
 TABLES = (
     "events", "documents", "idempotency_records", "event_annotations", "tokens", "feed", "recoveries",
     "erasures", "erased_rows", "erased_words", "recall_documents", "recall_passages", "recall_usage",
-    "recall_given", "schema_migrations",
+    "recall_given", "kept_texts", "grown_documents", "schema_migrations",
 )  # fmt: skip
 ROLES = ("garden_reader", "garden_service", "garden_maintainer")
 USERS = (None, "ada", "bob")

@@ -84,6 +84,12 @@ insert into garden.recall_usage values ('{user}', date '2026-01-01' + {row}, 'me
 -- name: insert recall_given
 insert into garden.recall_given values ('{user}', md5('{row}')::uuid, 'agent', now(), '{notes.md#inbox v1/name}')
 
+-- name: insert kept_texts
+insert into garden.kept_texts values ('{user}', 'notes.md', {row}, 'text')
+
+-- name: insert grown_documents
+insert into garden.grown_documents values ('{user}', '{row}.md')
+
 -- name: insert schema_migrations
 insert into garden.schema_migrations (version, name, checksum)
 values (1000 + {row}, 'later', 'sha256:' || repeat('a', 64))
@@ -239,6 +245,13 @@ create table playground.t (
 
 -- name: refer to it recall_documents
 create table playground.t (a text, b text, foreign key (a, b) references garden.recall_documents (user_id, path))
+
+-- name: refer to it kept_texts
+create table playground.t (
+    a text, b text, c integer, foreign key (a, b, c) references garden.kept_texts (user_id, path, version))
+
+-- name: refer to it grown_documents
+create table playground.t (a text, b text, foreign key (a, b) references garden.grown_documents (user_id, path))
 
 -- name: refer to it recall_passages
 create table playground.t (
