@@ -71,3 +71,10 @@ def test_a_place_is_followed_through_a_change(old: list[str], new: list[str], at
     assert touched or (place.start, place.end) == (len(new), len(new) + 1)
     place, touched = follow(Replacement(start, start + 1, ()), replacements(marked, [*new, "- else\n"]))
     assert touched
+
+
+def test_a_place_grows_and_shrinks_with_the_lines_that_take_its_place() -> None:
+    place, touched = follow(Replacement(1, 2, ()), replacements(["a", "b", "c"], ["x", "a", "B", "BB", "c"]))
+    assert (place.start, place.end, touched) == (2, 4, True)
+    place, touched = follow(Replacement(1, 3, ()), replacements(["a", "b", "c"], ["a"]))
+    assert (place.start, place.end, touched) == (1, 1, True)
