@@ -137,6 +137,11 @@ class EventReader:
         rows = self._fetch(user_id, "event", {"event_id": event_id})
         return event_of(rows[0]) if rows else None
 
+    def names_used(self, user_id: str) -> dict[str, set[str]]:
+        """The actors, types, ops and tools of a user's events."""
+        rows = self._fetch(user_id, "names_used", {})
+        return {name: {row[name] for row in rows} for name in ("actor", "type", "op", "tool")}
+
     def find_write(self, user_id: str, claim: WriteClaim, *, by: Caller | None = None) -> Event | None:
         """Find the newest committed write that bears out a claim; `by` has the write's correlation ids."""
         event_ids = None if by is None else self._named_by(user_id, by, claim.path)

@@ -58,6 +58,10 @@ where user_id = %(user_id)s and event_id < %(cursor)s
 order by event_id desc
 limit %(limit)s;
 
+-- What the filters of a search may name.
+-- name: names_used
+select distinct actor, type, op, tool from garden.events where user_id = %(user_id)s;
+
 -- The ids name a few events, and a path may name all that a user has, so the ids come first.
 -- name: named_by_caller
 with named as materialized (

@@ -3,21 +3,38 @@
 Everything else that a surface needs goes through the dispatcher.
 """
 
+import difflib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
 from garden.events.reader import Query
 from garden.events.records import Caller, Event
+from garden.events.versions import Version
 from garden.events.views import EventView
 from garden.files.errors import FileMissingError
 from garden.files.paths import GardenPath, parse_path
 from garden.grammar.canonical import content_hash
+from garden.grammar.errors import GardenError
+from garden.history.lineage import Lineage
+from garden.history.references import find_version
+from garden.home.local_day import now_in
 from garden.tools.documents import read_document, warnings_of_copy
+from garden.tools.registry import REGISTRY
 from garden.tools.request_paths import document_or_copy_path
+from garden.tools.write_claims import OPS
 from garden.writing.lost_lines import way_back
+from garden.writing.planner import edit_types
 from garden.writing.services import Services
-from garden.writing.versions import EventNotFoundError, change_of, find_event, version_at
+from garden.writing.versions import EventNotFoundError, change_of, find_event
+
+_NAMES_SHOWN_MAX = 20
+
+
+class UnknownFilterError(GardenError):
+    """No event has the actor, type, op or tool that a filter names."""
+
+    code = "invalid_input"
 
 
 @dataclass(frozen=True)
@@ -57,9 +74,11 @@ class Lookups:
         text = self._services.reader.text_at(caller.user_id, place.text, number)
         return WholeText(text, content_hash(text))
 
-    def version_at(self, caller: Caller, path: str, time: datetime) -> int:
-        """Number of the version that a document had at this time."""
-        return version_at(self._services.reader, parse_path(path, owner=caller.user_id), time)
+    def version_named(self, caller: Caller, path: str, reference: str) -> Version:
+        """The version of a document that a number, an event, a time or a count back names."""
+        place = parse_path(path, owner=caller.user_id)
+        lineage = Lineage(self._services.versions, caller.user_id, place.text)
+        return find_version(lineage, reference, now_in(self._services.timezone))
 
     def event(self, caller: Caller, event_id: str) -> EventView:
         """Find an event by its whole id, with its annotations."""
@@ -68,6 +87,23 @@ class Lookups:
     def event_named(self, caller: Caller, name: str) -> EventView:
         """Find an event by its id or the end of it, with its annotations."""
         return self._view(caller, find_event(self._services.reader, caller.user_id, name))
+
+    def check_filters(self, caller: Caller, filters: Mapping[str, str | None]) -> None:
+        """Refuse an actor, type, op or tool that no event of the user has, and name the nearest ones."""
+        used = self._services.reader.names_used(caller.user_id)
+        may_come = {"type": edit_types(self._services.documents.kinds), "op": OPS, "tool": REGISTRY}
+        for what, name in filters.items():
+            if name is None or name in used[what] or name in may_come.get(what, ()):
+                continue
+            names = sorted(used[what].union(may_come.get(what, ())))
+            close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+            raise UnknownFilterError(
+                f"No event has the {what} {name!r}.",
+                hint=f"Did you mean {' or '.join(close)}?"
+                if close
+                else f"There are: {', '.join(names[:_NAMES_SHOWN_MAX])}.",
+                details={"names": close or names[:_NAMES_SHOWN_MAX]},
+            )
 
     def diff(self, caller: Caller, event_id: str) -> str:
         """Diff of what an event changed, or intended to change; empty for an event without a change."""

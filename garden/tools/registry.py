@@ -19,7 +19,7 @@ _MODULES = {
     "memory_edits": "memory.forget memory.store",
     "proposal": "propose_change",
     "read_files": "fs.hash fs.list fs.read fs.search",
-    "repair": "md.repair md.restore",
+    "repair": "md.repair md.restore md.undo",
     "tool_help": "tools.help tools.list",
     "write_files": "fs.append fs.ensure_dir fs.move fs.patch fs.write",
 }

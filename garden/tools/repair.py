@@ -1,21 +1,30 @@
-"""`md.repair` and `md.restore`, for maintainers: bring back what an outside edit damaged."""
+"""`md.repair`, `md.restore` and `md.undo`, for maintainers: bring back what an edit took or damaged."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pydantic import Field, model_validator
 
+from garden.events.records import Event
 from garden.events.wire import Wire
 from garden.files.paths import GardenPath
-from garden.grammar.edits import RepairDocument, RestoreText
+from garden.grammar.edits import RepairDocument, RestoreText, WriteFile
 from garden.home.local_day import now_in
 from garden.home.times import parse_time
-from garden.tools.declaration import MAINTAINERS, Call, Edits, Tool, Traits
-from garden.tools.edits import edit_handler, intent_of
-from garden.tools.wire import EditRequest, Line, Time
+from garden.tools.declaration import MAINTAINERS, Call, Edits, Reply, Tool, Traits
+from garden.tools.edits import carry_out, edit_handler, intent_of
+from garden.tools.request_paths import document_path
+from garden.tools.wire import EditRequest, Line, NewHash, Time, WriteRequest
 from garden.writing.documents import GardenDocument, identity_by_path
 from garden.writing.planner import Intent, Plan
-from garden.writing.versions import check_version_is_whole, last_whole_version, resolve_version
+from garden.writing.undoing import current_path, find_undoable, short_id, take_event_back
+from garden.writing.versions import (
+    NotAVersionError,
+    check_version_is_whole,
+    last_whole_version,
+    resolve_version,
+)
 
 _VERSION_MAX = 2**31 - 1
 _REPAIRED = "Put anchors and identity back."
@@ -44,6 +53,15 @@ class RestoreRequest(EditRequest):
         return self
 
 
+class UndoRequest(WriteRequest):
+    """The event to undo."""
+
+    event: Line = Field(description="The event's id, or at least the last six characters of it.")
+    path: str | None = Field(
+        None, description="The document, as a check: an event of another one is refused."
+    )
+
+
 class Restoration(Wire):
     """The new hash and the restored version."""
 
@@ -55,6 +73,13 @@ class Repair(Restoration):
     """The new hash, the undamaged version that was used, and what was put back."""
 
     mended: list[str]
+
+
+class Undone(NewHash):
+    """The new hash, the document, and the event whose change was taken back."""
+
+    path: str
+    event: str
 
 
 def _repair_intent(call: Call, path: GardenPath, request: RepairRequest) -> Intent:
@@ -96,6 +121,36 @@ def _restore_result(plan: Plan) -> dict[str, Any]:
     return {"newHash": plan.after.document.hash, "fromVersion": version}
 
 
+def undo(call: Call, request: UndoRequest) -> Reply:
+    """Take the change of one event back from its document, wherever that is now."""
+    given = document_path(call.caller, request.path) if request.path is not None else None
+    event = find_undoable(call.services.reader, call.caller.user_id, request.event)
+    path = document_path(call.caller, current_path(call.services.reader, event))
+    if given is not None and given.text not in {path.text, event.statement.path}:
+        raise NotAVersionError(
+            f"Event {short_id(event)} changed {event.statement.path}, not this document.",
+            hint="Leave path out, or name the document that the event changed.",
+            details={"eventId": str(event.event_id), "path": event.statement.path},
+        )
+    edits = Edits(partial(_undo_intent, event), partial(_undone, event), needs_key=True)
+    return carry_out(call, edits, path, request)
+
+
+def _undo_intent(event: Event, call: Call, path: GardenPath, request: UndoRequest) -> Intent:
+    reader, kind = call.services.reader, call.services.documents.kind_of(path)
+    why = request.rationale or f"Took event {short_id(event)} back."
+
+    def at_present(_version: int, found: GardenDocument | None) -> WriteFile:
+        return take_event_back(reader, event, kind, found)
+
+    return replace(intent_of(path, "md.undo", request, WriteFile(""), "undo", why), under_lock=at_present)
+
+
+def _undone(event: Event, plan: Plan) -> dict[str, Any]:
+    path = plan.intent.path.text
+    return {"newHash": plan.after.document.hash, "path": path, "event": str(event.event_id)}
+
+
 _REPAIR = Edits(_repair_intent, _repair_result, needs_key=True)
 _RESTORE = Edits(_restore_intent, _restore_result, needs_key=True)
 
@@ -128,5 +183,19 @@ TOOLS: tuple[Tool[Any], ...] = (
         Traits(writes=True, replaces=True, roles=MAINTAINERS),
         {"path": "users/ada/parts/critic/profile.md", "version": 1, "rationale": "Too much was lost."},
         edits=_RESTORE,
+    ),
+    Tool(
+        "md.undo",
+        "Undo an event",
+        "Take one event's change back, as a new edit. For maintainers only.",
+        "Works while later changes left the lines of that event as they were; otherwise the conflict names "
+        "the events that changed them. Lines of the Change Log stay. A document that has moved since is "
+        "edited where it is now. A move is undone with fs.move. Without the change, the document stays "
+        "unchanged. dryRun shows the diff.",
+        UndoRequest,
+        Undone,
+        undo,
+        Traits(writes=True, replaces=True, roles=MAINTAINERS),
+        {"event": "3f9a21c4", "rationale": "She took it back."},
     ),
 )

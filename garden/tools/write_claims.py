@@ -14,7 +14,7 @@ from garden.writing.planner import edit_types
 _APPENDING = ("append_file", "append_section", "append_item", "curate_list")
 # With any type these say that a document was edited.
 _EDITING = (*_APPENDING, "replace_section", "prune_item", "merge_items", "write_file", "apply_diff")
-_OPS = (*_EDITING, "plant", "move", "repair", "restore", "fix")
+OPS = (*_EDITING, "plant", "move", "repair", "restore", "undo", "fix")
 
 
 class UnfoundedClaimError(GardenError):
@@ -83,4 +83,4 @@ def _similar_ops(op: str) -> tuple[str, ...] | None:
     """The ops that an agent may mean by this one; None for any."""
     if op in _APPENDING:
         return _APPENDING
-    return (op, "curate_list") if op in _OPS else None
+    return (op, "curate_list") if op in OPS else None

@@ -8,6 +8,7 @@ _ONCE_ONLY = re.compile(
     r"(?P<hash>sha256:[0-9a-f]{64})"
     r"|(?P<seal>[0-9a-f]{64})"
     r"|(?P<id>[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})"
+    r"|(?<=[Ee]vent )(?P<short>[0-9a-f]{8})\b"
     r"|(?P<time>\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00))"
     r"|(?P<stamp>\d{4}-\d\d-\d\dT\d{6}[0-9.]*Z)"
 )

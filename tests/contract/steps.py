@@ -406,6 +406,21 @@ _ACCOUNT = (
         "invalid_input",
         "maintainer",
     ),
+    Step("undo as an agent", "md.undo", {"event": UNKNOWN_EVENT}, "permission_denied"),
+    Step("undo nothing", "md.undo", {"event": UNKNOWN_EVENT}, "not_found", "maintainer"),
+    Step(
+        "undo the beginning",
+        "md.undo",
+        lambda before: {"event": before["plant a profile"]["meta"]["eventId"]},
+        "delete_not_allowed",
+        "maintainer",
+    ),
+    Step(
+        "undo",
+        "md.undo",
+        lambda before: {"event": before["restore by an event"]["meta"]["eventId"], "rationale": "Too early."},
+        role="maintainer",
+    ),
     Step("erase as an agent", "garden.erase", {"path": CRITIC, "reason": "so"}, "permission_denied"),
     Step("erase nothing", "garden.erase", {"reason": "so"}, "invalid_input", "maintainer"),
     Step(

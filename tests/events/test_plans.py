@@ -377,7 +377,8 @@ def test_no_query_is_left_out() -> None:
         "erased_rows",
         "whole_erased_words",
         "notes_of_path",
-        # It lists everything.
+        # They list everything.
+        "names_used",
         "recalled_paths",
         # In the tests of the backlog.
         "recall_counts",

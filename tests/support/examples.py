@@ -43,3 +43,6 @@ DOCUMENT_READERS = tuple(
 
 EVENT_READERS = frozenset({"events.query", "history.blame", "history.log", "history.search", "history.show"})
 """Tools that answer from the event log and open no file."""
+
+NOT_OPENING = EVENT_READERS | {"md.undo"}
+"""Tools that do not open the path they are given; an undo opens the document of its event."""

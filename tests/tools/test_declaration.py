@@ -62,7 +62,7 @@ def test_only_tools_that_write_are_closed_to_anybody() -> None:
             assert tool.traits.roles == frozenset(Role), tool.name
         if tool.traits.writes:
             assert Role.REVIEWER not in tool.traits.roles, tool.name
-    for name in ("fs.move", "md.repair", "md.restore"):
+    for name in ("fs.move", "md.repair", "md.restore", "md.undo"):
         assert REGISTRY[name].traits.roles == {Role.MAINTAINER}
 
 

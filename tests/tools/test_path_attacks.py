@@ -6,7 +6,7 @@ import pytest
 
 from garden.tools.registry import REGISTRY
 from tests.files.traversal_corpus import ADA, ATTACKS, BEN, DOCUMENT, OTHER_USERS, PLANTS, Attack, Plant
-from tests.support.examples import DOCUMENT_READERS, EVENT_READERS
+from tests.support.examples import DOCUMENT_READERS, NOT_OPENING
 from tests.tools.attacked import CANARY, NOTES, PATHS, Entrance, Scene, entrances, session_for, words_of
 
 ENTRANCES = tuple(entrances())
@@ -109,7 +109,7 @@ def refuse_it(scene: Scene, plant: Plant, link: Path) -> None:
             where = (plant.name, str(entrance), path)
             envelope = entrance.call(scene.garden, path)
             scene.told(envelope)
-            opens = entrance.tool not in EVENT_READERS
+            opens = entrance.tool not in NOT_OPENING
             if opens and (path == DOCUMENT or plant.component in LINKED_FOLDERS):
                 scene.assert_refused(envelope, where)
             assert scene.files() == files, where

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from pydantic.alias_generators import to_camel, to_snake
 
 from garden.access.dispatcher import Envelope
-from garden.session import Session
 from garden.tools.declaration import Tool
 from garden.tools.registry import REGISTRY
 from garden.tools.wire import WriteRequest
@@ -58,18 +57,22 @@ def fields(tool: Tool[Any]) -> dict[str, dict[str, Any]]:
 
 def call(scene: Scene, tool: Tool[Any], args: Any) -> Envelope:
     session = session_for(scene.garden, tool)
-    return session.call(tool.name, standing(session, args) if tool.name == "memory.forget" else args)
+    if tool.name == "memory.forget":
+        found = session.memory.list(limit=1).result.memories
+        args = standing(args, tool.example["id"], found[0].id if found else tool.example["id"])
+    elif tool.name == "md.undo":
+        args = standing(
+            args, tool.example["event"], session.events.query(op="append_file").result.rows[0].event_id
+        )
+    return session.call(tool.name, args)
 
 
-def standing(session: Session, args: Any) -> Any:
-    """The arguments with the id of a memory that there is, in the place of the example's."""
+def standing(args: Any, example: str, real: object) -> Any:
+    """The arguments with the id of a memory or an event that there is, in the place of the example's."""
     if not isinstance(args, dict):
         return args
-    found = session.memory.list(limit=1).result.memories
-    example = REGISTRY["memory.forget"].example["id"]
-    real = found[0].id if found else example
-    replaced = {name: real if value == example else value for name, value in args.items()}
-    return {**replaced, "opts": standing(session, args["opts"])} if "opts" in args else replaced
+    replaced = {name: str(real) if value == example else value for name, value in args.items()}
+    return {**replaced, "opts": standing(args["opts"], example, real)} if "opts" in args else replaced
 
 
 def assert_told(scene: Scene, envelope: Envelope, what: object) -> None:

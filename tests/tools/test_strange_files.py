@@ -13,12 +13,12 @@ from garden.files.plain_files import SIZE_MAX_BYTES
 from garden.tools.registry import REGISTRY
 from tests.files.test_file_attacks import bind
 from tests.files.traversal_corpus import ADA, BEN, DOCUMENT
-from tests.support.examples import EVENT_READERS
+from tests.support.examples import NOT_OPENING
 from tests.tools.attacked import CANARY, NOTES, Entrance, Scene, entrances
 
 FOLDER = DOCUMENT.rpartition("/")[0]
 # These don't open the document that they name; an erasure takes away what it can't open.
-ELSEWHERE = EVENT_READERS | {"fs.list", "fs.ensure_dir", "garden.erase"}
+ELSEWHERE = NOT_OPENING | {"fs.list", "fs.ensure_dir", "garden.erase"}
 OPENING = tuple(each for each in entrances() if each.tool not in ELSEWHERE)
 
 
@@ -114,7 +114,7 @@ def test_an_erasure_takes_away_what_no_tool_can_read(scene: Scene, put: Put) -> 
 def test_a_place_that_is_not_a_folder_is_entered_by_no_tool(scene: Scene) -> None:
     for put in NO_FOLDERS:
         with replaced(scene, FOLDER, put):
-            for entrance in (each for each in entrances() if each.tool not in EVENT_READERS):
+            for entrance in (each for each in entrances() if each.tool not in NOT_OPENING):
                 for path in (DOCUMENT, FOLDER):
                     envelope = entrance.call(scene.garden, path)
                     scene.assert_refused(envelope, (put.__name__, str(entrance), path))

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
@@ -53,6 +54,15 @@ class Desk:
         """Path relative to the garden."""
         return (path or "").removeprefix(f"users/{self.user}/")
 
+    def time(self, text: str) -> str:
+        """A time in the setting's zone, else on a terminal in the machine's, else in UTC."""
+        from garden.home.local_day import find_zone
+
+        zone = self.garden.settings.timezone
+        elsewhere = None if sys.stdout.isatty() else UTC
+        time = datetime.fromisoformat(text).astimezone(find_zone(zone) if zone else elsewhere)
+        return time.isoformat(" ", "minutes").replace("+00:00", "Z")
+
     def call(self, tool: str, /, **args: Any) -> "Envelope":
         """Call a tool; an argument that is None is left out."""
         return self.session.call(tool, {name: value for name, value in args.items() if value is not None})
@@ -80,14 +90,20 @@ def open_garden(context: typer.Context) -> "Garden":
 
 @contextmanager
 def open_desk(
-    context: typer.Context, user: str | None, *paths: str, actor: str = "operator"
+    context: typer.Context, user: str | None, *paths: str, actor: str = "operator", may_begin: bool = False
 ) -> Iterator[Desk]:
-    """Open a session for the user given, or else the one that the paths or the home imply."""
+    """Open a session for the user given, or else the one that the paths or the home imply.
+
+    A user without a garden is refused, unless the command `may_begin` one.
+    """
+    from garden.files.paths import GardenPath
     from garden.writing.callers import make_caller
 
     user = resolve_user(context, user, *paths)
     make_caller(user, actor, ROLE)
     with open_garden(context) as garden:
+        if not may_begin and not garden.services.files.exists(GardenPath(f"users/{user}")):
+            select_users(garden, user)
         yield Desk(garden, garden.session(user, actor, role=ROLE), user)
 
 
@@ -111,15 +127,17 @@ def resolve_user(context: typer.Context, user: str | None, *paths: str) -> str:
 
 def select_users(garden: "Garden", user: str | None) -> list[str]:
     """The user given, who must have a garden or events here, or else all users."""
+    from difflib import get_close_matches
+
     from garden.upkeep.status import known_users
     from garden.upkeep.verification import UserUnknownError
 
     users = known_users(garden.services)
     if user is not None and user not in users:
-        shown = ", ".join(users[:_USERS_NAMED_MAX])
+        shown = get_close_matches(user, users) or users[:_USERS_NAMED_MAX]
         raise UserUnknownError(
             f"There is no garden of {user!r} here.",
-            hint=f"There are: {shown}." if users else "'garden plant' begins one.",
+            hint=f"There are gardens of {', '.join(shown)}." if users else "'garden plant' begins one.",
         )
     return users if user is None else [user]
 

@@ -55,8 +55,10 @@ def events(
 ) -> None:
     """List events, newest first.
 
+    A list that was cut says so, and an actor, type, op or tool that no event has is an error.
     The first column is the end of an event's id, which `garden event` accepts. Times without an offset are in
-    the time zone of the settings, else in UTC; 90m, 12h, 3d, 2w and '3 weeks ago' are ages.
+    the time zone of the settings, else in UTC; 90m, 12h, 3d, 2w and '3 weeks ago' are ages. Times are shown
+    in that zone too, and on a terminal without the setting in the machine's.
 
     Examples:
     garden events
@@ -68,7 +70,7 @@ def events(
     garden events --all --json
     """
     from garden.surfaces.cli.answers import exit_if_refused
-    from garden.surfaces.cli.render import say
+    from garden.surfaces.cli.render import say, show_hint
     from garden.surfaces.cli.views import show_events
 
     filters = {
@@ -86,17 +88,24 @@ def events(
     with open_desk(context, user, *([path] if path else [])) as desk:
         query = {"path": desk.path(path) if path else None, **filters}
         pages = _query_pages(desk, query, None if every else limit)
-        if as_json:
-            exit_if_refused(_join(list(pages)), as_json=True)
-            return
-        shown = 0
+        found, shown = [], 0
         for page in pages:
+            rows = page["result"]["rows"] if page["ok"] else []
+            if page["ok"] and not rows:
+                names = {"actor": actor, "type": kind, "op": op, "tool": tool}
+                desk.garden.lookups.check_filters(desk.session.caller, names)
+            if as_json:
+                found.append(page)
+                continue
             exit_if_refused(page)
-            rows = page["result"]["rows"]
             show_events(desk, rows, headed=shown == 0, diff=diff)
             shown += len(rows)
-    if not shown:
+    if as_json:
+        exit_if_refused(_join(found), as_json=True)
+    elif not shown:
         say("No events found.", error=True)
+    elif "cursor" in page["meta"]:
+        show_hint(f"more than {shown} events; --limit N or --all shows more.")
 
 
 def _query_pages(desk: Desk, query: dict[str, Any], limit: int | None) -> "Iterator[Envelope]":
@@ -136,15 +145,20 @@ def event(
 
     garden event 0199a7c2-5d1e-7c55-b3aa-0c2d3f9a21c4 --json
     """
+    with open_desk(context, user) as desk:
+        show_event_named(desk, name, as_json=as_json)
+
+
+def show_event_named(desk: Desk, name: str, *, as_json: bool) -> None:
+    """Show the event with this id, or with this end of it."""
     from garden.surfaces.cli.render import say, show_json
     from garden.surfaces.cli.views import show_event
 
-    with open_desk(context, user) as desk:
-        lookups, caller = desk.garden.lookups, desk.session.caller
-        row = lookups.event_named(caller, name).model_dump(mode="json", by_alias=True)
-        if as_json:
-            show_json({"ok": True, "result": row, "meta": {"warnings": []}})
-        else:
-            show_event(desk, row, lookups.diff(caller, row["eventId"]))
-            if back := lookups.way_back(caller, row["eventId"]):
-                say(back)
+    lookups, caller = desk.garden.lookups, desk.session.caller
+    row = lookups.event_named(caller, name).model_dump(mode="json", by_alias=True)
+    if as_json:
+        show_json({"ok": True, "result": row, "meta": {"warnings": []}})
+    else:
+        show_event(desk, row, lookups.diff(caller, row["eventId"]))
+        if back := lookups.way_back(caller, row["eventId"]):
+            say(back)

@@ -36,8 +36,17 @@ class GardenCommands(GroupedCommands):
             "lint": "lint.lint",
             "repair": "repair.repair",
             "restore": "repair.restore",
+            "undo": "repair.undo",
+            "mv": "repair.mv",
         },
-        "Look up what happened": {"events": "events.events", "event": "events.event"},
+        "Look up what happened": {
+            "log": "history.log",
+            "show": "history.show",
+            "diff": "history.diff",
+            "blame": "history.blame",
+            "events": "events.events",
+            "event": "events.event",
+        },
         "Prove what happened": {"checkpoint": "proofs.checkpoint", "prove": "proofs.prove"},
         "Use the agent's tools": {"call": "tools.call", "tools": "tools.tools"},
         "Move gardens": {
@@ -128,6 +137,9 @@ def _show_refusal(options: Invocation, error: GardenError) -> int:
         # The user named a tool, so the message keeps the names of tools.
         lists_tools = error.hint.startswith("tools.list ")
         show_error(error.message, in_shell_words(error.hint) if lists_tools else error.hint)
+    elif "names" in (error.details or {}):
+        # The names that events have, which may be those of tools.
+        show_error(error.message, error.hint)
     else:
         show_error(in_shell_words(error.message), in_shell_words(error.hint))
     return 1

@@ -53,7 +53,7 @@ def store(
     """
     from garden.surfaces.cli.render import say
 
-    with open_desk(context, user, actor=actor) as desk:
+    with open_desk(context, user, actor=actor, may_begin=True) as desk:
         stored = _change(
             desk, "memory.store", key, as_json=as_json, content=read_text(context, text), category=category,
             tags=tag, pursuingPriority=priority, summaryType=summary, periodKey=period, chatId=chat,

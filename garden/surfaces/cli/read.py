@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from garden.surfaces.cli.desk import Desk, fail_usage, open_desk
-from garden.surfaces.cli.options import AsJson, AtTime, DocumentPath, User, Version, complete_paths, read_time
+from garden.surfaces.cli.options import AsJson, DocumentPath, User, complete_paths
 
 _LAST_LINE = 2**31
 
@@ -58,8 +58,13 @@ def cat(
     section: Annotated[
         str | None, typer.Option(metavar="ANCHOR", help="Only this section: 'concerns v1', or concerns.")
     ] = None,
-    version: Version = None,
-    at: AtTime = None,
+    version: Annotated[
+        str | None,
+        typer.Option(metavar="VERSION", help="As it was: a number, an event, a time, head or head~2."),
+    ] = None,
+    at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="As it was at this time; like --version.")
+    ] = None,
     user: User = None,
     as_json: AsJson = False,
 ) -> None:
@@ -86,11 +91,9 @@ def cat(
     if lines is not None and section is not None:
         fail_usage(context, "Give either --lines or --section.")
     wanted = _parse_range(context, lines)
-    time = read_time(context, at) if at is not None else None
+    reference = version if version is not None else at
     with open_desk(context, user, path) as desk:
-        if time is not None:
-            version = desk.garden.lookups.version_at(desk.session.caller, desk.path(path), time)
-        text, meta = _read(desk, path, version)
+        text, meta = _read(desk, path, reference)
     if section is not None or wanted is not None:
         # The hash is that of the whole.
         text = _part(text, section, wanted)
@@ -102,14 +105,15 @@ def cat(
         show_warnings(meta["warnings"])
 
 
-def _read(desk: Desk, path: str, version: int | None) -> tuple[str, dict[str, Any]]:
+def _read(desk: Desk, path: str, reference: str | None) -> tuple[str, dict[str, Any]]:
     """Read a whole document, or one version of it, and its meta."""
     lookups, caller = desk.garden.lookups, desk.session.caller
-    if version is None:
+    if reference is None:
         found = lookups.text(caller, desk.path(path))
         return found.text, {"documentHash": found.hash, "warnings": list(found.warnings)}
-    found = lookups.version(caller, desk.path(path), version)
-    return found.text, {"version": version, "documentHash": found.hash, "warnings": []}
+    version = lookups.version_named(caller, desk.path(path), reference)
+    found = lookups.version(caller, version.path, version.number)
+    return found.text, {"version": version.number, "documentHash": found.hash, "warnings": []}
 
 
 def _part(text: str, section: str | None, wanted: tuple[int, int] | None) -> str:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -68,9 +67,7 @@ def show_events(desk: "Desk", rows: Sequence[dict[str, Any]], *, headed: bool, d
 def show_event(desk: "Desk", row: dict[str, Any], diff: str) -> None:
     """Print everything about one event, and its diff."""
     status = Text(row["status"], style=_STATUS_STYLES[row["status"]])
-    say(
-        Text.assemble((f"event {row['eventId']}", "bold"), "  ", _format_time(row["createdAt"]), "  ", status)
-    )
+    say(Text.assemble((f"event {row['eventId']}", "bold"), "  ", desk.time(row["createdAt"]), "  ", status))
     if row["path"]:
         say(f"{'document':<16}{desk.short(row['path'])}")
     for field, name in _FIELDS:
@@ -95,16 +92,12 @@ def _event_cells(desk: "Desk", row: dict[str, Any]) -> tuple[str, str, str, str,
     status = row["status"]
     return (
         str(UUID(row["eventId"]))[-_NAME_CHARACTERS:],
-        _format_time(row["createdAt"]),
+        desk.time(row["createdAt"]),
         row["actor"],
         row["op"],
         f"{desk.short(row['path'])}{section}",
         Text("" if status == "committed" else status, style=_STATUS_STYLES[status]),
     )
-
-
-def _format_time(time: str) -> str:
-    return datetime.fromisoformat(time).astimezone(UTC).strftime("%Y-%m-%d %H:%MZ")
 
 
 def show_matches(found: Iterable[tuple[str, int, str]], around: int, searcher: "Searcher") -> None:

@@ -59,6 +59,7 @@ class AsyncMdTools(Family):
     repair = awaited(toolbelt.MdTools.repair)
     restore = awaited(toolbelt.MdTools.restore)
     snapshot_history = awaited(toolbelt.MdTools.snapshot_history)
+    undo = awaited(toolbelt.MdTools.undo)
 
 
 class AsyncMemoryTools(Family):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from garden.tools.memory_edits import Forgotten, Stored
     from garden.tools.proposal import Proposal
     from garden.tools.read_files import LineRange, Match, Slices
-    from garden.tools.repair import Repair, Restoration
+    from garden.tools.repair import Repair, Restoration, Undone
     from garden.tools.tool_help import ToolLine, ToolPage
     from garden.tools.wire import NewHash
     from garden.tools.write_files import Moved, NewSize
@@ -395,6 +395,16 @@ class MdTools(Family):
         fs.list on history/{userId}/... and read them with fs.read.
         """
         return self._run("md.snapshot_history", locals())
+
+    def undo(self, event: str, *, path: str | None = None, **shared: Unpack[WriteFields]) -> Answer[Undone]:
+        """Take one event's change back, as a new edit. For maintainers only.
+
+        Works while later changes left the lines of that event as they were; otherwise the conflict
+        names the events that changed them. Lines of the Change Log stay. A document that has moved
+        since is edited where it is now. A move is undone with fs.move. Without the change, the
+        document stays unchanged. dryRun shows the diff.
+        """
+        return self._run("md.undo", locals())
 
 
 class MemoryTools(Family):

@@ -90,5 +90,5 @@ def test_damaged_and_missing_documents_are_refused_with_commands(run: Command, g
 
 
 def test_an_empty_garden_shows_how_to_begin(run: Command, garden: Garden) -> None:
-    assert "'garden plant' creates a document" in run("ls", "--user", "ada").err
+    assert "'garden plant' begins one" in run.fails("ls", "--user", "ada")
     assert "md.plant" in ok(garden.session("ada"), "fs.list", path="users/ada")["meta"]["hint"]

@@ -51,8 +51,16 @@ def test_a_home_without_gardens_says_so(run: Command) -> None:
 
 
 @pytest.mark.usefixtures("ada")
-def test_a_user_without_a_garden_gets_a_hint(run: Command) -> None:
-    assert "This garden is still empty" in run("ls", "--user", "nobody").err
+@pytest.mark.usefixtures("ada")
+@pytest.mark.parametrize(
+    "words", ["ls", "events", "search x", "recall x", "memory list", "append notes.md x"]
+)
+def test_a_mistyped_user_is_refused_with_the_nearest_and_gets_no_garden(run: Command, words: str) -> None:
+    for form in (["--user", "adda"], ["--user", "users"]):
+        message = run.fails(*words.split(), *form)
+        assert f"There is no garden of '{form[1]}' here.\nhint:  There are gardens of ada." in message
+    assert not (run.home / "users" / "adda").exists()
+    run.well("plant", "--user", "adda")
 
 
 @pytest.mark.usefixtures("ada")

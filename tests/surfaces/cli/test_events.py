@@ -37,7 +37,7 @@ def test_filters_narrow_the_list(run: Command, ada: Session) -> None:
         (["--tool", "md.patch_section"], 1), (["--evidence", "ev:s12-m40"], 1), (["--since", "3w"], 7),
         (["--status", "failed", "--status", "committed"], 7), (["--type", "observation"], 1),
         (["--op", "plant"], 4), (["--status", "failed"], 0), (["--since", "1h"], 7), (["--until", "1h"], 0),
-        (["--actor", "companion"], 7), (["--actor", "ben"], 0), (["--text", "harvest well"], 1),
+        (["--actor", "companion"], 7), (["--op", "restore"], 0), (["--text", "harvest well"], 1),
         (["--limit", "3"], 3), (["--since", "2001-01-01T00:00", "--until", "2001-01-02T00:00Z"], 0),
     ):  # fmt: skip
         ran = run("events", *words)
@@ -46,10 +46,35 @@ def test_filters_narrow_the_list(run: Command, ada: Session) -> None:
         assert count or ran.err == "No events found.\n"
 
 
+@pytest.mark.usefixtures("ada")
+@pytest.mark.parametrize(
+    ("option", "name", "near"),
+    [
+        ("--actor", "compagnon", "Did you mean companion?"), ("--actor", "zzz", "There are: companion."),
+        ("--type", "profile_updat", "Did you mean profile_update"),
+        ("--op", "restored", "Did you mean restore"),
+        ("--tool", "md.patchsection", "Did you mean md.patch_section or "),
+    ],
+)  # fmt: skip
+def test_an_unknown_filter_is_an_error_with_the_nearest_names(
+    run: Command, option: str, name: str, near: str
+) -> None:
+    message = run.fails("events", option, name)
+    assert f"No event has the {option[2:]} '{name}'." in message
+    assert near in message
+    assert run("events", option, name, "--json").json["error"]["code"] == "invalid_input"
+
+
+def test_a_list_that_is_cut_says_so(run: Command, ada: Session) -> None:
+    count = len(rows(ada))
+    assert "more than 3 events; --limit N or --all shows more." in run("events", "--limit", "3").err
+    assert run("events", "--limit", str(count)).err == run("events", "--all").err == ""
+
+
 def test_all_pages_are_gathered(run: Command, ada: Session) -> None:
     for number in range(30):
         ok(ada, "events.log", type="observation", rationale=f"number {number}")
-    assert len(run.well("events").splitlines()) == 21
+    assert len(run("events").lines) == 21
     assert len(run.well("events", "--all").splitlines()) == 37
     envelope = run("events", "--all", "--json").json
     assert envelope["result"]["rows"] == rows(ada, limit=500)

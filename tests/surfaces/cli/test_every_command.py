@@ -77,11 +77,12 @@ def test_a_problem_is_an_envelope_with_json(run: Command, words: str) -> None:
     assert "GARDEN_LOG_LEVEL" in ran.json["error"]["message"] or "log_level" in ran.json["error"]["message"]
 
 
-def _examples(event: str, token: str, memory: str) -> list[str]:
+def _examples(planted: str, edited: str, token: str, memory: str) -> list[str]:
     """The page's examples, with the ids that this garden has."""
     text = re.sub(
-        r"(garden event|garden prove|--event) [0-9a-f-]+", rf"\1 {event}", "\n".join(cli_docs.examples())
+        r"(garden event|garden prove|--event) [0-9a-f-]+", rf"\1 {planted}", "\n".join(cli_docs.examples())
     )
+    text = re.sub(r"garden (undo|show) [0-9a-f]{8}", rf"garden \1 {edited}", text)
     text = re.sub(r"memory forget \w+", f"memory forget {memory}", text)
     return re.sub(r"token revoke [0-9a-f]+", f"token revoke {token}", text).splitlines()
 
@@ -92,9 +93,9 @@ def test_every_example_runs_in_the_order_of_the_page(
     session = garden.session("ada", "companion")
     plant(session, NOTES)
     planted = ok(session, "md.plant", path=CRITIC)
-    plant(session, OVERVIEW, CRITIC.replace("profile", "notes"))
+    plant(session, OVERVIEW, *(f"users/ada/parts/{part}/notes.md" for part in ("critic", "critik")))
     quote = {"append": '- "A deadline (ev:s12-m40)", she wrote'}
-    ok(session, "md.patch_section", path=NOTES, sectionAnchor="inbox", change=quote)
+    edited = ok(session, "md.patch_section", path=NOTES, sectionAnchor="inbox", change=quote)
     (folder / "new.md").write_text("She is well.\n")
     (folder / "passage.txt").write_text("A deadline")
     change = {"tool": "fs.append", "args": {"path": NOTES, "text": "From a diff."}}
@@ -105,7 +106,7 @@ def test_every_example_runs_in_the_order_of_the_page(
     monkeypatch.chdir(folder)
     examples = [
         each
-        for each in _examples(planted["meta"]["eventId"], token, memory)
+        for each in _examples(planted["meta"]["eventId"], edited["meta"]["eventId"], token, memory)
         if not each.startswith(_STARTS_A_SERVER_OR_RUNS_ON)
     ]
     assert len(examples) > 40
@@ -137,7 +138,11 @@ _MAY_FIND = (
     "garden doctor",
     # Where Citus is not installed.
     "garden migrate --distribute",
+    # The day of the example may be before the first version.
     "garden cat notes.md --at",
+    "garden diff parts/critic/profile.md 2026",
+    "garden show parts/critic/profile.md 2026",
+    "garden show . yesterday",
     "garden restore notes.md --at",
 )
 # These have tests of their own.

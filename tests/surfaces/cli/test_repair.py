@@ -1,4 +1,4 @@
-"""`repair` and `restore`."""
+"""`repair`, `restore`, `undo` and `mv`."""
 
 import pytest
 
@@ -114,3 +114,37 @@ def test_a_version_that_does_not_exist_is_refused(run: Command, garden: Garden) 
             message = run.fails("restore", "parts/nobody/notes.md", *which)
             assert "There is no document users/ada/parts/nobody/notes.md in the event log." in message
             assert "'garden ls'" in message
+
+
+def test_undo_takes_an_event_back_by_its_short_id(run: Command, garden: Garden, ada: Session) -> None:
+    short = rows(ada, path=CRITIC)[0]["eventId"][-8:]
+    with untouched(garden):
+        assert "\n-- Says yes before looking\n" in run.well("undo", short, "--dry-run")
+    shown = run.well("undo", short, "-m", "She took it back.", "--actor", "ben")
+    event = rows(ada, path=CRITIC)[0]
+    assert shown == f"Changed: {PROFILE} (event {event['eventId']})\n"
+    assert (event["op"], event["rationale"], event["actor"]) == ("undo", "She took it back.", "ben")
+    assert run.well("undo", short) == f"Nothing changed: {PROFILE}\n"
+    assert run("undo", event["eventId"], "--json").json["result"]["path"] == CRITIC
+
+
+def test_an_undo_in_conflict_names_the_words_and_the_events(
+    run: Command, garden: Garden, ada: Session
+) -> None:
+    short = rows(ada, path=CRITIC)[0]["eventId"][-8:]
+    edit_outside(garden, CRITIC, "Says yes before looking", "Says yes too soon")
+    with untouched(garden):
+        message = run.fails("undo", short, "--dry-run")
+    assert "'- Says yes before looking': an outside edit that is not recorded yet." in message
+    assert "or change the words with 'garden patch'" in message
+
+
+def test_mv_moves_a_document_and_an_undo_of_the_move_names_the_command(run: Command, garden: Garden) -> None:
+    run.well("plant", "--user", "ada")
+    with untouched(garden):
+        assert run.well("mv", "notes.md", "parts/critic/notes.md", "--dry-run").startswith("Would move: ")
+    moved = run.well("mv", "notes.md", "parts/critic/notes.md", "-m", "They are the critic's.")
+    assert moved.startswith("Moved: notes.md to parts/critic/notes.md (event ")
+    message = run.fails("undo", moved.rpartition(" ")[2].strip(")\n"))
+    assert "as in: garden mv users/ada/parts/critic/notes.md users/ada/notes.md\n" in message
+    assert "A file is at this path already" in run.fails("mv", "parts/critic/notes.md", "overview.md")

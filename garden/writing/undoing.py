@@ -1,0 +1,201 @@
+"""Undoing: takes the change of one event back from a document that may have changed since."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, takewhile
+from typing import Any, ClassVar
+
+from garden.events.erased_words import ErasedError
+from garden.events.idempotency import InProgressError
+from garden.events.parts import EVENT_PARTS, erased_parts
+from garden.events.payloads import MovePayload
+from garden.events.reader import EventReader
+from garden.events.records import Event
+from garden.events.saga import Status
+from garden.files.paths import GardenPath
+from garden.grammar.change_log import change_log_refusal, find_change_log
+from garden.grammar.edits import WriteFile
+from garden.grammar.errors import GardenError
+from garden.grammar.kinds.declaration import Kind
+from garden.grammar.lines import split_lines
+from garden.grammar.parser import parse, with_bodies
+from garden.grammar.refusals import NoDocumentError, PatchConflictError, excerpt
+from garden.grammar.splice import apply_splices
+from garden.grammar.undo import Replacement, follow, replacements, take_back
+from garden.writing.documents import GardenDocument
+from garden.writing.log_claims import log_time
+from garden.writing.planner import ERASE_OP
+from garden.writing.versions import find_event, versions_of
+
+SHORT_ID_CHARACTERS = 8
+_CONFLICTS_SHOWN_MAX = 3
+_EVENTS_SHOWN_MAX = 5
+
+
+class NotUndoableError(GardenError):
+    """The event made no change that could be taken back by an edit."""
+
+    code: ClassVar[str] = "invalid_input"
+
+
+class NothingIsDeletedError(GardenError):
+    """To undo the beginning of a document would delete it."""
+
+    code: ClassVar[str] = "delete_not_allowed"
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A text of the document, and the event that left it; None for an outside edit not recorded yet."""
+
+    event: Event | None
+    text: str
+
+
+def find_undoable(reader: EventReader, user_id: str, name: str) -> Event:
+    """Find an event by its id or the end of it, and refuse one whose change no edit can take back."""
+    event = find_event(reader, user_id, name)
+    statement, short = event.statement, short_id(event)
+    if event.status is Status.FAILED:
+        raise NotUndoableError(f"Event {short} failed and changed nothing.", hint="There is nothing to undo.")
+    if event.status is not Status.COMMITTED:
+        raise InProgressError(
+            f"Event {short} is still being carried out.",
+            hint="Try again in a moment; 'garden reconcile' settles an event that a crash interrupted.",
+        )
+    if event.document_version is None or statement.path is None:
+        raise NotUndoableError(
+            f"Event {short} ({statement.op}) changed no document.",
+            hint="Undo an event that did; events.query with a path lists them.",
+        )
+    erased = erased_parts({"salts": event.salts}, EVENT_PARTS)
+    if statement.op == ERASE_OP or "splices" in erased:
+        raise ErasedError(
+            f"Words of event {short} were erased, so its change can't be taken back.",
+            hint="Edit the text as it is now.",
+        )
+    move = statement.edit
+    if isinstance(move, MovePayload):
+        came, went = move.from_path or statement.path, move.to_path or statement.path
+        raise NotUndoableError(
+            f"Event {short} moved {came} to {went}; a move is undone by a move.",
+            hint=f"Move it back with fs.move, as in: garden mv {went} {came}",
+            details={"path": went, "newPath": came},
+        )
+    if event.document_version == 1 or (event.before_hash is None and "hashes" not in erased):
+        raise NothingIsDeletedError(
+            f"Event {short} began {statement.path}, and nothing is ever deleted.",
+            hint="Replace its sections, or erase the document for good with garden.erase.",
+        )
+    return event
+
+
+def current_path(reader: EventReader, event: Event) -> str:
+    """Where the document of an event is now; a move may have taken it elsewhere."""
+    *_, last = chain([event], _later_events(reader, event))
+    return last.statement.path or ""
+
+
+def take_event_back(
+    reader: EventReader, event: Event, kind: Kind | None, found: GardenDocument | None
+) -> WriteFile:
+    """Return the edit that takes an event's change back, or refuse with the later changes in its way."""
+    if found is None:
+        raise NoDocumentError(
+            "There is no document to edit.", hint="fs.list shows which documents there are."
+        )
+    before, after = _change_of(reader, event, kind)
+    if before == after:
+        raise change_log_refusal()
+    taken = take_back(before, after, found.text)
+    if not taken.conflicts:
+        return WriteFile(taken.text)
+    steps = [*_steps(reader, event), _Step(None, found.text)]
+    shown = taken.conflicts[:_CONFLICTS_SHOWN_MAX]
+    conflicts = [_conflict(steps, place) for place in shown]
+    raise PatchConflictError(
+        f"Event {short_id(event)} can't be taken back: later changes touched the same words. "
+        + " ".join(f"{each['words']!r}: {'; '.join(each['by'])}." for each in conflicts),
+        hint="Undo those events first, newest first, or change the words with md.patch_section.",
+        details={"eventId": str(event.event_id), "conflicts": conflicts},
+    )
+
+
+def short_id(event: Event) -> str:
+    """The end of an event's id, as lists print it."""
+    return str(event.event_id)[-SHORT_ID_CHARACTERS:]
+
+
+def _change_of(reader: EventReader, event: Event, kind: Kind | None) -> tuple[str, str]:
+    """The texts before and after an event; the first with the Change Log of the second, whose lines stay."""
+    path, version = event.statement.path or "", event.document_version or 0
+    before = parse(reader.text_at(event.user_id, path, version - 1))
+    after = parse(apply_splices(before.text, event.splices or ()))
+    old, new = find_change_log(before, kind), find_change_log(after, kind)
+    if old is None or new is None:
+        return before.text, after.text
+    return with_bodies(before, {before.number_of(old): new.body}).text, after.text
+
+
+def _conflict(steps: list[_Step], place: Replacement) -> dict[str, Any]:
+    """The words at a place, and the later events that changed them."""
+    lines = split_lines(steps[0].text)
+    # Lines that the event took out stood between these.
+    words = "".join(lines[place.start : place.end] or lines[max(place.start - 1, 0) : place.start + 1])
+    events: list[Event | None] = []
+    for step in steps[1:]:
+        new = split_lines(step.text)
+        place, touched = follow(place, replacements(lines, new))
+        events += [step.event] if touched else []
+        lines = new
+    found = [each for each in events if each is not None]
+    return {
+        "words": excerpt(words.strip()),
+        "now": excerpt("".join(lines[place.start : place.end]).strip()),
+        "by": [_credit(each) for each in events[-_EVENTS_SHOWN_MAX:]],
+        "events": [str(each.event_id) for each in found],
+    }
+
+
+def _credit(event: Event | None) -> str:
+    if event is None:
+        return "an outside edit that is not recorded yet"
+    return f"{event.statement.op} by {event.caller.actor}, {log_time(event.created_at)} ({short_id(event)})"
+
+
+def _steps(reader: EventReader, event: Event) -> Iterator[_Step]:
+    """The text that an event left, and each later text of the document."""
+    text = reader.text_at(event.user_id, event.statement.path or "", event.document_version or 0)
+    yield _Step(event, text)
+    for each in _later_events(reader, event):
+        # A move puts the whole text in at the new path.
+        arrives = isinstance(each.statement.edit, MovePayload)
+        text = apply_splices("" if arrives else text, each.splices or ())
+        yield _Step(each, text)
+
+
+def _later_events(reader: EventReader, event: Event) -> Iterator[Event]:
+    """The document's events after this one, oldest first, also where a move took it; each move once."""
+    path = GardenPath(event.statement.path or "")
+    version = event.document_version or 0
+    newer = takewhile(lambda each: (each.document_version or 0) > version, versions_of(reader, path))
+    for each in reversed(list(newer)):
+        move = each.statement.edit
+        if not isinstance(move, MovePayload) or move.to_path is None:
+            yield each
+            continue
+        arrival = _arrival(reader, each, move.to_path)
+        if arrival is not None:
+            yield arrival
+            yield from _later_events(reader, arrival)
+        return
+
+
+def _arrival(reader: EventReader, departure: Event, path: str) -> Event | None:
+    """The event at the new path of a move."""
+    events: Iterable[Event] = versions_of(reader, GardenPath(path), departure.committed_at)
+    for each in events:
+        move = each.statement.edit
+        if isinstance(move, MovePayload) and move.from_path == departure.statement.path:
+            return each
+    return None
