@@ -14,7 +14,7 @@ from garden.tools.registry import REGISTRY
 from tests.files.test_file_attacks import bind
 from tests.files.traversal_corpus import ADA, BEN, DOCUMENT
 from tests.support.examples import NOT_OPENING
-from tests.tools.attacked import CANARY, NOTES, Entrance, Scene, entrances
+from tests.tools.attacked import NOTES, Entrance, Scene, entrances
 
 FOLDER = DOCUMENT.rpartition("/")[0]
 # These don't open the document that they name; an erasure takes away what it can't open.
