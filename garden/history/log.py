@@ -15,6 +15,7 @@ from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
 from garden.grammar.line_changes import counts_of_lines
 from garden.history.lineage import Lineage
+from garden.writing.planner import MOVE_OP
 
 # Versions that lie so far apart are rebuilt each by itself.
 _GAP_MAX = 50
@@ -110,7 +111,7 @@ def _line_counts(
     reader: EventReader, user_id: str, versions: Sequence[Version]
 ) -> dict[UUID, tuple[int, int]]:
     counts = {each.event_id: (0, 0) for each in versions}
-    changed = sorted((each.path, each.number) for each in versions if each.came_from is None)
+    changed = sorted((each.path, each.number) for each in versions if each.op != MOVE_OP)
     with reader.snapshot(user_id) as snapshot:
         for path, group in groupby(changed, key=lambda each: each[0]):
             texts = VersionTexts(snapshot, path)

@@ -267,9 +267,11 @@ def blame(call: Call, request: BlameRequest) -> Reply:
     lines = blame_lines(call.services.reader, user_id, version)
     numbered = list(enumerate(lines, 1))
     if request.anchor is not None:
-        section = find_section(parse(decoded(b"".join(each.line for each in lines))), request.anchor)
-        count = len(split_lines(section.text))
-        numbered = numbered[section.line - 1 : section.line - 1 + count]
+        text = decoded(b"".join(each.line for each in lines))
+        section = find_section(parse(text), request.anchor)
+        # As above, only line feeds end a line.
+        first = len(split_lines(text[: section.start]))
+        numbered = numbered[first : first + len(split_lines(section.text))]
     events = call.services.versions.named(user_id, list({each.event_id for _, each in numbered}))
     return Reply(
         Blame(
