@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from garden.grammar.diffs import line_opcodes
 from garden.grammar.lines import split_lines
@@ -43,14 +44,15 @@ class TakenBack:
     conflicts: tuple[Replacement, ...] = ()
 
 
-def take_back(before: str, after: str, now: str) -> TakenBack:
-    """Take the change from `before` to `after` back from the text as it is now."""
+def take_back(before: str, after: str, now: str, undone: Sequence[Replacement] = ()) -> TakenBack:
+    """Take the change from `before` to `after` back from the text as it is now, but for what is `undone`."""
     lines = split_lines(after)
     since = replacements(lines, split_lines(now))
     wanted = [
         each
         for each in replacements(lines, split_lines(before))
-        if not any(later.includes(each) or _separates(lines, each, later) for later in since)
+        if each not in undone
+        and not any(later.includes(each) or _separates(lines, each, later) for later in since)
     ]
     conflicts = tuple(each for each in wanted if any(map(each.overlaps, since)))
     merged = sorted([*wanted, *since], key=lambda each: (each.start, each.end))
@@ -84,6 +86,16 @@ def _separates(lines: Sequence[str], removal: Replacement, later: Replacement) -
     """Whether a blank line that would go now stands beside a later change, which may need it."""
     is_blank = not removal.lines and not "".join(lines[removal.start : removal.end]).strip()
     return is_blank and later.start <= removal.end and removal.start <= later.end
+
+
+def is_undone(place: Replacement, texts: Sequence[Sequence[str]]) -> bool:
+    """Whether one of the steps from text to text left the lines that an undo would leave at a place."""
+    for old, new in pairwise(texts):
+        changes = replacements(old, new)
+        if any(each.includes(place) for each in changes):
+            return True
+        place, _ = follow(place, changes)
+    return False
 
 
 def _single(change: Replacement) -> Iterator[Replacement]:

@@ -21,7 +21,7 @@ from garden.grammar.lines import split_lines
 from garden.grammar.parser import parse, with_bodies
 from garden.grammar.refusals import NoDocumentError, PatchConflictError, excerpt
 from garden.grammar.splice import apply_splices
-from garden.grammar.undo import Replacement, follow, replacements, take_back
+from garden.grammar.undo import Replacement, follow, is_undone, replacements, take_back
 from garden.writing.documents import GardenDocument
 from garden.writing.log_claims import log_time
 from garden.writing.planner import ERASE_OP
@@ -111,6 +111,12 @@ def take_event_back(
     if not taken.conflicts:
         return WriteFile(taken.text)
     steps = [*_steps(reader, event), _Step(None, found.text)]
+    texts = [split_lines(each.text) for each in steps]
+    # A diff of two texts far apart may join a removal with lines that came later.
+    undone = [each for each in taken.conflicts if is_undone(each, texts)]
+    taken = take_back(before, after, found.text, undone)
+    if not taken.conflicts:
+        return WriteFile(taken.text)
     shown = taken.conflicts[:_CONFLICTS_SHOWN_MAX]
     conflicts = [_conflict(steps, place) for place in shown]
     raise PatchConflictError(
