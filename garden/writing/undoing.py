@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, takewhile
+from itertools import takewhile
 from typing import Any, ClassVar
 
 from garden.events.erased_words import ErasedError
 from garden.events.idempotency import InProgressError
 from garden.events.parts import EVENT_PARTS, erased_parts
 from garden.events.payloads import MovePayload
-from garden.events.reader import EventReader
+from garden.events.reader import PAGE_EVENTS_MAX, EventReader, Query
 from garden.events.records import Event
 from garden.events.saga import Status
 from garden.files.paths import GardenPath
@@ -24,7 +24,7 @@ from garden.grammar.splice import apply_splices
 from garden.grammar.undo import Replacement, follow, is_undone, replacements, take_back
 from garden.writing.documents import GardenDocument
 from garden.writing.log_claims import log_time
-from garden.writing.planner import ERASE_OP
+from garden.writing.planner import ERASE_OP, MOVE_OP
 from garden.writing.versions import find_event, versions_of
 
 SHORT_ID_CHARACTERS = 8
@@ -92,8 +92,14 @@ def find_undoable(reader: EventReader, user_id: str, name: str) -> Event:
 
 def current_path(reader: EventReader, event: Event) -> str:
     """Where the document of an event is now; a move may have taken it elsewhere."""
-    *_, last = chain([event], _later_events(reader, event))
-    return last.statement.path or ""
+    path, version = event.statement.path or "", event.document_version or 0
+    query = Query(path=path, op=MOVE_OP, status=Status.COMMITTED, limit=PAGE_EVENTS_MAX)
+    for each in reversed(reader.query(event.user_id, query).events):
+        move = each.statement.edit
+        if (each.document_version or 0) > version and isinstance(move, MovePayload) and move.to_path:
+            arrival = _arrival(reader, each, move.to_path)
+            return current_path(reader, arrival) if arrival else path
+    return path
 
 
 def take_event_back(
