@@ -31,6 +31,16 @@ class AsyncGardenTools(Family):
     erase = awaited(toolbelt.GardenTools.erase)
 
 
+class AsyncHistoryTools(Family):
+    """The tools history.*."""
+
+    blame = awaited(toolbelt.HistoryTools.blame)
+    diff = awaited(toolbelt.HistoryTools.diff)
+    log = awaited(toolbelt.HistoryTools.log)
+    search = awaited(toolbelt.HistoryTools.search)
+    show = awaited(toolbelt.HistoryTools.show)
+
+
 class AsyncLintTools(Family):
     """The tools lint.*."""
 
@@ -49,6 +59,7 @@ class AsyncMdTools(Family):
     repair = awaited(toolbelt.MdTools.repair)
     restore = awaited(toolbelt.MdTools.restore)
     snapshot_history = awaited(toolbelt.MdTools.snapshot_history)
+    undo = awaited(toolbelt.MdTools.undo)
 
 
 class AsyncMemoryTools(Family):
@@ -74,6 +85,7 @@ class AsyncToolbelt(Family):
     events = Part(AsyncEventsTools)
     fs = Part(AsyncFsTools)
     garden = Part(AsyncGardenTools)
+    history = Part(AsyncHistoryTools)
     lint = Part(AsyncLintTools)
     md = Part(AsyncMdTools)
     memory = Part(AsyncMemoryTools)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from garden.tools.event_log import LoggedEvent
     from garden.tools.events import Rows
     from garden.tools.fix import Fixed
+    from garden.tools.history import Blame, PhraseHits, ShownVersion, VersionDiff, VersionPage
     from garden.tools.list_operations import MergeWish, PruneWish
     from garden.tools.markdown import (
         Diagnostics,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from garden.tools.memory_edits import Forgotten, Stored
     from garden.tools.proposal import Proposal
     from garden.tools.read_files import LineRange, Match, Slices
-    from garden.tools.repair import Repair, Restoration
+    from garden.tools.repair import Repair, Restoration, Undone
     from garden.tools.tool_help import ToolLine, ToolPage
     from garden.tools.wire import NewHash
     from garden.tools.write_files import Moved, NewSize
@@ -205,6 +206,69 @@ class GardenTools(Family):
         return self._run("garden.erase", locals())
 
 
+class HistoryTools(Family):
+    """The tools history.*."""
+
+    def blame(self, path: str, *, anchor: str | None = None, at: str | None = None) -> Answer[Blame]:
+        """Say of each line of a document with which event it came: by whom, when and why.
+
+        Lines are followed when they move within the document, when items merge, and when a document
+        is moved, restored or repaired.
+        """
+        return self._run("history.blame", locals())
+
+    def diff(
+        self,
+        path: str,
+        from_version: str,
+        *,
+        to: str | None = None,
+        anchor: str | None = None,
+        words: bool | None = None,
+    ) -> Answer[VersionDiff]:
+        """Compare two versions of a document, or a version with the file as it is now.
+
+        The diff is at most 50 KB; truncated and a warning say what was cut. With words, changed
+        words are marked in place.
+        """
+        return self._run("history.diff", locals())
+
+    def log(
+        self,
+        *,
+        path: str | None = None,
+        anchor: str | None = None,
+        from_time: datetime | str | None = None,
+        to: datetime | str | None = None,
+        actor: str | None = None,
+        text: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Answer[VersionPage]:
+        """List the versions of a section, a document, a folder or the whole garden, newest first.
+
+        Each comes with its event, time, author, rationale, and the lines it added and removed. A
+        document that was moved is followed to its earlier path. Every filter narrows the log. Send
+        cursor back for the next page.
+        """
+        return self._run("history.log", locals())
+
+    def search(self, text: str, *, path: str | None = None) -> Answer[PhraseHits]:
+        """Find the sections in which a phrase stood at any time, with the events that it came and went with.
+
+        Every version is searched, in any case of letters. Erased words are not found.
+        """
+        return self._run("history.search", locals())
+
+    def show(self, path: str, at: str, *, anchor: str | None = None) -> Answer[ShownVersion]:
+        """Show a document or a section as it was, or a whole garden at a time.
+
+        A version is named by its number, its event, a time, or a count back from the newest. Of a
+        folder, text holds every document under a line with its path.
+        """
+        return self._run("history.show", locals())
+
+
 class LintTools(Family):
     """The tools lint.*."""
 
@@ -331,6 +395,16 @@ class MdTools(Family):
         fs.list on history/{userId}/... and read them with fs.read.
         """
         return self._run("md.snapshot_history", locals())
+
+    def undo(self, event: str, *, path: str | None = None, **shared: Unpack[WriteFields]) -> Answer[Undone]:
+        """Take one event's change back, as a new edit. For maintainers only.
+
+        Works while later changes left the lines of that event as they were; otherwise the conflict
+        names the events that changed them. Lines of the Change Log stay. A document that has moved
+        since is edited where it is now. A move is undone with fs.move. Without the change, the
+        document stays unchanged. dryRun shows the diff.
+        """
+        return self._run("md.undo", locals())
 
 
 class MemoryTools(Family):
@@ -491,6 +565,7 @@ class Toolbelt(Family):
     events = Part(EventsTools)
     fs = Part(FsTools)
     garden = Part(GardenTools)
+    history = Part(HistoryTools)
     lint = Part(LintTools)
     md = Part(MdTools)
     memory = Part(MemoryTools)
