@@ -93,7 +93,7 @@ class LockedStream:
         self._now = now
 
     def next_name(self, *others: "LockedStream") -> EventName:
-        """Choose the next event's id and time, for texts that mention it; it sorts after other streams, too."""
+        """Choose the next event's id and time, after the last events of other streams too."""
         at = max(each._moment() for each in (self, *others))
         return EventName(uuid7(at), at)
 

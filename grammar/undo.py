@@ -45,14 +45,15 @@ class TakenBack:
     conflicts: tuple[Replacement, ...] = ()
 
 
-def take_back(before: str, after: str, now: str) -> TakenBack:
-    """Take the change from `before` to `after` back from the text as it is now."""
+def take_back(before: str, after: str, now: str, undone: Sequence[Replacement] = ()) -> TakenBack:
+    """Take the change from `before` to `after` back from the text as it is now, but not what is `undone`."""
     lines = split_lines(after)
     since = replacements(lines, split_lines(now))
     wanted = [
         each
         for each in replacements(lines, split_lines(before))
-        if not any(later.includes(each) or _separates(lines, each) for later in _touching(each, since))
+        if each not in undone
+        and not any(later.includes(each) or _separates(lines, each) for later in _touching(each, since))
     ]
     conflicts = tuple(each for each in wanted if any(map(each.overlaps, _touching(each, since))))
     merged = sorted([*wanted, *since], key=lambda each: (each.start, each.end))

@@ -1,15 +1,15 @@
 """Undoing: takes the change of one event back from a document that may have changed since."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, takewhile
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from garden.events.erased_words import ErasedError
 from garden.events.idempotency import InProgressError
 from garden.events.parts import EVENT_PARTS, erased_parts
 from garden.events.payloads import MovePayload
-from garden.events.reader import EventReader
+from garden.events.reader import PAGE_EVENTS_MAX, EventReader, Query
 from garden.events.records import Event
 from garden.events.saga import Status
 from garden.files.paths import GardenPath
@@ -24,11 +24,12 @@ from garden.grammar.splice import apply_splices
 from garden.grammar.undo import Replacement, follow, replacements, take_back
 from garden.writing.documents import GardenDocument
 from garden.writing.log_claims import log_time
-from garden.writing.planner import ERASE_OP
+from garden.writing.planner import ERASE_OP, MOVE_OP
 from garden.writing.versions import find_event, versions_of
 
 SHORT_ID_CHARACTERS = 8
 _CONFLICTS_SHOWN_MAX = 3
+_CONFLICTS_FOLLOWED_MAX = 100
 _EVENTS_SHOWN_MAX = 5
 
 
@@ -44,12 +45,40 @@ class NothingIsDeletedError(GardenError):
     code: ClassVar[str] = "delete_not_allowed"
 
 
-@dataclass(frozen=True)
-class _Step:
+class _Step(NamedTuple):
     """A text of the document, and the event that left it; None for an outside edit not recorded yet."""
 
     event: Event | None
     text: str
+
+
+@dataclass
+class _Followed:
+    """A conflict, the place where it is `now`, the later events that changed it, and whether one undid it."""
+
+    conflict: Replacement
+    now: Replacement
+    events: list[Event | None] = field(default_factory=list)
+    is_undone: bool = False
+
+    def follow(self, event: Event | None, changes: Sequence[Replacement]) -> None:
+        """Follow the place through one event's changes."""
+        self.is_undone = self.is_undone or any(each.includes(self.now) for each in changes)
+        self.now, is_touched = follow(self.now, changes)
+        self.events += [event] if is_touched else []
+
+    def report(self, then: str, now: str) -> dict[str, Any]:
+        """The words at the place, then and now, and the events."""
+        start, end = self.conflict.start, self.conflict.end
+        lines = split_lines(then)
+        # Lines that the event took out stood between these.
+        words = lines[start:end] or lines[max(start - 1, 0) : start + 1]
+        return {
+            "words": excerpt("".join(words).strip()),
+            "now": excerpt("".join(split_lines(now)[self.now.start : self.now.end]).strip()),
+            "by": [_credit(each) for each in self.events[-_EVENTS_SHOWN_MAX:]],
+            "events": [str(each.event_id) for each in self.events if each is not None],
+        }
 
 
 def find_undoable(reader: EventReader, user_id: str, name: str) -> Event:
@@ -92,8 +121,14 @@ def find_undoable(reader: EventReader, user_id: str, name: str) -> Event:
 
 def current_path(reader: EventReader, event: Event) -> str:
     """Where the document of an event is now; a move may have taken it elsewhere."""
-    *_, last = chain([event], _later_events(reader, event))
-    return last.statement.path or ""
+    path, version = event.statement.path or "", event.document_version or 0
+    query = Query(path=path, op=MOVE_OP, status=Status.COMMITTED, limit=PAGE_EVENTS_MAX)
+    for each in reversed(reader.query(event.user_id, query).events):
+        move = each.statement.edit
+        if (each.document_version or 0) > version and isinstance(move, MovePayload) and move.to_path:
+            arrival = _arrival(reader, each, move.to_path)
+            return current_path(reader, arrival) if arrival else path
+    return path
 
 
 def take_event_back(
@@ -110,9 +145,14 @@ def take_event_back(
     taken = take_back(before, after, found.text)
     if not taken.conflicts:
         return WriteFile(taken.text)
-    steps = [*_steps(reader, event), _Step(None, found.text)]
-    shown = taken.conflicts[:_CONFLICTS_SHOWN_MAX]
-    conflicts = [_conflict(steps, place) for place in shown]
+    followed = [_Followed(each, each) for each in taken.conflicts[:_CONFLICTS_FOLLOWED_MAX]]
+    _follow_all(followed, chain(_steps(reader, event), [_Step(None, found.text)]))
+    # A diff of two texts far apart may join a removal with lines that came later.
+    taken = take_back(before, after, found.text, [each.conflict for each in followed if each.is_undone])
+    if not taken.conflicts:
+        return WriteFile(taken.text)
+    left = [each for each in followed if each.conflict in taken.conflicts]
+    conflicts = [each.report(after, found.text) for each in left[:_CONFLICTS_SHOWN_MAX]]
     raise PatchConflictError(
         f"Event {short_id(event)} can't be taken back: later changes touched the same words. "
         + " ".join(f"{each['words']!r}: {'; '.join(each['by'])}." for each in conflicts),
@@ -137,24 +177,14 @@ def _change_of(reader: EventReader, event: Event, kind: Kind | None) -> tuple[st
     return with_bodies(before, {before.number_of(old): new.body}).text, after.text
 
 
-def _conflict(steps: list[_Step], place: Replacement) -> dict[str, Any]:
-    """The words at a place, and the later events that changed them."""
-    lines = split_lines(steps[0].text)
-    # Lines that the event took out stood between these.
-    words = "".join(lines[place.start : place.end] or lines[max(place.start - 1, 0) : place.start + 1])
-    events: list[Event | None] = []
-    for step in steps[1:]:
-        new = split_lines(step.text)
-        place, touched = follow(place, replacements(lines, new))
-        events += [step.event] if touched else []
-        lines = new
-    found = [each for each in events if each is not None]
-    return {
-        "words": excerpt(words.strip()),
-        "now": excerpt("".join(lines[place.start : place.end]).strip()),
-        "by": [_credit(each) for each in events[-_EVENTS_SHOWN_MAX:]],
-        "events": [str(each.event_id) for each in found],
-    }
+def _follow_all(places: Sequence[_Followed], steps: Iterator[_Step]) -> None:
+    old = split_lines(next(steps).text)
+    for event, text in steps:
+        new = split_lines(text)
+        changes = replacements(old, new)
+        for each in places:
+            each.follow(event, changes)
+        old = new
 
 
 def _credit(event: Event | None) -> str:
