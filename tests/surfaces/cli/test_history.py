@@ -122,6 +122,8 @@ def test_a_terminal_gets_a_pager_and_nothing_else_does(
         assert concerned[0][-8:] in run(*words, tty=True, PAGER=f"tee {paged}").out
     for pager in ("cat", "no-such-pager"):
         assert concerned[0][-8:] in run("log", tty=True, PAGER=pager).out
+    for pager in (" ", "tee '"):
+        assert run("log", tty=True, PAGER=pager, PATH=str(folder)).code == 0
     assert concerned[0][-8:] in run("log", PAGER=f"tee {paged}").out
     assert not paged.exists()
 
