@@ -84,10 +84,6 @@ class VersionReader:
         """The documents below a folder that had a file at a time, each in its version of then."""
         return self._find(user_id, "garden_at", folder=folder, at=at, before=_id_after(at))
 
-    def actors(self, user_id: str) -> list[str]:
-        """Everyone who changed a document."""
-        return [row["name"] for row in self._fetch(user_id, "actors", {})]
-
     def sections(self, user_id: str, path: str | None) -> list[str]:
         """The sections that events name, of one document or of all."""
         return [row["name"] for row in self._fetch(user_id, "sections", {"path": path})]

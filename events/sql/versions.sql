@@ -71,11 +71,6 @@ cross join lateral (
 where d.user_id = %(user_id)s and starts_with(d.path, %(folder)s || '/') and found.leaves_file
 order by d.path;
 
--- name: actors
-select distinct actor as name from garden.events
-where user_id = %(user_id)s and document_version is not null
-order by 1;
-
 -- name: sections
 select distinct name from garden.events, unnest(sections || section_anchor) as name
 where user_id = %(user_id)s and (%(path)s::text is null or path = %(path)s) and name <> ''

@@ -384,7 +384,7 @@ def test_no_query_is_left_out() -> None:
         "recall_counts",
     }
     # These list what a user has.
-    assert {*VERSIONS, "garden_at", "actors", "sections", "documents"} == set(statements("versions"))
+    assert {*VERSIONS, "garden_at", "sections", "documents"} == set(statements("versions"))
     of_attempts = {"forget", "note_errors", "postpone", "uncount", "release"}
     sweeping = {*statements("maintenance"), *statements("recoveries")}
     assert set(SWEEPING) == sweeping - of_attempts
