@@ -108,7 +108,7 @@ def _repair_result(plan: Plan) -> dict[str, Any]:
 def _restore_intent(call: Call, path: GardenPath, request: RestoreRequest) -> Intent:
     reader = call.services.reader
     at = parse_time(request.at, now_in(call.services.timezone)) if request.at is not None else None
-    version = resolve_version(reader, path, version=request.version, at=at, event=request.event)
+    version = resolve_version(call.services, path, version=request.version, at=at, event=request.event)
     check_version_is_whole(reader, path, version)
     edit = RestoreText(version, reader.text_at(path.user_id, path.text, version))
     why = request.rationale or f"Put version {version} back."
