@@ -59,16 +59,16 @@ def read_log(versions: VersionReader, reader: EventReader, query: LogQuery) -> L
 
 
 def check_names(
-    versions: VersionReader, reader: EventReader, query: LogQuery, sections: Iterable[str]
+    versions: VersionReader, reader: EventReader, query: LogQuery, declared: Iterable[str]
 ) -> None:
-    """Refuse an actor or a section that no event names and no document has."""
+    """Refuse an actor or a section that no event names; `declared` ones may come."""
     if query.actor is not None:
         actors = reader.names_used(query.user_id)["actor"]
         if query.actor not in actors:
             raise unknown_name("actor", query.actor, actors)
     if query.section is not None:
         path = query.path.text if query.path and not query.path.is_folder else None
-        known = {*sections, *versions.sections(query.user_id, path)}
+        known = {*declared, *versions.sections(query.user_id, path)}
         forms = {form for each in map(str.lower, known) for form in (each, each.rpartition(" v")[0])}
         if forms.isdisjoint(map(str.lower, query.section)):
             raise unknown_name("section", query.section[0], known)

@@ -1,6 +1,5 @@
 """`history.*`: the versions of documents, their differences, and where lines and phrases came from."""
 
-from contextlib import suppress
 from itertools import islice
 from typing import Any
 from uuid import UUID
@@ -9,7 +8,6 @@ from garden.events.reader import InvalidQueryError
 from garden.events.versions import Version
 from garden.files.paths import GardenPath, PathNotAllowedError, Place, parse_path
 from garden.grammar.canonical import decoded
-from garden.grammar.errors import GardenError
 from garden.grammar.lines import split_lines, without_line_end
 from garden.grammar.lookup import find_section
 from garden.grammar.parser import parse
@@ -24,7 +22,7 @@ from garden.history.references import find_version
 from garden.home.local_day import now_in
 from garden.home.times import parse_time
 from garden.tools.declaration import Call, Reply, Tool, Traits
-from garden.tools.documents import read_document, section_names
+from garden.tools.documents import kinds_of, read_document, section_names
 from garden.tools.history_shapes import (
     Blame,
     BlamedLine,
@@ -65,7 +63,8 @@ def log(call: Call, request: LogRequest) -> Reply:
     )
     page = read_log(services.versions, services.reader, query)
     if not page.versions:
-        check_names(services.versions, services.reader, query, _sections_there(call, document))
+        declared = {str(each.anchor) for kind in kinds_of(services, document) for each in kind.sections}
+        check_names(services.versions, services.reader, query, declared)
     rows = tuple(
         LoggedVersion(
             path=version.path,
@@ -195,16 +194,6 @@ def _find(call: Call, path: GardenPath, reference: str) -> Version:
 
 def _text(call: Call, version: Version) -> str:
     return call.services.reader.text_at(call.caller.user_id, version.path, version.number)
-
-
-def _sections_there(call: Call, path: GardenPath | None) -> set[str]:
-    """The sections that a document has or may have, or those of all kinds."""
-    documents, names = call.services.documents, set[str]()
-    if path is not None:
-        with suppress(GardenError):
-            names |= {each.name for each in read_document(call.services, path).document.sections}
-    kinds = documents.kinds.values() if path is None else filter(None, [documents.kind_of(path)])
-    return names | {str(section.anchor) for kind in kinds for section in kind.sections}
 
 
 def _event_before(cursor: str | None) -> UUID | None:
