@@ -131,7 +131,7 @@ def diff(call: Call, request: DiffRequest) -> Reply:
 
 
 def blame(call: Call, request: BlameRequest) -> Reply:
-    """Say of each line with which event it came."""
+    """Name the event that each line came with."""
     user_id, version = call.caller.user_id, _find(call, document_path(call.caller, request.path), request.at)
     lines = blame_lines(call.services.reader, user_id, version)
     numbered = list(enumerate(lines, 1))
@@ -247,8 +247,8 @@ TOOLS: tuple[Tool[Any], ...] = (
     ),
     Tool(
         "history.blame",
-        "Find where lines came from",
-        "Say of each line of a document with which event it came: by whom, when and why.",
+        "Show who wrote each line",
+        "Show who wrote each line of a document, when and why.",
         "Lines are followed when they move within the document, when items merge, and when a document is "
         "moved, restored or repaired.",
         BlameRequest,
@@ -259,9 +259,10 @@ TOOLS: tuple[Tool[Any], ...] = (
     ),
     Tool(
         "history.search",
-        "Find when a phrase stood",
-        "Find the sections in which a phrase stood at any time, with the events that it came and went with.",
-        "Every version is searched, in any case of letters. Erased words are not found.",
+        "Find when a phrase came and went",
+        "Find when a phrase came into a section, and when it went.",
+        "Each hit names the section and the events. Every version is searched, in any case of letters. Erased "
+        "words are not found.",
         PhraseRequest,
         PhraseHits,
         search,
