@@ -66,6 +66,10 @@ class VersionReader:
         """The newest version, up to a number, with which a document came to this path from another one."""
         return self._one(user_id, "arrival", path=path, last=last)
 
+    def next_arrival(self, user_id: str, path: str, after: UUID) -> Version | None:
+        """The version with which the document at a path came to another one, after an event."""
+        return self._one(user_id, "next_arrival", path=path, after=after)
+
     def ending(self, user_id: str, paths: Sequence[str], ending: str) -> Version | None:
         """The newest event about one of these documents whose id ends so."""
         return self._one(user_id, "ending", paths=list(paths), ending=ending)

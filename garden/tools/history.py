@@ -261,8 +261,8 @@ TOOLS: tuple[Tool[Any], ...] = (
         "history.search",
         "Find when a phrase came and went",
         "Find when a phrase came into a section, and when it went.",
-        "Each hit names the section and the events. Every version is searched, in any case of letters. Erased "
-        "words are not found.",
+        "Each hit names the section and the events. Every version is searched, in any case of letters. "
+        "Erased words are not found.",
         PhraseRequest,
         PhraseHits,
         search,

@@ -92,6 +92,10 @@ VERSIONS: dict[str, tuple[Callable[[ExplainingPool], object], str]] = {
     ),
     "newest": (lambda pool: VersionReader(pool).newest(USER, PATH, at=NOON), "events_of_path"),
     "arrival": (lambda pool: VersionReader(pool).arrival(USER, PATH), "events_of_arrivals"),
+    "next_arrival": (
+        lambda pool: VersionReader(pool).next_arrival(USER, PATH, CURSOR),
+        "events_of_arrivals",
+    ),
     "origins": (
         lambda pool: in_snapshot(EventReader(pool), "origins", "versions", path=PATH),
         "events_of_arrivals",
