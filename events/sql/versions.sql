@@ -25,6 +25,16 @@ where user_id = %(user_id)s and stream = %(path)s and edit ? 'fromPath' and stat
 order by document_version desc
 limit 1;
 
+-- The event with which the document at a path came to another one; there are few such events.
+-- name: next_arrival
+with arrivals as materialized (
+    select {version} from garden.events
+    where user_id = %(user_id)s and edit ? 'fromPath' and status = 'committed')
+select * from arrivals
+where came_from = %(path)s and event_id > %(after)s
+order by event_id
+limit 1;
+
 -- name: origins
 select distinct edit ->> 'fromPath' as path from garden.events
 where user_id = %(user_id)s and stream = %(path)s and edit ? 'fromPath' and status = 'committed';
@@ -70,11 +80,6 @@ cross join lateral (
     limit 1) as found
 where d.user_id = %(user_id)s and starts_with(d.path, %(folder)s || '/') and found.leaves_file
 order by d.path;
-
--- name: actors
-select distinct actor as name from garden.events
-where user_id = %(user_id)s and document_version is not null
-order by 1;
 
 -- name: sections
 select distinct name from garden.events, unnest(sections || section_anchor) as name

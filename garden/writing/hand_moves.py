@@ -181,7 +181,7 @@ class HandMoves:
         adopter, file = self.adopter, self.adopter.files.read(new)
         adopter.check_head(target)
         adopter.erased_text.refuse_old_copy(target, file)
-        document, name = adopter.documents.parse_file(new, file), target.next_name()
+        document, name = adopter.documents.parse_file(new, file), target.next_name(source)
         lint = adopter.lint_of(target, text, document, source.damage)
         come = adopter.indexing.encoded_changes(
             new, None, document.document, target.head.version + 1, name.at, came_from=old.text

@@ -69,6 +69,23 @@ def test_a_forged_text_is_not_believed_found_and_replaced(
 
 
 @pytest.mark.usefixtures("texts")
+def test_a_document_with_a_changed_row_does_not_stop_the_job(
+    garden: Garden, ada: Session, database: str
+) -> None:
+    later = "users/ada/overview.md"
+    plant(ada, later)
+    with connection(database) as owner:
+        owner.execute(
+            "insert into garden.grown_documents (user_id, path) values ('ada', %s), ('ada', %s)",
+            [NOTES, later],
+        )
+    move = "update garden.events set splice_offsets[1] = splice_offsets[1] {} where document_version = 8"
+    tamper(database, move.format("+ 1"))
+    assert list(keep_texts(garden.services)) == [0]
+    tamper(database, move.format("- 1"))
+
+
+@pytest.mark.usefixtures("texts")
 def test_an_erasure_takes_the_words_out_of_kept_texts(garden: Garden, database: str) -> None:
     operator = garden.session("ada", "operator", role="maintainer")
     ok(operator, "garden.erase", path=NOTES, text="slept badly 77 slept", reason="She asked for it.")

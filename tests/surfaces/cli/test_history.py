@@ -41,8 +41,8 @@ def test_a_log_that_is_cut_says_how_to_go_on(run: Command) -> None:
 
 @pytest.mark.usefixtures("concerned")
 def test_a_mistyped_name_is_an_error_with_the_nearest(run: Command) -> None:
-    assert "The nearest: companion" in run.fails("log", "--actor", "companon")
-    assert "The nearest: concerns v1" in run.fails("log", PROFILE, "--section", "concernz")
+    assert "Did you mean companion?" in run.fails("log", "--actor", "companon")
+    assert "Did you mean concerns v1" in run.fails("log", PROFILE, "--section", "concernz")
     assert "'spring' does not name a version" in run.fails("show", PROFILE, "spring")
     assert run("log", "--actor", "x", "--json").json["error"]["code"] == "invalid_input"
 
@@ -122,6 +122,8 @@ def test_a_terminal_gets_a_pager_and_nothing_else_does(
         assert concerned[0][-8:] in run(*words, tty=True, PAGER=f"tee {paged}").out
     for pager in ("cat", "no-such-pager"):
         assert concerned[0][-8:] in run("log", tty=True, PAGER=pager).out
+    for pager in (" ", "tee '"):
+        assert run("log", tty=True, PAGER=pager, PATH=str(folder)).code == 0
     assert concerned[0][-8:] in run("log", PAGER=f"tee {paged}").out
     assert not paged.exists()
 
