@@ -26,15 +26,20 @@ from garden.history.merkle import leaf_hash
 from garden.history.notes import VerifierKey
 from garden.transfer.archive_file import MANIFEST, Archive, ArchiveError, read_archive
 from garden.transfer.archive_proofs import MEMBERS, check_proofs
-from garden.transfer.archives import ERASURES, EVENTS, FEED, FORMAT, HEADS, OUTSIDE, UNKNOWN, VERSION, path_of
+from garden.transfer.archives import (
+    ERASURES,
+    EVENTS,
+    FEED,
+    FORMAT,
+    HEADS,
+    OUTSIDE,
+    TABLES_OF,
+    UNKNOWN,
+    VERSION,
+    path_of,
+)
 
 NO_KEYS = "The seals of its events are keyed, and can be checked only where their keys are."
-_TABLES = {
-    EVENTS: {"event", "annotation"},
-    HEADS: {"head"},
-    FEED: {"feed"},
-    ERASURES: {"erasure", "erased_row", "erased_word"},
-}
 _FOLDERS = ("files/", "history/")
 _PLAIN = {"README.txt", MANIFEST, *MEMBERS}
 _HEAD = ("tail_sequence", "tail_chain_hash", "version", "head_event_id", "has_file", "open_event_id")
@@ -90,11 +95,11 @@ def check_unpacked(archive: Archive, keys: Sequence[VerifierKey] = ()) -> Archiv
 
 def rows_in(archive: Archive, *names: str) -> Iterator[AccountRow]:
     """The rows of an archive's account, all of its own user."""
-    for name in names or _TABLES:
+    for name in names or TABLES_OF:
         for number, line in enumerate(archive.lines(name), start=1):
             try:
                 table, row = row_of(line)
-                is_own = table in _TABLES[name] and row["user_id"] == archive.manifest["user"]
+                is_own = table in TABLES_OF[name] and row["user_id"] == archive.manifest["user"]
             except _MALFORMED:
                 is_own = False
             if not is_own:
@@ -125,7 +130,7 @@ def _user_of(archive: Archive) -> str:
     if not isinstance(user, str) or not is_id(user) or not isinstance(exceptions, dict):
         raise ArchiveError("its manifest names no user")
     for name in archive.members:
-        if name not in _PLAIN and name not in _TABLES and not name.startswith(_FOLDERS):
+        if name not in _PLAIN and name not in TABLES_OF and not name.startswith(_FOLDERS):
             raise ArchiveError(f"it holds {name!r}, which no export writes")
     return user
 
@@ -140,7 +145,7 @@ class _Check:
         self._tombstones = tombstones_in(archive)
         self._tails: dict[str, Tail] = defaultdict(partial(Tail, self._tombstones))
         self._settled: dict[tuple[str, int], tuple[UUID, str, bytes]] = {}
-        self._leaves: dict[int, bytes] = {}
+        self._leaves: list[bytes] = []
         # The hash of the version before each event that a copy is named after, and the hashes of snapshots.
         self._copied = {path.name[-39:-3]: "" for _, path in self._files if path.text.startswith("history/")}
         self._versions: dict[str, set[str]] = defaultdict(set)
@@ -159,6 +164,8 @@ class _Check:
     def _guard(self, what: str, check: Callable[[], None]) -> None:
         try:
             check()
+        except ArchiveError as error:
+            self._verdict.faults.append(error.why)
         except _MALFORMED:
             self._verdict.faults.append(f"{what} has values of a wrong form")
 
@@ -208,15 +215,14 @@ class _Check:
             found = self._settled.get((row["stream"], row["sequence"]))
             said = row["position"], row["event_id"], row["what"]
             if found is None or said != (place, *found[:2]):
-                self._verdict.faults.append(f"entry {place} of the feed does not fit the events")
-                return
-            self._leaves[place] = found[2]
+                raise ArchiveError(f"entry {place} of the feed does not fit the events")
+            self._leaves.append(found[2])
+        if len(self._leaves) < len(self._settled):
+            raise ArchiveError(f"the feed lacks {len(self._settled) - len(self._leaves)} of the events")
 
     def _check_proofs(self, keys: Sequence[VerifierKey]) -> None:
-        found = check_proofs(self._archive, self._leaves, keys)
-        self._verdict.proven = found.proven
-        self._verdict.faults += found.faults
-        self._verdict.proofs = [*found.notes, NO_KEYS]
+        self._verdict.proven, note = check_proofs(self._archive, self._leaves, keys)
+        self._verdict.proofs = [note, NO_KEYS]
 
     def _check_files(self) -> None:
         said, here = self._archive.manifest["exceptions"], set[str]()

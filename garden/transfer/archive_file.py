@@ -58,29 +58,40 @@ class ArchiveWriter:
 
     def add(self, name: str, pieces: Iterable[bytes]) -> None:
         """Add a member."""
-        digest, size = sha256(), 0
-        with TemporaryFile() as spool:
-            for piece in pieces:
-                digest.update(piece)
-                size += spool.write(piece)
-            spool.seek(0)
-            self._put(name, size, spool)
-        self._members[name] = {"bytes": size, "sha256": digest.hexdigest()}
+        self.put(name, spool(pieces))
+
+    def put(self, name: str, content: "Spool") -> None:
+        """Add a member that was spooled."""
+        header = tarfile.TarInfo(name)
+        header.size, header.mode = content.size, _MODE
+        with content.file:
+            self._tar.addfile(header, content.file)
+        self._members[name] = {"bytes": content.size, "sha256": content.sha256}
 
     def close(self, about: dict[str, Any]) -> None:
         """Add the manifest, which also holds what is said `about` the archive."""
         text = json.dumps({**about, "members": self._members}, indent=1, sort_keys=True) + "\n"
-        with TemporaryFile() as spool:
-            spool.write(text.encode())
-            spool.seek(0)
-            self._put(MANIFEST, len(text.encode()), spool)
+        self.add(MANIFEST, [text.encode()])
         self._tar.close()
         self._gzip.close()
 
-    def _put(self, name: str, size: int, content: IO[bytes]) -> None:
-        header = tarfile.TarInfo(name)
-        header.size, header.mode = size, _MODE
-        self._tar.addfile(header, content)
+
+class Spool(NamedTuple):
+    """The content of a member in a file without a name."""
+
+    file: IO[bytes]
+    size: int
+    sha256: str
+
+
+def spool(pieces: Iterable[bytes]) -> Spool:
+    """Write the content of a member into a file without a name: its size comes before it in an archive."""
+    file, digest, size = TemporaryFile(), sha256(), 0  # noqa: SIM115 - the writer closes it
+    for piece in pieces:
+        digest.update(piece)
+        size += file.write(piece)
+    file.seek(0)
+    return Spool(file, size, digest.hexdigest())
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,19 @@ def _of_ben(members: Members) -> None:
         members[name] = members[name].replace(b"users/ada", b"users/ben")
 
 
+def _unproven(members: Members) -> None:
+    """Change an event, and leave its proof out."""
+    _set("events.jsonl", -1, actor="operator")(members)
+    _line("proofs/leaves.jsonl", lambda lines: lines.__delitem__(-1))(members)
+
+
+def _unlisted(members: Members) -> None:
+    """Change an event, and leave it out of the feed and of the proofs."""
+    _set("events.jsonl", -1, actor="operator")(members)
+    for name in ("feed.jsonl", "proofs/leaves.jsonl"):
+        _line(name, lambda lines: lines.__delitem__(-1))(members)
+
+
 ERASURE = {
     "row": "erasure",
     "user_id": "ada",
@@ -158,6 +171,8 @@ FORGERIES: dict[str, tuple[Callable[[Members], None], str]] = {
     ),
     "a document of another user": (_of_ben, "is a document of another user"),
     "no text": (_claimed("files/overview.md", b"\0"), "overview.md: "),
+    "an actor and no proof": (_unproven, "the signed log"),
+    "an actor out of the feed": (_unlisted, "the feed lacks"),
     "the feed": (_set("feed.jsonl", 0, what="failed"), "entry 1 of the feed"),
     "a strange path": (lambda members: members.update({"files/../../x": b"x"}), "no document and no copy"),
     "a hidden file": (lambda members: members.update({"files/.bashrc": b"x"}), "no document and no copy"),
