@@ -6,6 +6,7 @@ into one file without a name, within limits, and finds them there by their place
 
 import gzip
 import json
+import os
 import tarfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -111,10 +112,9 @@ class Archive:
         self._content.close()
 
     def read(self, name: str) -> bytes:
-        """Read a member."""
+        """Read a member; several threads may."""
         member = self._member(name)
-        self._content.seek(member.start)
-        return self._content.read(member.size)
+        return os.pread(self._content.fileno(), member.size, member.start)
 
     def lines(self, name: str) -> Iterator[bytes]:
         """Read a member line by line; other members may be read in between."""
@@ -147,6 +147,7 @@ def read_archive(path: Path) -> Archive:
     try:
         with path.open("rb") as file:
             members = dict(_members(file, content, path.stat().st_size))
+        content.flush()
         archive = Archive(members, {}, content)
         return Archive(members, _checked_manifest(archive), content)
     except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, UnicodeDecodeError):

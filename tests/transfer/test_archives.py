@@ -1,6 +1,7 @@
 """One garden in one file: exported, checked alone, and imported elsewhere with its history."""
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,21 @@ def test_what_is_not_as_recorded_is_in_the_archive_and_named(
     assert _tree(elsewhere).items() >= _tree(garden).items()
     assert _faults(elsewhere) == [f"{new}: damaged", f"{drifted}: drifted"]
     assert rows(ada)
+
+
+def test_a_change_made_during_an_export_leaves_the_archive_right(
+    garden: Garden, ada: Session, folder: Path
+) -> None:
+    def write(reached: Failpoint) -> None:
+        if reached is Failpoint.LEAVES_NUMBERED:
+            watch.close()
+            ok(ada, "fs.append", path=NOTES, text="Meanwhile.")
+
+    with ExitStack() as watch:
+        watch.enter_context(watch_failpoints(write))
+        write_archive(garden.services, "ada", folder / "ada.tar.gz")
+    assert "Meanwhile" in file_of(garden, NOTES).read_text("utf-8")
+    assert check_archive(folder / "ada.tar.gz").faults == []
 
 
 def test_an_open_change_is_refused_and_leaves_no_file(garden: Garden, ada: Session, folder: Path) -> None:
