@@ -113,7 +113,7 @@ def test_many_files_cost_one_search_a_round(garden: Garden, monkeypatch: pytest.
 def test_a_missing_document_whose_events_do_not_fit_hides_no_other(garden: Garden, database: str) -> None:
     tamper(
         database,
-        f"update garden.events set splice_offsets = '{{9000,9001}}' where stream = '{CRITIC}' and sequence = 2",
+        f"update garden.events set splice_offsets = '{{9998,9999}}' where path = '{CRITIC}' and sequence = 2",
     )
     move_folder(garden, CRITIC, JUDGE)
     assert states(garden)[CRITIC] is State.MISSING
