@@ -147,7 +147,7 @@ class _Check:
         self._settled: dict[tuple[str, int], tuple[UUID, str, bytes]] = {}
         self._leaves: list[bytes] = []
         # The hash of the version before each event that a copy is named after, and the hashes of snapshots.
-        self._copied = {path.name[-39:-3]: "" for _, path in self._files if path.text.startswith("history/")}
+        self._copied = {_copy_key(path): "" for _, path in self._files if path.text.startswith("history/")}
         self._versions: dict[str, set[str]] = defaultdict(set)
 
     def run(self, keys: Sequence[VerifierKey]) -> None:
@@ -183,10 +183,10 @@ class _Check:
                     self._verdict.faults.append(f"{stream or 'the journal'}, event {named}: {fault}")
 
     def _follow(self, row: Row, tail: Tail) -> None:
-        row_id, stream = str(row.get("annotation_id") or row["event_id"]), stream_of(row)
-        if row_id in self._copied:
+        stream, key = stream_of(row), (row.get("path"), str(row["event_id"]))
+        if key in self._copied:
             edit: Any = row["edit"] or {}
-            self._copied[row_id] = edit.get("rawHash") or tail.raw_hash or "erased"
+            self._copied[key] = edit.get("rawHash") or tail.raw_hash or "erased"
         follow_unsealed(row, tail)
         leaf = leaf_hash(leaf_entry(row))
         self._settled[stream, tail.sequence] = row["event_id"], row.get("status", "annotated"), leaf
@@ -250,7 +250,7 @@ class _Check:
         self._verdict.faults += [f"{name} is missing" for name in sorted(missing)]
 
     def _check_copy(self, path: GardenPath, content_hash: str) -> None:
-        expected = self._copied[path.name[-39:-3]]
+        expected = self._copied[_copy_key(path)]
         if not expected:
             self._verdict.notes.append(f"{path}: no event tells of this copy.")
         # The hash in a snapshot's event may be erased; then the copy is one of the document's versions.
@@ -258,6 +258,11 @@ class _Check:
             expected == "erased" and content_hash in self._versions.get(path.document.text, ())
         ):
             self._verdict.faults.append(f"{path} is not what its event left")
+
+
+def _copy_key(copy: GardenPath) -> tuple[str | None, str]:
+    """The document of a copy, and the event that its name ends with."""
+    return copy.document.text, copy.name[-39:-3]
 
 
 def _has_file(tail: Tail) -> bool:

@@ -43,7 +43,9 @@ TABLES_OF = {
 }
 """The tables in each member of the account."""
 
-LEFT_OUT = "access tokens, stored answers of requests, rows of recall, and the integrity keys"
+LEFT_OUT = (
+    "access tokens, stored answers, rows of recall, the integrity keys, and files that are no documents"
+)
 MISSING = "missing on disk, taken from the events"
 OUTSIDE = "edited outside the tools since its last event"
 UNKNOWN = "on disk and not in the account"

@@ -198,6 +198,13 @@ def test_a_forged_copy_is_found(garden: Garden, members: Members, folder: Path) 
     assert "is not what its event left" in _is_refused(garden, _pack(folder / "a.tar.gz", members, anew=True))
 
 
+def test_a_copy_in_the_history_of_another_document_is_named(members: Members, folder: Path) -> None:
+    [copy] = [name for name in members if name.startswith(COPY)]
+    members[copy.replace(COPY, "history/notes/")] = members.pop(copy)
+    [note] = check_archive(_pack(folder / "a.tar.gz", members, anew=True)).notes
+    assert "no event tells of this copy" in note
+
+
 def _header(name: str, kind: bytes = tarfile.REGTYPE, size: int = 0, link: str = "") -> tarfile.TarInfo:
     header = tarfile.TarInfo(name)
     header.type, header.size, header.linkname = kind, size, link
