@@ -6,7 +6,7 @@ keyed: only a home with their keys can check those.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -42,7 +42,17 @@ from garden.transfer.archives import (
 NO_KEYS = "The seals of its events are keyed, and can be checked only where their keys are."
 _FOLDERS = ("files/", "history/")
 _PLAIN = {"README.txt", MANIFEST, *MEMBERS}
-_HEAD = ("tail_sequence", "tail_chain_hash", "version", "head_event_id", "has_file", "open_event_id")
+_HEAD = (
+    *(
+        "tail_sequence",
+        "tail_chain_hash",
+        "version",
+        "head_event_id",
+        "raw_hash",
+        "open_event_id",
+        "has_file",
+    ),
+)
 _MALFORMED = (
     PathNotAllowedError,
     ArithmeticError,
@@ -196,11 +206,11 @@ class _Check:
     def _check_heads(self) -> None:
         heads = {row["path"]: row for _, row in rows_in(self._archive, HEADS)}
         for name in sorted(heads.keys() | self._tails.keys()):
-            tail, head = self._tails[name], heads.get(name, {})
-            known = (tail.sequence, tail.chain, tail.version, tail.head_event_id, _has_file(tail), None)
-            if known != tuple(head.get(each, "") for each in _HEAD) or head["raw_hash"] != tail.raw_hash:
+            tail, head = self._tails[name], heads.get(name)
+            known = (tail.sequence, tail.chain, tail.version, tail.head_event_id, tail.raw_hash, None)
+            if head is None or tuple(head[each] for each in _HEAD) != (*known, _has_file(tail)):
                 self._verdict.faults.append(f"{name or 'the journal'}: its events do not lead to its head")
-            if name and GardenPath(name).history.user_id != self._verdict.user:
+            if name and GardenPath(name).user_id != self._verdict.user:
                 self._verdict.faults.append(f"{name} is a document of another user")
 
     def _check_erasures(self) -> None:
@@ -212,44 +222,43 @@ class _Check:
 
     def _check_feed(self) -> None:
         for place, (_, row) in enumerate(rows_in(self._archive, FEED), start=1):
-            found = self._settled.get((row["stream"], row["sequence"]))
-            said = row["position"], row["event_id"], row["what"]
-            if found is None or said != (place, *found[:2]):
+            # An entry taken twice would hide an event that has none.
+            found = self._settled.pop((row["stream"], row["sequence"]), None)
+            if found is None or found[:-1] != (row["event_id"], row["what"]) or row["position"] != place:
                 raise ArchiveError(f"entry {place} of the feed does not fit the events")
-            self._leaves.append(found[2])
-        if len(self._leaves) < len(self._settled):
-            raise ArchiveError(f"the feed lacks {len(self._settled) - len(self._leaves)} of the events")
+            self._leaves.append(found[-1])
+        if self._settled:
+            raise ArchiveError(f"the feed lacks {len(self._settled)} of the events")
 
     def _check_proofs(self, keys: Sequence[VerifierKey]) -> None:
         self._verdict.proven, note = check_proofs(self._archive, self._leaves, keys)
         self._verdict.proofs = [note, NO_KEYS]
 
     def _check_files(self) -> None:
-        said, here = self._archive.manifest["exceptions"], set[str]()
         for member, path in self._files:
             if self._archive.members[member].size > SIZE_MAX_BYTES:
                 self._verdict.faults.append(f"{path} is larger than a document can be")
                 continue
             content = self._archive.read(member)
-            content_hash = raw_hash(content)
             try:
                 check_content(content)
             except FileError as error:
                 self._verdict.faults.append(f"{path}: {error.message}")
-            if member.startswith("history/"):
-                self._verdict.copies += 1
-                self._check_copy(path, content_hash)
-                continue
-            self._verdict.documents += 1
-            here.add(path.text)
-            tail = self._tails[path.text]
-            is_recorded = _has_file(tail) and tail.raw_hash == content_hash
-            if not is_recorded and said.get(path.text) not in (OUTSIDE, UNKNOWN):
-                self._verdict.faults.append(f"{path} is not what its events say")
-        missing = {name for name, tail in self._tails.items() if _has_file(tail)} - here
+            check = self._check_copy if member.startswith("history/") else self._check_document
+            check(path, raw_hash(content))
+        recorded = {name for name, tail in self._tails.items() if _has_file(tail)}
+        missing = recorded - {path.text for _, path in self._files}
         self._verdict.faults += [f"{name} is missing" for name in sorted(missing)]
 
+    def _check_document(self, path: GardenPath, content_hash: str) -> None:
+        self._verdict.documents += 1
+        tail, said = self._tails[path.text], self._archive.manifest["exceptions"].get(path.text)
+        is_recorded = _has_file(tail) and tail.raw_hash == content_hash
+        if not is_recorded and said not in (OUTSIDE, UNKNOWN):
+            self._verdict.faults.append(f"{path} is not what its events say")
+
     def _check_copy(self, path: GardenPath, content_hash: str) -> None:
+        self._verdict.copies += 1
         expected = self._copied[_copy_key(path)]
         if not expected:
             self._verdict.notes.append(f"{path}: no event tells of this copy.")
@@ -267,11 +276,3 @@ def _copy_key(copy: GardenPath) -> tuple[str | None, str]:
 
 def _has_file(tail: Tail) -> bool:
     return bool(tail.head_row and tail.head_row["leaves_file"])
-
-
-def raise_faults(faults: Iterable[str]) -> None:
-    """Refuse an archive with faults, and name the first ones."""
-    named = list(faults)
-    if named:
-        more = f"; and {len(named) - 3} more" if len(named) > 3 else ""
-        raise ArchiveError("; ".join(named[:3]) + more)

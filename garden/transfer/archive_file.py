@@ -10,13 +10,12 @@ import os
 import tarfile
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryFile
-from types import TracebackType
-from typing import IO, Any, BinaryIO, ClassVar, NamedTuple, Self
+from typing import IO, Any, BinaryIO, ClassVar, NamedTuple
 
 from garden.grammar.errors import GardenError
 
@@ -101,15 +100,7 @@ class Archive:
 
     members: dict[str, Member]
     manifest: dict[str, Any]
-    _content: BinaryIO
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._content.close()
+    _content: IO[bytes]
 
     def read(self, name: str) -> bytes:
         """Read a member; several threads may."""
@@ -141,21 +132,18 @@ def is_archive(path: Path) -> bool:
     return False
 
 
-def read_archive(path: Path) -> Archive:
+@contextmanager
+def read_archive(path: Path) -> Iterator[Archive]:
     """Read an archive within limits, and compare every member with the manifest."""
-    content: Any = TemporaryFile()  # noqa: SIM115 - the archive closes it
-    try:
-        with path.open("rb") as file:
-            members = dict(_members(file, content, path.stat().st_size))
-        content.flush()
-        archive = Archive(members, {}, content)
-        return Archive(members, _checked_manifest(archive), content)
-    except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, UnicodeDecodeError):
-        content.close()
-        raise ArchiveError("it is damaged or cut off, or no archive at all") from None
-    except BaseException:
-        content.close()
-        raise
+    with TemporaryFile() as content:
+        try:
+            with path.open("rb") as file:
+                members = dict(_members(file, content, path.stat().st_size))
+            content.flush()
+            manifest = _checked_manifest(Archive(members, {}, content))
+        except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, UnicodeDecodeError):
+            raise ArchiveError("it is damaged or cut off, or no archive at all") from None
+        yield Archive(members, manifest, content)
 
 
 def _members(file: BinaryIO, content: IO[bytes], packed: int) -> Iterator[tuple[str, Member]]:

@@ -20,15 +20,14 @@ from garden.grammar.errors import GardenError
 from garden.transfer.archive_check import (
     check_unpacked,
     files_in_archive,
-    raise_faults,
     rows_in,
     tombstones_in,
 )
-from garden.transfer.archive_file import Archive, read_archive
+from garden.transfer.archive_file import Archive, ArchiveError, read_archive
 from garden.transfer.archives import HEADS, LEFT_OUT
 from garden.writing.services import Services
 
-_WRITERS = 8
+_WRITERS, _FAULTS_SHOWN = 8, 3
 _SAME_HEAD = ("path", "version", "raw_hash", "has_file", "head_event_id", "tail_sequence")
 
 
@@ -61,7 +60,8 @@ def import_archive(services: Services, accounts: Accounts, path: Path) -> Import
     """Check an archive, and take it in as a whole; one with a fault changes nothing."""
     with read_archive(path) as archive:
         verdict = check_unpacked(archive)
-        raise_faults(verdict.faults)
+        if verdict.faults:
+            raise ArchiveError("; ".join(verdict.faults[:_FAULTS_SHOWN]))
         known = _knows_account(services.reader, verdict.user, archive)
         _refuse_other_files(services, archive, known=known)
         services.disk_space.check()

@@ -9,7 +9,6 @@ keys.txt                            the public keys of the log
 import base64
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
@@ -32,21 +31,6 @@ CHECKPOINT, LEAVES, NODES, KEYS = "proofs/checkpoint", "proofs/leaves.jsonl", "p
 MEMBERS = {CHECKPOINT, LEAVES, NODES, KEYS}
 
 
-@dataclass
-class _Nodes:
-    """The subtrees that were asked for."""
-
-    tiles: Tiles
-    found: dict[tuple[int, int], bytes] = field(default_factory=dict)
-
-    def subtree(self, level: int, index: int) -> bytes:
-        """The hash of a subtree, which is kept."""
-        known = self.found.get((level, index))
-        if known is None:
-            known = self.found[level, index] = self.tiles.subtree(level, index)
-        return known
-
-
 def write_proofs(writer: ArchiveWriter, services: Services, user: str, entries: int) -> None:
     """Sign a checkpoint, and add what proves the first entries of a user's feed in it."""
     for _ in make_checkpoints(services):
@@ -57,16 +41,22 @@ def write_proofs(writer: ArchiveWriter, services: Services, user: str, entries: 
         if note is None:
             return
         size = verified_checkpoint(services, note).size
-        nodes, leaves = _Nodes(Tiles(log_folder(services), size)), list[int]()
+        tiles, nodes, leaves = Tiles(log_folder(services), size), dict[tuple[int, int], bytes](), list[int]()
+
+        def subtree(level: int, index: int) -> bytes:
+            if (level, index) not in nodes:
+                nodes[level, index] = tiles.subtree(level, index)
+            return nodes[level, index]
+
         for batch in services.log_leaves.leaves_of(user):
             leaves += [each.leaf for each in batch if each.position <= entries]
         for leaf in leaves:
-            inclusion_proof(nodes.subtree, leaf, size)
+            inclusion_proof(subtree, leaf, size)
     writer.add(CHECKPOINT, [str(note).encode()])
     writer.add(LEAVES, map(_line, leaves))
     writer.add(
         NODES,
-        (_line([*place, base64.b64encode(nodes.found[place]).decode()]) for place in sorted(nodes.found)),
+        (_line([*place, base64.b64encode(nodes[place]).decode()]) for place in sorted(nodes)),
     )
     writer.add(KEYS, (f"{each.public}\n".encode() for each in log_signers(services)))
 

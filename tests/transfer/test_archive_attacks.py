@@ -130,6 +130,15 @@ def _unlisted(members: Members) -> None:
         _line(name, lambda lines: lines.__delitem__(-1))(members)
 
 
+def _listed_twice(members: Members) -> None:
+    """Change the newest event, and put the entry and the proof of another in the place of its own."""
+    _set("events.jsonl", -1, actor="operator")(members)
+    feed, leaves = (members[name].splitlines(keepends=True) for name in ("feed.jsonl", "proofs/leaves.jsonl"))
+    twice = {**json.loads(feed[-2]), "position": len(feed)}
+    members["feed.jsonl"] = b"".join([*feed[:-1], json.dumps(twice).encode() + b"\n"])
+    members["proofs/leaves.jsonl"] = b"".join([*leaves[:-1], leaves[-2]])
+
+
 ERASURE = {
     "row": "erasure",
     "user_id": "ada",
@@ -173,6 +182,7 @@ FORGERIES: dict[str, tuple[Callable[[Members], None], str]] = {
     "no text": (_claimed("files/overview.md", b"\0"), "overview.md: "),
     "an actor and no proof": (_unproven, "the signed log"),
     "an actor out of the feed": (_unlisted, "the feed lacks"),
+    "an actor whose entry is another's": (_listed_twice, "does not fit the events"),
     "the feed": (_set("feed.jsonl", 0, what="failed"), "entry 1 of the feed"),
     "a strange path": (lambda members: members.update({"files/../../x": b"x"}), "no document and no copy"),
     "a hidden file": (lambda members: members.update({"files/.bashrc": b"x"}), "no document and no copy"),
