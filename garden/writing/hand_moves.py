@@ -15,8 +15,8 @@ from typing import NamedTuple
 from garden.events.idempotency import InProgressError
 from garden.events.payloads import MovePayload
 from garden.events.reader import Query, VersionNotFoundError
-from garden.events.records import Caller, Event
-from garden.events.rows import Row
+from garden.events.records import Caller, Event, Head
+from garden.events.rows import head_of
 from garden.events.store import EventStore
 from garden.events.stream import LockedStream
 from garden.files.errors import FileError
@@ -54,7 +54,7 @@ class HandMove(NamedTuple):
 class FoundMoves:
     """The files that each missing document may be; the move is clear where it is one, and of one document."""
 
-    def __init__(self, candidates: Mapping[GardenPath, frozenset[GardenPath]]) -> None:
+    def __init__(self, candidates: Mapping[GardenPath, set[GardenPath]]) -> None:
         self.candidates = candidates
         times = Counter(new for files in candidates.values() for new in files)
         pairs = ((old, next(iter(files))) for old, files in candidates.items() if len(files) == 1)
@@ -139,65 +139,57 @@ class HandMoves:
     def search(self, user_id: str) -> FoundMoves:
         """Find the files that a user's missing documents may be."""
         with self.adopter.reader.snapshot(user_id) as snapshot:
-            heads = {row["path"]: row for row in snapshot.fetch("heads_with_damage", {"path": None})}
+            heads = {row["path"]: head_of(row) for row in snapshot.fetch("heads", {}) if row["path"]}
         try:
             there = {path.text: path for path in self.adopter.files.documents(GardenPath(f"users/{user_id}"))}
         except FileError:
             # What is in a folder that can't be listed is not missing.
             return FoundMoves({})
-        quiet = {path: row for path, row in heads.items() if path and row["open_event_id"] is None}
-        gone = {path: row["version"] for path, row in quiet.items() if row["has_file"] and path not in there}
+        quiet = {path: head for path, head in heads.items() if head.open_event_id is None}
+        gone = {GardenPath(path): head for path, head in quiet.items() if head.has_file and path not in there}
         begun = self._begun(user_id, gone) if gone else {}
-        others = [GardenPath(path) for path in gone if GardenPath(path) not in begun]
-        missing = [
-            each
-            for path in others
-            if (each := self._missing(path, quiet[path.text]["raw_hash"], gone[path.text]))
-        ]
+        looked = (self._missing(path, head) for path, head in gone.items() if path not in begun)
+        missing = [each for each in looked if each]
         if not missing:
             return FoundMoves(begun)
-        fresh = [path for text, path in there.items() if _has_no_file(text, heads)]
-        marked = _by_mark(missing)
-        found = [(each, path) for path in fresh for each in self._documents_in(path, marked)]
-        # A copy that was adopted as a document of its own makes it unclear which of the two was moved.
-        known = {row["raw_hash"]: there[path] for path, row in quiet.items() if path in there}
-        found += [(each, known[each.raw_hash]) for each, _ in found if each.raw_hash in known]
-        files = defaultdict[GardenPath, set[GardenPath]](set)
-        for each, path in found:
-            files[each.path].add(path)
-        return FoundMoves(begun | {path: frozenset(each) for path, each in files.items()})
+        marked, files = _by_mark(missing), defaultdict[GardenPath, set[GardenPath]](set)
+        known = {head.raw_hash: there[path] for path, head in quiet.items() if path in there}
+        for path in (path for text, path in there.items() if _has_no_file(heads.get(text))):
+            for each in self._documents_in(path, marked):
+                # A copy that was adopted as a document of its own makes it unclear which one was moved.
+                files[each.path] |= {path, known.get(each.raw_hash, path)}
+        return FoundMoves(begun | files)
 
-    def _missing(self, path: GardenPath, raw_hash: str | None, version: int) -> _Missing | None:
+    def _missing(self, path: GardenPath, head: Head) -> _Missing | None:
         try:
             if self.adopter.files.exists(path):
                 return None
-            text = self.adopter.reader.text_at(path.user_id, path.text, version)
+            text = self.adopter.reader.text_at(path.user_id, path.text, head.version)
         except (FileError, PatchConflictError, VersionNotFoundError):
             return None
-        return _Missing(path, raw_hash, parse(text))
+        return _Missing(path, head.raw_hash, parse(text))
 
-    def _begun(self, user_id: str, versions: Mapping[str, int]) -> dict[GardenPath, frozenset[GardenPath]]:
-        """The moves of which only the first event was recorded, from paths at these versions."""
+    def _begun(self, user_id: str, gone: Mapping[GardenPath, Head]) -> dict[GardenPath, set[GardenPath]]:
+        """The moves of missing documents of which only the first event was recorded."""
         query = Query(type=ADOPTED_TYPE, op=MOVE_OP, limit=_RECENT_MOVES)
         begun = {}
         for event in self.adopter.reader.query(user_id, query).events:
-            move = event.statement.edit
-            if not isinstance(move, MovePayload) or move.from_path is None or event.statement.path is None:
-                continue
-            if versions.get(move.from_path) == move.from_version:
-                begun[GardenPath(move.from_path)] = frozenset({GardenPath(event.statement.path)})
+            move, path = event.statement.edit, event.statement.path
+            if isinstance(move, MovePayload) and move.from_path and path:
+                head = gone.get(old := GardenPath(move.from_path))
+                if head and head.version == move.from_version:
+                    begun[old] = {GardenPath(path)}
         return begun
 
     def _still_holds(
         self, source: LockedStream, old: GardenPath, target: LockedStream, new: GardenPath
     ) -> bool:
         """Whether a move that was found is still one, under both locks, and not recorded as a whole."""
-        head = source.head
-        if not head.has_file or self.adopter.files.exists(old):
+        if not source.head.has_file or self.adopter.files.exists(old):
             return False
         if target.head.has_file:
-            return self._begun(old.user_id, {old.text: head.version}).get(old) == frozenset({new})
-        missing = self._missing(old, head.raw_hash, head.version)
+            return self._begun(old.user_id, {old: source.head}).get(old) == {new}
+        missing = self._missing(old, source.head)
         return bool(missing and self._documents_in(new, _by_mark([missing])))
 
     def _documents_in(
@@ -242,10 +234,9 @@ class HandMoves:
         return record_adopted(source, old, departure_of(text), name, gone, why, edit, op=MOVE_OP)
 
 
-def _has_no_file(path: str, heads: Mapping[str, Row]) -> bool:
-    """Whether the events know of no file here, and none is on its way."""
-    head = heads.get(path)
-    return head is None or not (head["has_file"] or head["open_event_id"])
+def _has_no_file(head: Head | None) -> bool:
+    """Whether the events know of no file, and none is on its way."""
+    return head is None or not (head.has_file or head.open_event_id)
 
 
 def _by_mark(missing: Iterable[_Missing]) -> Mapping[Mark, Sequence[_Missing]]:
