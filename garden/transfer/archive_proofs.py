@@ -80,10 +80,8 @@ def check_proofs(archive: Archive, leaves: Sequence[bytes], keys: Sequence[Verif
         raise ArchiveError("none of the keys has signed its checkpoint")
     _check_leaves(archive, leaves, checkpoint)
     whose = "a key that you gave" if keys else "its own key; give one that you trust with --key"
-    return len(leaves), (
-        f"All {len(leaves)} settled events are in the log {checkpoint.origin}, signed at {checkpoint.size} "
-        f"entries by {whose}."
-    )
+    log = f"{checkpoint.origin}, signed at size {checkpoint.size} by {whose}"
+    return len(leaves), f"Every settled event is in the log {log}."
 
 
 def _check_leaves(archive: Archive, leaves: Sequence[bytes], checkpoint: Checkpoint) -> None:

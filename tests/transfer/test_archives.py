@@ -253,9 +253,10 @@ def test_an_import_that_is_killed_is_invisible_or_completed_by_the_next(
 def test_both_commands_move_a_garden(garden: Garden, archive: Path, elsewhere: Garden, folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         here, there = (Command(each.home.path, patch) for each in (garden, elsewhere))
-        out = here.well("export", "--user", "ada", "--archive", folder / "again.tar.gz")
-        assert f"garden verify {folder / 'again.tar.gz'}" in out
-        assert (folder / "again.tar.gz").read_bytes() == archive.read_bytes()
+        again = folder / "new" / "again.tar.gz"
+        out = here.well("export", "--user", "ada", "--archive", again)
+        assert f"garden verify {again}" in out
+        assert again.read_bytes() == archive.read_bytes()
         assert "already" in here("export", "--archive", archive).err
         done = there("import", archive, "--json").json
         assert (done["outcome"], done["seals"]) == ("imported", "are made anew")

@@ -20,12 +20,14 @@ def export_archive(context: typer.Context, archive: Path, user: str | None, *, a
     """Write a user's garden into an archive."""
     from garden.surfaces.cli.render import say, show_json, status_line
     from garden.transfer.archives import write_archive
-    from garden.transfer.exports import check_target
+    from garden.transfer.exports import check_target, make_target
 
     user = resolve_user(context, user)
     with open_garden(context) as garden:
-        check_target(archive.absolute().parent, garden.home)
+        folder = archive.absolute().parent
+        check_target(folder, garden.home)
         [user] = select_users(garden, user)
+        make_target(folder)
         with status_line("Exporting"):
             done = write_archive(garden.services, user, archive)
     if as_json:
