@@ -70,15 +70,13 @@ def test_only_what_is_newer_than_a_checkpoint_is_verified(run: Command, garden: 
     sign(garden)
     checkpoint = garden.home.path / ".garden/tlog/checkpoint"
     kept = shutil.copy(checkpoint, garden.home.path.parent / "checkpoint")
-    size = checkpoint.read_text().splitlines()[1]
     ok(ada, "md.patch_section", **PATCH)
-    for since in (kept, size):
-        ran = run("verify", "--since", since)
-        assert ran.lines == ["ok      ada: 1 events, 4 documents", "Everything holds."]
+    ran = run("verify", "--since", kept)
+    assert ran.lines == ["ok      ada: 1 events, 4 documents", "Everything holds."]
     assert run("verify", "--against", kept).code == 0
     run.fails("verify", "--since", kept, "--against", kept, code=2)
     next(garden.home.path.glob("history/**/*.md")).write_text("forged")
-    assert run("verify", "--since", size).code == 1
+    assert run("verify", "--since", kept).code == 1
 
 
 @pytest.mark.usefixtures("ada")
