@@ -122,7 +122,7 @@ class _UserCheck:
             return []
         events, faults = self._check_document(rows, GardenPath(stream))
         self.events += events
-        if not faults:
+        if not faults and not self._is_erasing:
             self.resumption.add(stream)
         reach(Failpoint.DOCUMENT_VERIFIED)
         return faults

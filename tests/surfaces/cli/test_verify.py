@@ -99,6 +99,13 @@ def test_older_events_are_compared_with_the_log(
 
 
 @pytest.mark.usefixtures("ada")
+@pytest.mark.parametrize("place", ["http://[", "https://", "http://127.0.0.1:port/", "nowhere"])
+def test_a_place_without_a_checkpoint_is_a_fault_and_no_crash(run: Command, place: str) -> None:
+    assert f"{place} proves nothing: " in run.fails("verify", "--against", place, code=1).out
+    run.fails("verify", "--since", place, code=4)
+
+
+@pytest.mark.usefixtures("ada")
 def test_after_ctrl_c_the_next_run_goes_on(run: Command, garden: Garden) -> None:
     left = [Failpoint.DOCUMENT_VERIFIED] * 2
 
