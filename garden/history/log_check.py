@@ -158,4 +158,4 @@ def _bounded(faults: Faults) -> Faults:
 
 
 def _fault(message: str, leaf: int | None = None, event_id: UUID | None = None) -> Fault:
-    return Fault(Part.LOG, "the log", message, _HINT, event_id, leaf)
+    return Fault(Part.LOG, "the log", message.removesuffix("."), _HINT, event_id, leaf)

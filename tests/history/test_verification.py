@@ -233,12 +233,13 @@ def test_copies_that_an_open_erasure_keeps_from_being_compared_are_compared_late
         pass
 
     def go(step: Failpoint) -> None:
-        if step is Failpoint.ERASURE_BEGUN:
+        if step is Failpoint.NOTES_ERASED:
             raise GoneError
 
+    ok(ada, "events.log", type="observation", rationale="The key is under the stone.")
     copies(garden)[0].write_bytes(b"forged")
     with watch_failpoints(go), pytest.raises(GoneError):
-        ada.call("garden.erase", {"text": "She said one.", "reason": "She asked for it."})
+        ada.call("garden.erase", {"text": "key is under the stone", "reason": "She asked for it."})
     interrupted = begin(garden)
     assert [fault.part for fault in verify(garden, interrupted).faults] == [Part.UNFINISHED]
     interrupted.save()

@@ -101,8 +101,10 @@ def test_older_events_are_compared_with_the_log(
 @pytest.mark.usefixtures("ada")
 @pytest.mark.parametrize("place", ["http://[", "https://", "http://127.0.0.1:port/", "nowhere"])
 def test_a_place_without_a_checkpoint_is_a_fault_and_no_crash(run: Command, place: str) -> None:
-    assert f"{place} proves nothing: " in run.fails("verify", "--against", place, code=1).out
-    run.fails("verify", "--since", place, code=4)
+    ran = run("verify", "--against", place)
+    assert ran.code == 1
+    assert f"{place} proves nothing: " in ran.out
+    assert place in run.fails("verify", "--since", place)
 
 
 @pytest.mark.usefixtures("ada")
