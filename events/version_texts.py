@@ -73,14 +73,20 @@ class VersionTexts:
 def splices_in(row: Row, data: bytearray) -> list[ByteSplice]:
     """The splices of an event's row; refuse them if a removed text is not at its offset."""
     columns = row["splice_offsets"], row["splices_removed"], row["splices_inserted"]
-    splices = list(zip(*columns, strict=True))
     reached = 0
-    for offset, removed, _ in splices:
-        end = offset + len(removed)
-        if not reached <= offset <= len(data) or data[offset:end] != removed:
-            raise PatchConflictError(
-                f"The text that the splice removes is not at byte {offset}.",
-                hint="It belongs to another version of this text.",
-            )
-        reached = end
+    try:
+        splices = list(zip(*columns, strict=True))
+        if None in columns[2]:
+            raise ValueError
+        for offset, removed, _ in splices:
+            end = offset + len(removed)
+            if not reached <= offset <= len(data) or data[offset:end] != removed:
+                raise ValueError
+            reached = end
+    except (TypeError, ValueError):
+        # An intruder can leave columns that are empty or do not fit each other, too.
+        raise PatchConflictError(
+            "The text that a splice removes is not at its place.",
+            hint="It belongs to another version of this text.",
+        ) from None
     return splices
