@@ -73,18 +73,23 @@ where user_id = %(user_id)s and position <= (
     select max(position) from garden.log_leaves where user_id = %(user_id)s and leaf < %(size)s)
 group by stream;
 
--- What leaves commit to: an event as its feed names it, or an annotation by its place in the journal.
+-- What leaves commit to: an event as its feed names it, or an annotation by its place in the journal. A limit in each
+-- step keeps the plan from reading whole tables.
 -- name: logged_events
 select l.leaf, {e.leaf_event}
 from garden.log_leaves as l
-join garden.feed as f on f.user_id = l.user_id and f.position = l.position
-join garden.events as e on e.user_id = f.user_id and e.event_id = f.event_id
+cross join lateral (
+    select * from garden.feed where user_id = l.user_id and position = l.position limit 1) as f
+cross join lateral (
+    select * from garden.events where user_id = l.user_id and event_id = f.event_id limit 1) as e
 where l.leaf >= %(first)s and l.leaf < %(end)s
   and e.stream = f.stream and e.sequence = f.sequence and e.status = f.what;
 
 -- name: logged_annotations
 select l.leaf, {a.leaf_annotation}
 from garden.log_leaves as l
-join garden.feed as f on f.user_id = l.user_id and f.position = l.position and f.what = 'annotated'
-join garden.event_annotations as a on a.user_id = f.user_id and a.sequence = f.sequence
-where l.leaf >= %(first)s and l.leaf < %(end)s and a.event_id = f.event_id;
+cross join lateral (
+    select * from garden.feed where user_id = l.user_id and position = l.position limit 1) as f
+cross join lateral (
+    select * from garden.event_annotations where user_id = l.user_id and sequence = f.sequence limit 1) as a
+where l.leaf >= %(first)s and l.leaf < %(end)s and f.what = 'annotated' and a.event_id = f.event_id;
