@@ -109,7 +109,10 @@ limit 1;
 
 -- name: changes
 select stream, sequence, document_version, event_id, created_at, type, op, leaves_file, edit ->> 'fromPath' as came_from,
-       splice_offsets, splices_removed, splices_inserted
+       splice_offsets, splices_removed, splices_inserted,
+       coalesce(intended_raw_hash, (
+            select r.version_hash from garden.erased_rows as r
+            where r.user_id = %(user_id)s and r.row_id = events.event_id)) as hash
 from garden.events
 where user_id = %(user_id)s and stream = %(path)s and sequence > %(after)s and status = 'committed'
   and document_version > %(above)s and document_version <= %(version)s

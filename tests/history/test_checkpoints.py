@@ -53,7 +53,8 @@ def asked(database: str, query: str) -> list[tuple[object, ...]]:
 def test_an_empty_home_has_a_checkpoint_of_nothing(garden: Garden) -> None:
     assert list(make_checkpoints(garden.services)) == [0]
     assert published(garden) == Checkpoint(f"memory-garden/{garden.home.id}", 0, rfc6962.root([]))
-    assert list(make_checkpoints(garden.services)) == []
+    assert list(make_checkpoints(garden.services)) == [0]
+    assert published(garden).size == 0
     assert faults(garden) == []
 
 
@@ -85,6 +86,15 @@ def test_later_events_follow_and_earlier_leaves_stay(garden: Garden, account: Ac
     assert entries(garden)[:7] == before
     assert published(garden).root == rfc6962.root(entries(garden))
     assert faults(garden) == []
+
+
+def test_a_checkpoint_ends_although_events_settle_meanwhile(garden: Garden, account: Account) -> None:
+    def write(reached: Failpoint) -> None:
+        if reached is Failpoint.CHECKPOINT_STORED and len(account.texts) < 9:
+            account.edit("meanwhile\n", path=f"users/ada/parts/part-{len(account.texts)}/notes.md")
+
+    with watch_failpoints(write):
+        assert list(make_checkpoints(garden.services)) == [7]
 
 
 def test_no_entry_shows_a_word_a_user_or_a_path(garden: Garden, account: Account) -> None:

@@ -12,6 +12,7 @@ from garden.history.faults import Part
 from garden.history.verification import UserReport, verify_user
 from garden.history.verify_progress import Resumption
 from garden.session import Session
+from garden.upkeep.reconciliation import finish_erasures
 from tests.events.test_verifier import tamper
 from tests.support.gardens import CRITIC, NOTES, OVERVIEW, edit_outside, file_of, ok, plant, put
 
@@ -223,6 +224,27 @@ def test_files_changed_after_an_interrupted_run_are_found(garden: Garden) -> Non
     file_of(garden, NOTES).write_bytes(b"forged")
     faults = verify(garden, begin(garden)).faults
     assert [fault.part for fault in faults] == [Part.OUTSIDE, Part.COPY]
+
+
+def test_copies_that_an_open_erasure_keeps_from_being_compared_are_compared_later(
+    garden: Garden, ada: Session
+) -> None:
+    class GoneError(BaseException):
+        pass
+
+    def go(step: Failpoint) -> None:
+        if step is Failpoint.NOTES_ERASED:
+            raise GoneError
+
+    ok(ada, "events.log", type="observation", rationale="The key is under the stone.")
+    copies(garden)[0].write_bytes(b"forged")
+    with watch_failpoints(go), pytest.raises(GoneError):
+        ada.call("garden.erase", {"text": "key is under the stone", "reason": "She asked for it."})
+    interrupted = begin(garden)
+    assert [fault.part for fault in verify(garden, interrupted).faults] == [Part.UNFINISHED]
+    interrupted.save()
+    list(finish_erasures(garden.services))
+    assert [fault.part for fault in verify(garden, begin(garden)).faults] == [Part.COPY]
 
 
 @pytest.mark.usefixtures("resumption")

@@ -30,8 +30,8 @@ def verify(
     since: Annotated[
         str | None,
         typer.Option(
-            metavar="CHECKPOINT",
-            help="Only what is newer than this checkpoint, a file or its size; the log covers the rest.",
+            metavar="FILE|URL",
+            help="Only what is newer than this checkpoint, a file or URL; compare older events with the log.",
         ),
     ] = None,
     against: Annotated[
@@ -92,10 +92,8 @@ def _since(
     """The number of log entries to pass over, and the checkpoint to compare with."""
     if since is None:
         return None, against
-    if since.isdecimal():
-        return int(since), against
     if against is not None:
-        fail_usage(context, "A file given as --since is compared with the log too; leave out --against.")
+        fail_usage(context, "--since compares its checkpoint with the log too; leave out --against.")
     from garden.history.checkpoints import verified_checkpoint
     from garden.history.fetching import read_note
 
@@ -105,7 +103,8 @@ def _since(
 def _verify(
     garden: "Garden", users: "Sequence[str]", since: int | None, against: str | None, *, restart: bool
 ) -> "tuple[list[Fault], list[UserReport]]":
-    from garden.history.verification import verify_log, verify_user
+    from garden.history.log_check import check_log
+    from garden.history.verification import verify_user
     from garden.history.verify_progress import Resumption
     from garden.surfaces.cli.render import say, status_line
 
@@ -121,7 +120,7 @@ def _verify(
                 verify_user(garden.services, user, resumption, since=since, on_document=on_document)
                 for user in users
             ]
-            faults = verify_log(garden.services, against, lambda _: show("the log"))
+            faults = list(check_log(garden.services, against, lambda: show("the log")))
     except KeyboardInterrupt:
         resumption.save()
         say("Interrupted; the next 'garden verify' goes on here.", error=True)
