@@ -6,8 +6,7 @@ from itertools import islice
 
 from garden.events.kept_texts import KeptText
 from garden.events.records import Caller
-from garden.events.version_texts import KEPT_VERSIONS_MAX, VERSION_MAX, VersionTexts
-from garden.grammar.refusals import PatchConflictError
+from garden.events.version_texts import KEPT_VERSIONS_MAX, VERSION_MAX, ChangedEventsError, VersionTexts
 from garden.writing.services import Services
 
 _AT_ONCE = 100
@@ -21,7 +20,7 @@ def keep_texts(services: Services) -> Iterator[int]:
     """Keep the texts that are due, document by document; yields how many."""
     for user_id, path in services.kept_texts.marked(_AT_ONCE):
         # A changed row, which `garden verify` reports, must not keep the job from other documents.
-        with suppress(PatchConflictError):
+        with suppress(ChangedEventsError):
             yield _keep(services, user_id, path)
 
 

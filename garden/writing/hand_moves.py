@@ -19,13 +19,13 @@ from garden.events.records import Caller, Event, Head
 from garden.events.rows import head_of
 from garden.events.store import EventStore
 from garden.events.stream import LockedStream
+from garden.events.version_texts import ChangedEventsError
 from garden.files.errors import FileError
 from garden.files.failpoints import Failpoint, reach
 from garden.files.paths import GardenPath
 from garden.grammar.document import Document
 from garden.grammar.edits import RepairDocument
 from garden.grammar.parser import parse
-from garden.grammar.refusals import PatchConflictError
 from garden.grammar.splice import Splice
 from garden.writing.adoption import ADOPTED_TYPE, DriftAdopter, record_adopted
 from garden.writing.departures import change_to, departure_of
@@ -165,7 +165,7 @@ class HandMoves:
             if self.adopter.files.exists(path):
                 return None
             text = self.adopter.reader.text_at(path.user_id, path.text, head.version)
-        except (FileError, PatchConflictError, VersionNotFoundError):
+        except (FileError, ChangedEventsError, VersionNotFoundError):
             return None
         return _Missing(path, head.raw_hash, parse(text))
 
