@@ -78,9 +78,11 @@ def log(
             for page in pages:
                 if not page["ok"]:
                     exit_if_refused(page)
-                for version in page["result"]["versions"]:
+                versions = page["result"]["versions"]
+                # Counted first: the reader may leave the pager at any line.
+                shown += len(versions)
+                for version in versions:
                     show_version(desk, version, of=wanted)
-                    shown += 1
     if not shown:
         say("No versions found.", error=True)
     elif cursor_after(page):

@@ -134,3 +134,4 @@ def test_leaving_the_pager_early_is_no_error(run: Command, garden: Garden) -> No
     file.write_text(file.read_text().replace("## Needs", "Long.\n\n" * 9000 + "## Needs"))
     ran = run("diff", PROFILE, tty=True, PAGER="true")
     assert (ran.code, "rror" in ran.err) == (0, False)
+    assert "No versions" not in run("log", tty=True, PAGER="true").err
