@@ -14,7 +14,6 @@ from tests.support.accounts import BEN, Account
 from tests.support.gardens import CRITIC, NOTES, ok, plant, result
 
 JOURNALED = "where user_id = 'ada' and stream = '' and sequence = 1"
-UNORDERED = "drop index garden.log_leaves_in_order;"
 FIRST = "user_id = 'ada' and position = 1"
 HARMS = {
     f"update garden.events set actor = 'x' {JOURNALED}": "is not as it was logged",
@@ -32,9 +31,9 @@ HARMS = {
     "delete from garden.event_annotations": "has lost the annotation",
     f"delete from garden.feed where {FIRST}": "has lost the event",
     f"delete from garden.log_leaves where {FIRST}": "has lost the event",
-    f"{UNORDERED} update garden.log_leaves set leaf = 5 where {FIRST}": "has lost the event",
-    f"{UNORDERED} update garden.log_leaves set leaf = 7 - leaf": "out of its place",
-    f"{UNORDERED} insert into garden.log_leaves values ('cid', 1, 3)": "out of its place",
+    f"update garden.log_leaves set leaf = 5 where {FIRST}": "has lost the event",
+    "update garden.log_leaves set leaf = 7 - leaf": "out of its place",
+    "insert into garden.log_leaves values ('cid', 1, 3)": "out of its place",
     "update garden.log_leaves set user_id = 'cid' where user_id = 'ben'": "has lost the event",
     "delete from garden.log_checkpoints": "The checkpoint in the database is gone",
     "update garden.log_checkpoints set size = 6": "was changed",
