@@ -31,7 +31,7 @@ def verify(
         str | None,
         typer.Option(
             metavar="FILE|URL",
-            help="Verify the words and copies of newer events only; compare older ones with the log and this.",
+            help="Verify words and copies of newer events only; compare older ones with the log and this.",
         ),
     ] = None,
     against: Annotated[
