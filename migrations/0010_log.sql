@@ -9,7 +9,7 @@ create table garden.log_leaves (
     primary key (user_id, position)
 );
 
-create unique index log_leaves_in_order on garden.log_leaves (leaf);
+create index log_leaves_in_order on garden.log_leaves (leaf);
 
 comment on table garden.log_leaves is 'The place of each entry of a feed in the home''s transparency log';
 

@@ -19,7 +19,7 @@ from tests.support.folders import fresh_folder, run_folder
 from tests.support.planted import opened, put_database
 
 PLACES = int(os.environ.get("GARDEN_TEST_TAMPERINGS", "2"))
-EVENTS = int(os.environ.get("GARDEN_TEST_CLEAN_EVENTS", "500"))
+EVENTS = int(os.environ.get("GARDEN_TEST_CLEAN_EVENTS", "150"))
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,12 @@ def test_most_kinds_are_found_without_any_log(attacker: Attacker, kind: str) -> 
 
 def test_nothing_is_reported_of_a_clean_garden(garden: Garden) -> None:
     numbers = count()
-    fill(garden, EVENTS, seed=3, after_call=lambda: sign(garden) if next(numbers) % 400 == 0 else None)
+    fill(
+        garden,
+        EVENTS,
+        seed=3,
+        after_call=lambda: sign(garden) if next(numbers) % (EVENTS // 3) == 0 else None,
+    )
     sign(garden)
     assert found(garden) == []
     assert list(check_log(garden.services)) == []

@@ -31,7 +31,7 @@ def verify(
         str | None,
         typer.Option(
             metavar="FILE|URL",
-            help="Only what is newer than this checkpoint, a file or URL; compare older events with the log.",
+            help="Verify words and copies of newer events only; compare older ones with the log and this.",
         ),
     ] = None,
     against: Annotated[

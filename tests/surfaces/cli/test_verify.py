@@ -88,9 +88,9 @@ def test_only_what_is_newer_than_a_checkpoint_is_verified(run: Command, garden: 
         f"delete from garden.events where path = '{CRITIC}'",
         f"update garden.events set splice_offsets[1] = 9999999 where path = '{CRITIC}' and sequence = 2",
         f"update garden.events set actor = 'another' where path = '{NOTES}' and sequence = 1",
-        f"{UNCHECKED}; update garden.events set splices_inserted = '{{x, y}}' where path = '{CRITIC}'",
-        f"{UNCHECKED}; update garden.events set splice_offsets = array[null]::int[] where path = '{CRITIC}'",
-        f"{UNCHECKED}; update garden.events set splices_removed = null where path = '{CRITIC}'",
+        f"{UNCHECKED}; update garden.events set splices_inserted = array['x', 'y']::bytea[]",
+        f"{UNCHECKED}; update garden.events set splice_offsets = array[null]::int[]",
+        f"{UNCHECKED}; update garden.events set splices_removed = null",
     ],
 )
 def test_older_events_are_compared_with_the_log(
