@@ -89,6 +89,14 @@ def test_a_diff_compares_versions_or_the_file(run: Command, garden: Garden) -> N
     assert "\x1b[32m{+perhaps+}" in run("diff", PROFILE, "--words", "--no-pager", tty=True).out
 
 
+@pytest.mark.usefixtures("concerned")
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x0b", "\r"])
+def test_only_a_line_feed_ends_a_line_of_a_diff(run: Command, garden: Garden, separator: str) -> None:
+    edit_outside(garden, CRITIC, "- Says maybe", f"- Says perhaps{separator}+ and never")
+    for options in ([], ["--words"]):
+        assert not [line for line in run("diff", PROFILE, *options).out.split("\n") if line == "+ and never"]
+
+
 def test_blame_says_who_when_and_why(run: Command, garden: Garden, concerned: list[str]) -> None:
     lines = run.well("blame", PROFILE, "--section", "concerns").splitlines()
     [line] = [each for each in lines if each.endswith("- Says no")]
