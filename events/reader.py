@@ -217,10 +217,11 @@ class EventReader:
 def _statement_for(query: Query) -> tuple[str, dict[str, Any]]:
     given = zip(_FIELDS, _fields(query), strict=True)
     simple = _SIMPLE.get(tuple([name for name, value in given if value is not None and name not in _PAGING]))
-    return simple or "filtered", _values(query)
+    return simple or "filtered", query_values(query)
 
 
-def _values(query: Query) -> dict[str, Any]:
+def query_values(query: Query) -> dict[str, Any]:
+    """The values of a search in its statement."""
     if not 1 <= query.limit <= PAGE_EVENTS_MAX:
         raise InvalidQueryError(
             f"A page has 1 to {PAGE_EVENTS_MAX} events, not {query.limit}.",

@@ -7,15 +7,13 @@ from uuid import UUID
 
 from garden.events.identifiers import earliest_uuid7
 from garden.events.pool import Pool
+from garden.events.reader import Query, query_values
 from garden.events.version_texts import VERSION_MAX
 
 AFTER_ALL = UUID(int=2**128 - 1)
 _FILE = "versions"
 # Two hosts' clocks may differ, and an id holds the time of one.
 _SLACK = timedelta(minutes=5)
-_NO_FILTERS = dict.fromkeys(
-    ("path", "folder", "first", "last", "section", "since", "until", "actor", "words")
-)
 
 
 class Version(NamedTuple):
@@ -79,10 +77,19 @@ class VersionReader:
         found = self._find(user_id, "named", event_ids=list(event_ids))
         return {each.event_id: each for each in found}
 
-    def log(self, user_id: str, limit: int, before: UUID | None = None, **filters: object) -> list[Version]:
-        """Versions, newest first; a filter that is left out does not narrow them."""
-        given = {**_NO_FILTERS, **filters, "before": before or AFTER_ALL, "limit": limit}
-        return self._find(user_id, "log", **given)
+    def log(
+        self,
+        user_id: str,
+        query: Query,
+        *,
+        path: str | None = None,
+        folder: str | None = None,
+        first: int | None = None,
+        last: int | None = None,
+    ) -> list[Version]:
+        """Versions, newest first, of a path from one number to another, of a folder, or of all documents."""
+        place = {"path": path, "folder": folder, "first": first, "last": last}
+        return self._find(user_id, "log", **{**query_values(query), **place})
 
     def garden_at(self, user_id: str, folder: str, at: datetime) -> list[Version]:
         """The documents below a folder that had a file at a time, each in its version of then."""

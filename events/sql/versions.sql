@@ -51,7 +51,7 @@ select {version} from garden.events where user_id = %(user_id)s and event_id = a
 -- A path may be a folder. The query is planned anew each time, so that unused conditions fall away.
 -- name: log
 select {version} from garden.events
-where user_id = %(user_id)s and event_id < %(before)s and status = 'committed' and document_version is not null
+where user_id = %(user_id)s and event_id < %(cursor)s and status = 'committed' and document_version is not null
   and (%(path)s::text is null or path = %(path)s)
   and (%(folder)s::text is null or starts_with(path, %(folder)s || '/'))
   and (%(last)s::integer is null or document_version between %(first)s and %(last)s)

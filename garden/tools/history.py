@@ -2,9 +2,8 @@
 
 from itertools import islice
 from typing import Any
-from uuid import UUID
 
-from garden.events.reader import InvalidQueryError
+from garden.events.reader import InvalidQueryError, Query
 from garden.events.versions import Version
 from garden.files.paths import GardenPath, PathNotAllowedError, Place, parse_path
 from garden.grammar.canonical import decoded
@@ -15,7 +14,7 @@ from garden.history.blame import blame_lines
 from garden.history.differences import DIFF_BYTES_MAX, difference, section_text
 from garden.history.gardens import garden_at
 from garden.history.lineage import Lineage
-from garden.history.log import LogQuery, check_names, read_log
+from garden.history.log import check_names, read_log
 from garden.history.origins import origin_of
 from garden.history.phrases import find_phrase
 from garden.history.references import find_version
@@ -50,21 +49,19 @@ def log(call: Call, request: LogRequest) -> Reply:
     services, now = call.services, now_in(call.services.timezone)
     path = _place(call, request.path) if request.path is not None else None
     document = path if path and not path.is_folder else None
-    query = LogQuery(
-        user_id=call.caller.user_id,
-        path=path,
+    query = Query(
         section=section_names(services, document, request.anchor) if request.anchor is not None else None,
         since=parse_time(request.from_time, now) if request.from_time else None,
         until=parse_time(request.to, now) if request.to else None,
         actor=request.actor,
         text=request.text,
         limit=request.limit,
-        before=_event_before(request.cursor),
+        cursor=request.cursor,
     )
-    page = read_log(services.versions, services.reader, query)
+    page = read_log(services, call.caller.user_id, path, query)
     if not page.versions:
         declared = {str(each.anchor) for kind in kinds_of(services, document) for each in kind.sections}
-        check_names(services.versions, services.reader, query, declared)
+        check_names(services, call.caller.user_id, document.text if document else None, query, declared)
     rows = tuple(
         LoggedVersion(
             path=version.path,
@@ -194,15 +191,6 @@ def _find(call: Call, path: GardenPath, reference: str) -> Version:
 
 def _text(call: Call, version: Version) -> str:
     return call.services.reader.text_at(call.caller.user_id, version.path, version.number)
-
-
-def _event_before(cursor: str | None) -> UUID | None:
-    try:
-        return UUID(cursor) if cursor else None
-    except ValueError:
-        raise InvalidQueryError(
-            "The cursor does not come from a page.", hint="Use the last page's cursor unchanged, or none."
-        ) from None
 
 
 _READING = Traits(cost="document")

@@ -103,7 +103,7 @@ VERSIONS: dict[str, tuple[Callable[[ExplainingPool], object], str]] = {
     ),
     "ending": (lambda pool: VersionReader(pool).ending(USER, [PATH], "abcdef"), "events_of_path"),
     "named": (lambda pool: VersionReader(pool).named(USER, [CURSOR]), "events_pkey"),
-    "log": (lambda pool: VersionReader(pool).log(USER, 20, path=PATH), "events_of_path"),
+    "log": (lambda pool: VersionReader(pool).log(USER, Query(limit=20), path=PATH), "events_of_path"),
 }
 FOUND = {
     "newest": (Query(), "events_pkey"),
