@@ -4,7 +4,6 @@ import base64
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from heapq import merge
 from operator import itemgetter
 from typing import Any, ClassVar
 from uuid import UUID
@@ -62,32 +61,33 @@ class AccountExistsError(GardenError):
         )
 
 
-def chained_rows(snapshot: ReaderSnapshot) -> Iterator[AccountRow]:
-    """Every event and annotation of a user, stream by stream and in the order of each stream.
+def account_rows(snapshot: ReaderSnapshot, tables: Iterable[str]) -> Iterator[AccountRow]:
+    """The rows of some tables, in an order that is always the same.
 
-    The journal comes last: an annotation comes after its event.
+    Events and annotations come stream by stream, the journal last: an annotation comes after its event.
     """
+    for table in tables:
+        if table == "event":
+            yield from _chained_rows(snapshot)
+        elif table != "annotation":
+            yield from (
+                (table, {name: row[name] for name in TABLES[table]}) for row in _rows(snapshot, table)
+            )
+
+
+def _chained_rows(snapshot: ReaderSnapshot) -> Iterator[AccountRow]:
     streams = [row["path"] for row in snapshot.fetch("streams", {})]
     for stream in sorted(streams, key=lambda name: (name == JOURNAL, name)):
-        rows = (("event", row) for row in snapshot.rows("chain", {"stream": stream}))
-        if stream != JOURNAL:
-            yield from rows
-            continue
-        notes = (("annotation", row) for row in snapshot.rows("annotation_chain", {}))
-        yield from merge(rows, notes, key=lambda each: each[1]["sequence"])
+        for row in snapshot.stream_rows(stream):
+            yield "annotation" if "annotation_id" in row else "event", row
 
 
-def other_rows(snapshot: ReaderSnapshot, table: str) -> Iterator[AccountRow]:
-    """The rows of another table, in an order that is always the same."""
-    queries = {"head": "heads", "erasure": "erasures", "erased_row": "erased_rows"}
+def _rows(snapshot: ReaderSnapshot, table: str) -> Iterable[Row]:
     if table == "feed":
-        rows: Iterable[Row] = snapshot.rows_by("whole_feed", "position", first=0)
-    elif table == "erased_word":
-        rows = snapshot.rows_by("whole_erased_words", "fingerprint", first=b"")
-    else:
-        first = itemgetter(TABLES[table][1])
-        rows = sorted(snapshot.fetch(queries[table], {}), key=first)
-    return ((table, {name: row[name] for name in TABLES[table]}) for row in rows)
+        return snapshot.rows_by("whole_feed", "position", first=0)
+    if table == "erased_word":
+        return snapshot.rows_by("whole_erased_words", "fingerprint", first=b"")
+    return sorted(snapshot.fetch(f"{table}s", {}), key=itemgetter(TABLES[table][1]))
 
 
 def line_of(table: str, row: Row) -> bytes:

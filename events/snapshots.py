@@ -1,10 +1,13 @@
 """One user's rows at one moment."""
 
 from collections.abc import Iterator, Mapping
+from heapq import merge
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
 from garden.events.pool import PooledConnection
+from garden.events.records import JOURNAL
 from garden.events.rows import Row
 from garden.events.statements import statements
 
@@ -35,6 +38,13 @@ class ReaderSnapshot:
     ) -> Iterator[Row]:
         """Read a long result in the order of its sequence, in batches, from after a sequence."""
         return self._batches(name, values, "sequence", after, file, limit)
+
+    def stream_rows(self, stream: str, after: int = 0) -> Iterator[Row]:
+        """Read a stream's events, and in the journal its annotations too, from after a sequence."""
+        events = self.rows("chain", {"stream": stream}, after)
+        if stream != JOURNAL:
+            return events
+        return merge(events, self.rows("annotation_chain", {}, after), key=itemgetter("sequence"))
 
     def rows_by(self, name: str, key: str, *, first: object = "") -> Iterator[Row]:
         """Read a long result in the order of a column, in batches; `first` comes before all of its values."""

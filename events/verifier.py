@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from heapq import merge
 from uuid import UUID
 
 from garden.events.cross_checks import (
@@ -133,7 +132,7 @@ class UserRows:
         """Check the events of a stream to their end, without its head."""
         tail = tail or Tail(self.tombstones)
         try:
-            for row in _rows(self.snapshot, stream, tail.sequence):
+            for row in self.snapshot.stream_rows(stream, tail.sequence):
                 check_row(row, tail, self.keys, see)
         except FaultFoundError as found:
             return tail, _fault(stream, found)
@@ -190,13 +189,6 @@ def _cross_faults(snapshot: ReaderSnapshot, keys: Keyring) -> Iterator[ChainFaul
 def _fault(stream: str, found: FaultFoundError) -> ChainFault:
     row = found.row or {}
     return ChainFault(stream, row.get("event_id"), row.get("sequence"), found.message, found.of_head)
-
-
-def _rows(snapshot: ReaderSnapshot, stream: str, after: int) -> Iterator[Row]:
-    events = snapshot.rows("chain", {"stream": stream}, after)
-    if stream != JOURNAL:
-        return events
-    return merge(events, snapshot.rows("annotation_chain", {}, after), key=lambda row: row["sequence"])
 
 
 def _row_at(snapshot: ReaderSnapshot, stream: str, sequence: int) -> Row | None:

@@ -24,7 +24,7 @@ from garden.history.notes import (
     parse_note,
 )
 from garden.history.tiles import CHECKPOINT, Tiles, TilesDamagedError, remove_outgrown, write_tiles
-from garden.home.state_files import exclusive_lock, make_private_folder, write_private_file
+from garden.home.state_files import exclusive_lock, make_private_folder, remove_strays, write_private_file
 from garden.writing.services import Services
 
 _LEAVES_MAX = 5000
@@ -91,6 +91,7 @@ def locked_log(services: Services) -> Iterator[None]:
     if not folder.is_dir():
         make_private_folder(folder)
     with exclusive_lock(folder / "lock", timeout_seconds=_LOCK_SECONDS):
+        remove_strays(folder)
         yield
 
 

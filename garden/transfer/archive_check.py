@@ -6,7 +6,7 @@ keyed: only a home with their keys can check those.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -26,18 +26,33 @@ from garden.history.merkle import leaf_hash
 from garden.history.notes import VerifierKey
 from garden.transfer.archive_file import MANIFEST, Archive, ArchiveError, read_archive
 from garden.transfer.archive_proofs import MEMBERS, check_proofs
-from garden.transfer.archives import ERASURES, EVENTS, FEED, FORMAT, HEADS, OUTSIDE, UNKNOWN, VERSION, path_of
+from garden.transfer.archives import (
+    ERASURES,
+    EVENTS,
+    FEED,
+    FORMAT,
+    HEADS,
+    OUTSIDE,
+    TABLES_OF,
+    UNKNOWN,
+    VERSION,
+    path_of,
+)
 
 NO_KEYS = "The seals of its events are keyed, and can be checked only where their keys are."
-_TABLES = {
-    EVENTS: {"event", "annotation"},
-    HEADS: {"head"},
-    FEED: {"feed"},
-    ERASURES: {"erasure", "erased_row", "erased_word"},
-}
 _FOLDERS = ("files/", "history/")
 _PLAIN = {"README.txt", MANIFEST, *MEMBERS}
-_HEAD = ("tail_sequence", "tail_chain_hash", "version", "head_event_id", "has_file", "open_event_id")
+_HEAD = (
+    *(
+        "tail_sequence",
+        "tail_chain_hash",
+        "version",
+        "head_event_id",
+        "raw_hash",
+        "open_event_id",
+        "has_file",
+    ),
+)
 _MALFORMED = (
     PathNotAllowedError,
     ArithmeticError,
@@ -90,11 +105,11 @@ def check_unpacked(archive: Archive, keys: Sequence[VerifierKey] = ()) -> Archiv
 
 def rows_in(archive: Archive, *names: str) -> Iterator[AccountRow]:
     """The rows of an archive's account, all of its own user."""
-    for name in names or _TABLES:
+    for name in names or TABLES_OF:
         for number, line in enumerate(archive.lines(name), start=1):
             try:
                 table, row = row_of(line)
-                is_own = table in _TABLES[name] and row["user_id"] == archive.manifest["user"]
+                is_own = table in TABLES_OF[name] and row["user_id"] == archive.manifest["user"]
             except _MALFORMED:
                 is_own = False
             if not is_own:
@@ -125,7 +140,7 @@ def _user_of(archive: Archive) -> str:
     if not isinstance(user, str) or not is_id(user) or not isinstance(exceptions, dict):
         raise ArchiveError("its manifest names no user")
     for name in archive.members:
-        if name not in _PLAIN and name not in _TABLES and not name.startswith(_FOLDERS):
+        if name not in _PLAIN and name not in TABLES_OF and not name.startswith(_FOLDERS):
             raise ArchiveError(f"it holds {name!r}, which no export writes")
     return user
 
@@ -140,9 +155,9 @@ class _Check:
         self._tombstones = tombstones_in(archive)
         self._tails: dict[str, Tail] = defaultdict(partial(Tail, self._tombstones))
         self._settled: dict[tuple[str, int], tuple[UUID, str, bytes]] = {}
-        self._leaves: dict[int, bytes] = {}
+        self._leaves: list[bytes] = []
         # The hash of the version before each event that a copy is named after, and the hashes of snapshots.
-        self._copied = {path.name[-39:-3]: "" for _, path in self._files if path.text.startswith("history/")}
+        self._copied = {_copy_key(path): "" for _, path in self._files if path.text.startswith("history/")}
         self._versions: dict[str, set[str]] = defaultdict(set)
 
     def run(self, keys: Sequence[VerifierKey]) -> None:
@@ -159,6 +174,8 @@ class _Check:
     def _guard(self, what: str, check: Callable[[], None]) -> None:
         try:
             check()
+        except ArchiveError as error:
+            self._verdict.faults.append(error.why)
         except _MALFORMED:
             self._verdict.faults.append(f"{what} has values of a wrong form")
 
@@ -176,10 +193,10 @@ class _Check:
                     self._verdict.faults.append(f"{stream or 'the journal'}, event {named}: {fault}")
 
     def _follow(self, row: Row, tail: Tail) -> None:
-        row_id, stream = str(row.get("annotation_id") or row["event_id"]), stream_of(row)
-        if row_id in self._copied:
+        stream, key = stream_of(row), (row.get("path"), str(row["event_id"]))
+        if key in self._copied:
             edit: Any = row["edit"] or {}
-            self._copied[row_id] = edit.get("rawHash") or tail.raw_hash or "erased"
+            self._copied[key] = edit.get("rawHash") or tail.raw_hash or "erased"
         follow_unsealed(row, tail)
         leaf = leaf_hash(leaf_entry(row))
         self._settled[stream, tail.sequence] = row["event_id"], row.get("status", "annotated"), leaf
@@ -189,11 +206,11 @@ class _Check:
     def _check_heads(self) -> None:
         heads = {row["path"]: row for _, row in rows_in(self._archive, HEADS)}
         for name in sorted(heads.keys() | self._tails.keys()):
-            tail, head = self._tails[name], heads.get(name, {})
-            known = (tail.sequence, tail.chain, tail.version, tail.head_event_id, _has_file(tail), None)
-            if known != tuple(head.get(each, "") for each in _HEAD) or head["raw_hash"] != tail.raw_hash:
+            tail, head = self._tails[name], heads.get(name)
+            known = (tail.sequence, tail.chain, tail.version, tail.head_event_id, tail.raw_hash, None)
+            if head is None or tuple(head[each] for each in _HEAD) != (*known, _has_file(tail)):
                 self._verdict.faults.append(f"{name or 'the journal'}: its events do not lead to its head")
-            if name and GardenPath(name).history.user_id != self._verdict.user:
+            if name and GardenPath(name).user_id != self._verdict.user:
                 self._verdict.faults.append(f"{name} is a document of another user")
 
     def _check_erasures(self) -> None:
@@ -205,46 +222,44 @@ class _Check:
 
     def _check_feed(self) -> None:
         for place, (_, row) in enumerate(rows_in(self._archive, FEED), start=1):
-            found = self._settled.get((row["stream"], row["sequence"]))
-            said = row["position"], row["event_id"], row["what"]
-            if found is None or said != (place, *found[:2]):
-                self._verdict.faults.append(f"entry {place} of the feed does not fit the events")
-                return
-            self._leaves[place] = found[2]
+            # An entry taken twice would hide an event that has none.
+            found = self._settled.pop((row["stream"], row["sequence"]), None)
+            if found is None or found[:-1] != (row["event_id"], row["what"]) or row["position"] != place:
+                raise ArchiveError(f"entry {place} of the feed does not fit the events")
+            self._leaves.append(found[-1])
+        if self._settled:
+            raise ArchiveError(f"the feed lacks {len(self._settled)} of the events")
 
     def _check_proofs(self, keys: Sequence[VerifierKey]) -> None:
-        found = check_proofs(self._archive, self._leaves, keys)
-        self._verdict.proven = found.proven
-        self._verdict.faults += found.faults
-        self._verdict.proofs = [*found.notes, NO_KEYS]
+        self._verdict.proven, note = check_proofs(self._archive, self._leaves, keys)
+        self._verdict.proofs = [note, NO_KEYS]
 
     def _check_files(self) -> None:
-        said, here = self._archive.manifest["exceptions"], set[str]()
         for member, path in self._files:
             if self._archive.members[member].size > SIZE_MAX_BYTES:
                 self._verdict.faults.append(f"{path} is larger than a document can be")
                 continue
             content = self._archive.read(member)
-            content_hash = raw_hash(content)
             try:
                 check_content(content)
             except FileError as error:
                 self._verdict.faults.append(f"{path}: {error.message}")
-            if member.startswith("history/"):
-                self._verdict.copies += 1
-                self._check_copy(path, content_hash)
-                continue
-            self._verdict.documents += 1
-            here.add(path.text)
-            tail = self._tails[path.text]
-            is_recorded = _has_file(tail) and tail.raw_hash == content_hash
-            if not is_recorded and said.get(path.text) not in (OUTSIDE, UNKNOWN):
-                self._verdict.faults.append(f"{path} is not what its events say")
-        missing = {name for name, tail in self._tails.items() if _has_file(tail)} - here
+            check = self._check_copy if member.startswith("history/") else self._check_document
+            check(path, raw_hash(content))
+        recorded = {name for name, tail in self._tails.items() if _has_file(tail)}
+        missing = recorded - {path.text for _, path in self._files}
         self._verdict.faults += [f"{name} is missing" for name in sorted(missing)]
 
+    def _check_document(self, path: GardenPath, content_hash: str) -> None:
+        self._verdict.documents += 1
+        tail, said = self._tails[path.text], self._archive.manifest["exceptions"].get(path.text)
+        is_recorded = _has_file(tail) and tail.raw_hash == content_hash
+        if not is_recorded and said not in (OUTSIDE, UNKNOWN):
+            self._verdict.faults.append(f"{path} is not what its events say")
+
     def _check_copy(self, path: GardenPath, content_hash: str) -> None:
-        expected = self._copied[path.name[-39:-3]]
+        self._verdict.copies += 1
+        expected = self._copied[_copy_key(path)]
         if not expected:
             self._verdict.notes.append(f"{path}: no event tells of this copy.")
         # The hash in a snapshot's event may be erased; then the copy is one of the document's versions.
@@ -254,13 +269,10 @@ class _Check:
             self._verdict.faults.append(f"{path} is not what its event left")
 
 
+def _copy_key(copy: GardenPath) -> tuple[str | None, str]:
+    """The document of a copy, and the event that its name ends with."""
+    return copy.document.text, copy.name[-39:-3]
+
+
 def _has_file(tail: Tail) -> bool:
     return bool(tail.head_row and tail.head_row["leaves_file"])
-
-
-def raise_faults(faults: Iterable[str]) -> None:
-    """Refuse an archive with faults, and name the first ones."""
-    named = list(faults)
-    if named:
-        more = f"; and {len(named) - 3} more" if len(named) > 3 else ""
-        raise ArchiveError("; ".join(named[:3]) + more)

@@ -6,16 +6,16 @@ into one file without a name, within limits, and finds them there by their place
 
 import gzip
 import json
+import os
 import tarfile
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryFile
-from types import TracebackType
-from typing import IO, Any, BinaryIO, ClassVar, NamedTuple, Self
+from typing import IO, Any, BinaryIO, ClassVar, NamedTuple
 
 from garden.grammar.errors import GardenError
 
@@ -58,29 +58,40 @@ class ArchiveWriter:
 
     def add(self, name: str, pieces: Iterable[bytes]) -> None:
         """Add a member."""
-        digest, size = sha256(), 0
-        with TemporaryFile() as spool:
-            for piece in pieces:
-                digest.update(piece)
-                size += spool.write(piece)
-            spool.seek(0)
-            self._put(name, size, spool)
-        self._members[name] = {"bytes": size, "sha256": digest.hexdigest()}
+        self.put(name, spool(pieces))
+
+    def put(self, name: str, content: "Spool") -> None:
+        """Add a member that was spooled."""
+        header = tarfile.TarInfo(name)
+        header.size, header.mode = content.size, _MODE
+        with content.file:
+            self._tar.addfile(header, content.file)
+        self._members[name] = {"bytes": content.size, "sha256": content.sha256}
 
     def close(self, about: dict[str, Any]) -> None:
         """Add the manifest, which also holds what is said `about` the archive."""
         text = json.dumps({**about, "members": self._members}, indent=1, sort_keys=True) + "\n"
-        with TemporaryFile() as spool:
-            spool.write(text.encode())
-            spool.seek(0)
-            self._put(MANIFEST, len(text.encode()), spool)
+        self.add(MANIFEST, [text.encode()])
         self._tar.close()
         self._gzip.close()
 
-    def _put(self, name: str, size: int, content: IO[bytes]) -> None:
-        header = tarfile.TarInfo(name)
-        header.size, header.mode = size, _MODE
-        self._tar.addfile(header, content)
+
+class Spool(NamedTuple):
+    """The content of a member in a file without a name."""
+
+    file: IO[bytes]
+    size: int
+    sha256: str
+
+
+def spool(pieces: Iterable[bytes]) -> Spool:
+    """Write the content of a member into a file without a name: its size comes before it in an archive."""
+    file, digest, size = TemporaryFile(), sha256(), 0  # noqa: SIM115 - the writer closes it
+    for piece in pieces:
+        digest.update(piece)
+        size += file.write(piece)
+    file.seek(0)
+    return Spool(file, size, digest.hexdigest())
 
 
 @dataclass(frozen=True)
@@ -89,21 +100,12 @@ class Archive:
 
     members: dict[str, Member]
     manifest: dict[str, Any]
-    _content: BinaryIO
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._content.close()
+    _content: IO[bytes]
 
     def read(self, name: str) -> bytes:
-        """Read a member."""
+        """Read a member; several threads may."""
         member = self._member(name)
-        self._content.seek(member.start)
-        return self._content.read(member.size)
+        return os.pread(self._content.fileno(), member.size, member.start)
 
     def lines(self, name: str) -> Iterator[bytes]:
         """Read a member line by line; other members may be read in between."""
@@ -130,20 +132,18 @@ def is_archive(path: Path) -> bool:
     return False
 
 
-def read_archive(path: Path) -> Archive:
+@contextmanager
+def read_archive(path: Path) -> Iterator[Archive]:
     """Read an archive within limits, and compare every member with the manifest."""
-    content: Any = TemporaryFile()  # noqa: SIM115 - the archive closes it
-    try:
-        with path.open("rb") as file:
-            members = dict(_members(file, content, path.stat().st_size))
-        archive = Archive(members, {}, content)
-        return Archive(members, _checked_manifest(archive), content)
-    except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, UnicodeDecodeError):
-        content.close()
-        raise ArchiveError("it is damaged or cut off, or no archive at all") from None
-    except BaseException:
-        content.close()
-        raise
+    with TemporaryFile() as content:
+        try:
+            with path.open("rb") as file:
+                members = dict(_members(file, content, path.stat().st_size))
+            content.flush()
+            manifest = _checked_manifest(Archive(members, {}, content))
+        except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, UnicodeDecodeError):
+            raise ArchiveError("it is damaged or cut off, or no archive at all") from None
+        yield Archive(members, manifest, content)
 
 
 def _members(file: BinaryIO, content: IO[bytes], packed: int) -> Iterator[tuple[str, Member]]:

@@ -12,12 +12,13 @@
 It is made at one moment of the account: what another process writes meanwhile is not in it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from garden.events.accounts import chained_rows, line_of, other_rows
+from garden.events.accounts import account_rows, line_of
 from garden.events.records import Head
 from garden.events.rows import head_of
 from garden.events.snapshots import ReaderSnapshot
@@ -26,15 +27,25 @@ from garden.files.paths import GardenPath, Place
 from garden.grammar.canonical import encoded, raw_hash
 from garden.grammar.errors import GardenError
 from garden.home.state_files import sync_folder
-from garden.transfer.archive_file import ArchiveWriter
-from garden.transfer.archive_proofs import extend_log, write_proofs
+from garden.transfer.archive_file import ArchiveWriter, Spool, spool
+from garden.transfer.archive_proofs import write_proofs
 from garden.transfer.files import new_file
 from garden.writing.services import Services
 
 FORMAT = "memory-garden archive"
 VERSION = 1
 EVENTS, HEADS, FEED, ERASURES = "events.jsonl", "heads.jsonl", "feed.jsonl", "erasures.jsonl"
-LEFT_OUT = "access tokens, stored answers of requests, rows of recall, and the integrity keys"
+TABLES_OF = {
+    EVENTS: ("event", "annotation"),
+    HEADS: ("head",),
+    FEED: ("feed",),
+    ERASURES: ("erasure", "erased_row", "erased_word"),
+}
+"""The tables in each member of the account."""
+
+LEFT_OUT = (
+    "access tokens, stored answers, rows of recall, the integrity keys, and files that are no documents"
+)
 MISSING = "missing on disk, taken from the events"
 OUTSIDE = "edited outside the tools since its last event"
 UNKNOWN = "on disk and not in the account"
@@ -67,10 +78,14 @@ class UnsettledError(GardenError):
 
 @dataclass
 class ArchiveContent:
-    """What went into an archive; `exceptions` are the paths that differ from the account."""
+    """What went into an archive; `exceptions` are the paths that differ from the account.
+
+    `entries` counts those of the feed: each event and annotation has one.
+    """
 
     user: str
     events: int = 0
+    entries: int = 0
     documents: int = 0
     copies: int = 0
     exceptions: dict[str, str] = field(default_factory=dict)
@@ -86,16 +101,19 @@ class ArchiveContent:
 def write_archive(services: Services, user: str, target: Path) -> ArchiveContent:
     """Write a user's garden into a new file; the same garden gives the same bytes."""
     content = ArchiveContent(user)
-    extend_log(services)
+    services.store.number_rest(user)
     with translate_os_errors():
         try:
             with new_file(target) as file:
                 writer = ArchiveWriter(file)
                 writer.add("README.txt", [_README.encode()])
+                # The database ends a transaction that stands idle, as it would while this compresses.
                 with services.reader.snapshot(user) as snapshot:
-                    heads = _write_account(writer, snapshot, content)
+                    heads, account = _read_account(snapshot, content)
+                for name, rows in account.items():
+                    writer.put(name, rows)
                 _write_files(writer, services, heads, content)
-                write_proofs(writer, services, user)
+                write_proofs(writer, services, user, content.entries)
                 writer.close(content.manifest)
         except FileExistsError:
             raise FileExistsAlreadyError from None
@@ -115,30 +133,26 @@ def path_of(user: str, member: str) -> GardenPath:
     return GardenPath(f"{'users' if root == 'files' else 'history'}/{user}/{below}")
 
 
-def _write_account(
-    writer: ArchiveWriter, snapshot: ReaderSnapshot, content: ArchiveContent
-) -> dict[str, Head]:
-    rows = snapshot.fetch("heads", {})
-    for each in rows:
+def _read_account(
+    snapshot: ReaderSnapshot, content: ArchiveContent
+) -> tuple[dict[str, Head], dict[str, Spool]]:
+    heads, counts = snapshot.fetch("heads", {}), Counter[str]()
+    for each in heads:
         if each["open_event_id"] is not None:
             raise UnsettledError(f"A change of {each['path']}")
     if any(each["finished_at"] is None for each in snapshot.fetch("erasures", {})):
         raise UnsettledError("An erasure")
-    writer.add(EVENTS, _event_lines(snapshot, content))
-    writer.add(HEADS, _lines(snapshot, "head"))
-    writer.add(FEED, _lines(snapshot, "feed"))
-    writer.add(ERASURES, _lines(snapshot, "erasure", "erased_row", "erased_word"))
-    return {each["path"]: head_of(each) for each in rows}
 
+    def lines(tables: Iterable[str]) -> Iterator[bytes]:
+        for table, row in account_rows(snapshot, tables):
+            counts[table] += 1
+            yield line_of(table, row)
 
-def _event_lines(snapshot: ReaderSnapshot, content: ArchiveContent) -> Iterator[bytes]:
-    for table, row in chained_rows(snapshot):
-        content.events += table == "event"
-        yield line_of(table, row)
-
-
-def _lines(snapshot: ReaderSnapshot, *tables: str) -> Iterator[bytes]:
-    return (line_of(name, row) for table in tables for name, row in other_rows(snapshot, table))
+    account = {name: spool(lines(tables)) for name, tables in TABLES_OF.items()}
+    content.events, content.entries = counts["event"], counts["feed"]
+    if content.entries != counts["event"] + counts["annotation"]:
+        raise UnsettledError("The numbering of a change")
+    return {each["path"]: head_of(each) for each in heads}, account
 
 
 def _write_files(

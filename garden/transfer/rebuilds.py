@@ -5,10 +5,8 @@ the first change after that time left, else the file as it is now. Not every cha
 version may be a later one; the time when its file was written tells.
 
     FOLDER/{userId}/...                 the documents, as below `users/`; `garden import` accepts the folder
-    FOLDER/.rebuild.json                what is being rebuilt, until it is finished
 """
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,22 +17,20 @@ from operator import attrgetter
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from garden.events.reader import EventReader
 from garden.events.versions import Version
-from garden.files.errors import FileError, translate_os_errors
+from garden.files.errors import translate_os_errors
 from garden.files.garden_files import FileText, GardenFiles
 from garden.files.paths import GardenPath
+from garden.files.plain_files import time_of
 from garden.grammar.canonical import encoded
 from garden.grammar.errors import GardenError
 from garden.home.folder import Home
-from garden.home.state_files import sync_folder
 from garden.transfer.exports import TargetError, check_target, make_target, put_file
 from garden.writing.services import Services
 
-Past = Callable[[], "PastDocument"]
-"""Gives a document as it stood at a time."""
-MARK = ".rebuild.json"
 _TIME = "%Y-%m-%dT%H%M%S.%fZ"
+# Later than every event, even of a host whose clock is ahead.
+_END = datetime(9999, 1, 1, tzinfo=UTC)
 _by_text = attrgetter("text")
 # A file gets the time of a clock that ticks: at 100 Hz where it is slow.
 _FILE_TICK = timedelta(milliseconds=10)
@@ -48,12 +44,11 @@ class GardenUnknownError(GardenError):
 
 @dataclass(frozen=True)
 class PastDocument:
-    """A document at a time: its text, None where it can't be given, and a note on what is uncertain."""
+    """A document at a time; `read` gives its text, or None, and a note on what is uncertain."""
 
     path: GardenPath
-    text: bytes | None
+    read: Callable[[], tuple[bytes | None, str | None]]
     version: int | None = None
-    note: str | None = None
 
 
 @dataclass(frozen=True)
@@ -66,51 +61,42 @@ class RebuiltDocument:
     message: str | None = None
 
 
-def begin_rebuild(target: Path, home: Home, asked: dict[str, str | None]) -> None:
-    """Make the folder; one with files is refused, unless the same rebuild began there and was interrupted."""
+def make_empty_target(target: Path, home: Home) -> None:
+    """Make the folder, or take one that is empty."""
     check_target(target, home)
-    mark = json.dumps(asked, sort_keys=True).encode() + b"\n"
     with translate_os_errors():
         if target.exists() and any(target.iterdir()):
-            if not (target / MARK).is_file() or (target / MARK).read_bytes() != mark:
-                raise TargetError(
-                    "The folder is not empty.",
-                    hint="Name a new folder. An interrupted rebuild goes on with the same options.",
-                )
-            return
-        make_target(target)
-        put_file(target, MARK, mark)
-
-
-def finish_rebuild(target: Path) -> None:
-    """Remove the mark of a rebuild that has ended."""
-    with translate_os_errors():
-        (target / MARK).unlink()
-        sync_folder(target)
+            raise TargetError("The folder is not empty.", hint="Name a new folder.")
+    make_target(target)
 
 
 def rebuild_document(target: Path, document: PastDocument) -> RebuiltDocument:
     """Put a document into the folder; an error becomes a refusal."""
     name = document.path.text.removeprefix("users/")
-    if document.text is None:
-        return RebuiltDocument(name, "left out", message=document.note)
     try:
-        put_file(target, name, document.text)
+        text, note = document.read()
+        if text is None:
+            return RebuiltDocument(name, "left out", message=note)
+        put_file(target, name, text)
     except GardenError as error:
         return RebuiltDocument(name, "refused", message=error.message)
-    return RebuiltDocument(name, "uncertain" if document.note else "rebuilt", document.version, document.note)
+    return RebuiltDocument(name, "uncertain" if note else "rebuilt", document.version, note)
 
 
-def documents_from_events(services: Services, user: str, at: datetime | None) -> list[Past]:
+def documents_from_events(services: Services, user: str, at: datetime | None) -> list[PastDocument]:
     """Each document of the account as it stood."""
-    # The newest event may have the time of a host whose clock is ahead.
-    time = at or datetime.now(UTC) + timedelta(days=1)
-    versions = services.versions.garden_at(user, f"users/{user}", time)
-    return [partial(_from_events, services.reader, user, each) for each in versions]
+
+    def past(version: Version) -> PastDocument:
+        def read() -> tuple[bytes, None]:
+            return encoded(services.reader.text_at(user, version.path, version.number)), None
+
+        return PastDocument(GardenPath(version.path), read, version.number)
+
+    return [past(each) for each in services.versions.garden_at(user, f"users/{user}", at or _END)]
 
 
 @contextmanager
-def past_in_history(home: Home, user: str | None, at: datetime | None) -> Iterator[list[Past]]:
+def past_in_history(home: Home, user: str | None, at: datetime | None) -> Iterator[list[PastDocument]]:
     """Each document of one user, or of every user with a garden or a history, from files and copies alone."""
     with GardenFiles(home.path) as files:
         users = sorted({path.user_id for root in ("users", "history") for path in files.users(root)})
@@ -122,45 +108,37 @@ def past_in_history(home: Home, user: str | None, at: datetime | None) -> Iterat
         yield [each for name in chosen for each in documents_from_history(files, name, at)]
 
 
-def documents_from_history(files: GardenFiles, user: str, at: datetime | None) -> list[Past]:
+def documents_from_history(files: GardenFiles, user: str, at: datetime | None) -> list[PastDocument]:
     """Each document with a file or copies as it stood, as far as those tell."""
     found = {path: list[GardenPath]() for path in files.documents(GardenPath(f"users/{user}"))}
     for copy in files.documents(GardenPath(f"history/{user}")):
         found.setdefault(copy.document, []).append(copy)
     ordered = sorted(found, key=_by_text)
-    return [partial(_from_history, files, path, sorted(found[path], key=_by_text), at) for path in ordered]
-
-
-def _from_events(reader: EventReader, user: str, version: Version) -> PastDocument:
-    text = encoded(reader.text_at(user, version.path, version.number))
-    return PastDocument(GardenPath(version.path), text, version.number)
+    return [
+        PastDocument(path, partial(_from_history, files, path, sorted(found[path], key=_by_text), at))
+        for path in ordered
+    ]
 
 
 def _from_history(
     files: GardenFiles, path: GardenPath, copies: Sequence[GardenPath], at: datetime | None
-) -> PastDocument:
+) -> tuple[bytes | None, str | None]:
     # The names of copies begin with their times.
     time = at and at.astimezone(UTC).strftime(_TIME)
     later = [copy for copy in copies if time and copy.name[: len(time)] > time]
-    try:
-        sources = [*later, *([path] if files.exists(path) else [])]
-        if not sources:
-            return PastDocument(path, None, note=f"It has no file; its last copy is {copies[-1].name}.")
-        first = files.read(sources[0])
-        same = takewhile(lambda file: file.hash == first.hash, map(files.read, sources))
-        # Equal versions one after another are one version, and it stood since the first was written.
-        stood = at is None or any(_written_at(each) + _FILE_TICK <= at for each in same)
-    except FileError as error:
-        return PastDocument(path, None, note=error.message)
+    sources = [*later, *([path] if files.exists(path) else [])]
+    if not sources:
+        return None, f"It has no file; its last copy is {copies[-1].name}."
+    first = files.read(sources[0])
+    same = takewhile(lambda file: file.hash == first.hash, map(files.read, sources))
     text, written = first.text.encode(), f"{_written_at(first):%Y-%m-%d %H:%M:%SZ}"
-    if stood:
-        return PastDocument(path, text)
+    # Equal versions one after another are one version, and it stood since the first was written.
+    if at is None or any(_written_at(each) + _FILE_TICK <= at for each in same):
+        return text, None
     if path.document_name != "notes" and len(later) == len(copies):
-        return PastDocument(path, None, note=f"Nothing is known of it from before {written}.")
-    return PastDocument(
-        path, text, note=f"The version of then left no copy; this one was written at {written}."
-    )
+        return None, f"Nothing is known of it from before {written}."
+    return text, f"The version of then left no copy; this one was written at {written}."
 
 
 def _written_at(file: FileText) -> datetime:
-    return datetime.fromtimestamp(file.stamp.written_ns / 1e9, UTC)
+    return time_of(file.stamp.written_ns)

@@ -23,6 +23,7 @@ from garden.grammar.errors import GardenError
 from garden.upkeep.seen import Seen
 from garden.upkeep.status import DocumentStatus, State, quarantine_message, status_of_user
 from garden.writing.erased_text import ERASED_WORDS, has_erased_words
+from garden.writing.hand_moves import Search
 from garden.writing.lost_lines import way_back
 from garden.writing.services import Services
 from garden.writing.write_path import SettledDocument
@@ -128,11 +129,12 @@ def adopt(
     this passes what it has `seen`, so that unchanged files are not read again.
     """
     services.store.number_rest(user_id)
-    for status in _statuses_not_in_step(services, user_id, linted=linted, seen=seen):
+    search = services.write_path.hand_moves.search_once(user_id)
+    for status in _statuses_not_in_step(services, user_id, linted=linted, seen=seen, search=search):
         if status.is_folder:
             yield _of_status(status, "needs a person", status.message)
         elif status.open_event_id is None:
-            yield _settle_and_adopt(services, status)
+            yield _settle_and_adopt(services, status, search)
         elif status.state is State.QUARANTINED:
             yield _of_status(status, "quarantined", status.message)
 
@@ -278,9 +280,14 @@ def _needs_a_person(path: GardenPath, before: State, message: str) -> Reconcilia
 
 
 def _statuses_not_in_step(
-    services: Services, user_id: str, *, linted: bool = True, seen: Seen | None = None
+    services: Services,
+    user_id: str,
+    *,
+    linted: bool = True,
+    seen: Seen | None = None,
+    search: Search | None = None,
 ) -> Iterator[DocumentStatus]:
-    found = status_of_user(services, user_id, linted=linted, seen=seen)
+    found = status_of_user(services, user_id, linted=linted, seen=seen, search=search)
     return (status for status in found if not status.in_step)
 
 
@@ -289,10 +296,10 @@ def _plan(status: DocumentStatus) -> Reconciliation:
     return _of_status(status, "needs a person" if needs_a_person else "would be opened", status.message)
 
 
-def _settle_and_adopt(services: Services, status: DocumentStatus) -> Reconciliation:
+def _settle_and_adopt(services: Services, status: DocumentStatus, search: Search) -> Reconciliation:
     path = GardenPath(status.path)
     try:
-        known = services.recovery_path.settle_and_adopt(_reconciler(path.user_id), path)
+        known = services.recovery_path.settle_and_adopt(_reconciler(path.user_id), path, search)
     except (InProgressError, PoolBusyError) as error:
         return _of_status(status, "busy", error.message)
     except DatabaseUnavailableError:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from functools import cached_property, partial
 from typing import Any
 from uuid import UUID
 
@@ -25,7 +24,7 @@ from garden.grammar.errors import GardenError
 from garden.upkeep.seen import Seen
 from garden.writing.adoption import find_damage
 from garden.writing.erased_text import OLD_COPY
-from garden.writing.hand_moves import Candidates, clear_moves
+from garden.writing.hand_moves import Search
 from garden.writing.lost_copies import copy_left_by
 from garden.writing.lost_lines import format_lost_lines
 from garden.writing.services import Services
@@ -87,16 +86,21 @@ def known_users(services: Services) -> list[str]:
 
 
 def status_of_user(
-    services: Services, user_id: str, *, linted: bool = True, seen: Seen | None = None
+    services: Services,
+    user_id: str,
+    *,
+    linted: bool = True,
+    seen: Seen | None = None,
+    search: Search | None = None,
 ) -> Iterator[DocumentStatus]:
     """Yield the state of every document of a user, on the disk or in the events, by path.
 
     Without `linted` a document that equals its head counts as whole. A document that was `seen` in step, and
     whose file and head have not changed, is left out. A folder that can't be listed and events that do not
-    verify are statuses, not errors; folders come first.
+    verify are statuses, not errors; folders come first. `search` looks for moves by hand.
     """
     try:
-        yield from _every_status(services, user_id, linted=linted, seen=seen)
+        yield from _every_status(services, user_id, linted=linted, seen=seen, search=search)
     except (PathNotAllowedError, NotRecordableError):
         # A path or a value that the service never records: someone changed the database.
         message = "Its events are not as they were written. 'garden keys verify' tells more."
@@ -104,7 +108,7 @@ def status_of_user(
 
 
 def _every_status(
-    services: Services, user_id: str, *, linted: bool, seen: Seen | None
+    services: Services, user_id: str, *, linted: bool, seen: Seen | None, search: Search | None
 ) -> Iterator[DocumentStatus]:
     with services.reader.snapshot(user_id) as snapshot:
         # The journal is a stream of no document.
@@ -116,42 +120,29 @@ def _every_status(
     found = services.files.documents(GardenPath(f"users/{user_id}"), unlisted.__setitem__)
     there = {path.text for path in found}
     yield from (_status_of_folder(folder, error) for folder, error in unlisted.items())
-    moves = _Moves(services, user_id)
+    search = search or services.write_path.hand_moves.search_once(user_id)
     for text in sorted(there | heads.keys()):
         path, head = GardenPath(text), heads.get(text)
         if seen is not None and head is not None and _is_in_step(services, seen, path, head):
             continue
         status = _status(services, path, head)
         if status is not None:
-            status = moves.explain(_with_trouble(status, troubles))
+            status = _with_move(_with_trouble(status, troubles), search)
             yield _with_lint(services, status) if linted else status
 
 
-class _Moves:
-    """The moves by hand in a user's garden, looked for when a document is missing or new."""
-
-    def __init__(self, services: Services, user_id: str) -> None:
-        self._find = partial(services.write_path.hand_moves.candidates, user_id)
-
-    @cached_property
-    def _candidates(self) -> Candidates:
-        return self._find()
-
-    def explain(self, status: DocumentStatus) -> DocumentStatus:
-        """Say of a missing or new document that it was moved, or that this is not clear."""
-        if status.state not in {State.MISSING, State.NEW}:
-            return status
-        path = GardenPath(status.path)
-        for move in clear_moves(self._candidates):
-            if path in move:
-                message = f"It was moved by hand: {move.old} is now {move.new}. The next edit records that."
-                return replace(status, state=State.MOVED, message=message)
-        if not (files := sorted(each.text for each in self._candidates.get(path, ()))):
-            return status
-        message = (
-            f"{status.message} It may be one of {', '.join(files)}, but it is not clear which document is."
-        )
-        return replace(status, message=message)
+def _with_move(status: DocumentStatus, search: Search) -> DocumentStatus:
+    """Say of a missing or new document that it was moved, or that this is not clear."""
+    if status.state not in {State.MISSING, State.NEW}:
+        return status
+    path, found = GardenPath(status.path), search()
+    if move := found.of(path):
+        message = f"It was moved by hand: {move.old} is now {move.new}. The next edit records that."
+        return replace(status, state=State.MOVED, message=message)
+    if not (files := sorted(each.text for each in found.candidates.get(path, ()))):
+        return status
+    message = f"{status.message} It may be one of {', '.join(files)}, but it is not clear which document is."
+    return replace(status, message=message)
 
 
 def _status_of_folder(folder: GardenPath, error: FileError) -> DocumentStatus:

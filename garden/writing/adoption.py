@@ -4,8 +4,9 @@ The outside edit is recorded as an event before anything else, so that the versi
 removed anchors or identity, the event names them, and no tool edits the document until they are back.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from garden.events.head_guard import HeadGuard
@@ -31,6 +32,7 @@ from garden.writing.planner import MOVE_OP, entity_of
 
 ADOPTED_TYPE = "external_edit"
 _RECENT_EVENTS = 20
+_PAGES_MAX = 25
 _ABSENT = object()
 
 
@@ -53,15 +55,16 @@ class DriftAdopter:
         self.erased_text.refuse_old_copy(stream, file)
         old = self.known_text(stream, path)
         document = self.documents.parse_file(path, file)
-        recent = self.recent_events(path)
-        failed = _find_failed_event(recent, file.hash)
+        failed = _find_failed_event(islice(self.recent_events(path), _RECENT_EVENTS), file.hash)
         lint = self.lint_of(stream, old, document, stream.damage)
         change = change_to(document.document, splices_between(old or "", file.text))
         before, name = parse(old, document.document) if old is not None else None, stream.next_name()
         sections = changed_sections(before, document.document)
         version = stream.head.version + 1
         passages = self.indexing.encoded_changes(path, before, document.document, version, name.at)
-        rationale = _rationale(old, failed) + format_lost_lines(old or "", file.text, recent)
+        rationale = _rationale(old, failed) + format_lost_lines(
+            old or "", file.text, self.recent_events(path)
+        )
         edit = AdoptedPayload(failed_event=failed, file_time=file.touched_at.isoformat())
         return record_adopted(stream, path, change, name, passages, rationale, edit, lint, sections)
 
@@ -126,9 +129,14 @@ class DriftAdopter:
             **({"erased": True} if self.erased_text.is_in_edit(stream, document.text, splices) else {}),
         }
 
-    def recent_events(self, path: GardenPath) -> Sequence[Event]:
-        """The newest events of a document, among which those of lost lines and late writers are found."""
-        return self.reader.query(path.user_id, Query(path=path.text, limit=_RECENT_EVENTS)).events
+    def recent_events(self, path: GardenPath) -> Iterator[Event]:
+        """The newest events of a document, as far back as lost lines are looked for."""
+        query: Query | None = Query(path=path.text, limit=_RECENT_EVENTS)
+        for _ in range(_PAGES_MAX):
+            if query is not None:
+                page = self.reader.query(path.user_id, query)
+                yield from page.events
+                query = replace(query, cursor=page.cursor) if page.cursor else None
 
     def check_head(self, stream: LockedStream) -> None:
         """Refuse a head that is not as the service sealed it."""

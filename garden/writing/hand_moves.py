@@ -6,21 +6,23 @@ files or two documents could be meant, nothing is recorded. The events are those
 path's first. After a crash between the two, the first one tells where the missing document is.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
+from itertools import chain
 from typing import NamedTuple
 
 from garden.events.idempotency import InProgressError
 from garden.events.payloads import MovePayload
-from garden.events.reader import Query
-from garden.events.records import Caller, Event
-from garden.events.rows import Row
+from garden.events.reader import Query, VersionNotFoundError
+from garden.events.records import Caller, Event, Head
+from garden.events.rows import head_of
 from garden.events.store import EventStore
 from garden.events.stream import LockedStream
-from garden.files.errors import FileError, FileMissingError
+from garden.events.version_texts import ChangedEventsError
+from garden.files.errors import FileError
 from garden.files.failpoints import Failpoint, reach
-from garden.files.garden_files import FileText
 from garden.files.paths import GardenPath
 from garden.grammar.document import Document
 from garden.grammar.edits import RepairDocument
@@ -39,8 +41,8 @@ RECONCILER = "reconciler"
 
 _RECENT_MOVES = 50
 
-Candidates = Mapping[GardenPath, frozenset[GardenPath]]
-"""The files that each missing document may be."""
+Mark = tuple[str | None, ...]
+"""One thing that a document is known by, after its kind."""
 
 
 class HandMove(NamedTuple):
@@ -48,6 +50,25 @@ class HandMove(NamedTuple):
 
     old: GardenPath | None
     new: GardenPath
+
+
+class FoundMoves:
+    """The files that each missing document may be; the move is clear where it is one, and of one document."""
+
+    def __init__(self, candidates: Mapping[GardenPath, set[GardenPath]]) -> None:
+        self.candidates = candidates
+        times = Counter(new for files in candidates.values() for new in files)
+        pairs = ((old, next(iter(files))) for old, files in candidates.items() if len(files) == 1)
+        clear = [HandMove(old, new) for old, new in pairs if times[new] == 1]
+        self._clear = {path: move for move in clear for path in move}
+
+    def of(self, path: GardenPath) -> HandMove | None:
+        """The clear move from or to a path."""
+        return self._clear.get(path)
+
+
+Search = Callable[[], FoundMoves]
+"""Looks for the moves of a user, which takes a look at all of the garden."""
 
 
 class _Missing(NamedTuple):
@@ -63,14 +84,18 @@ class HandMoves:
     settler: SagaSettler
     adopter: DriftAdopter
 
-    def find(self, stream: LockedStream, path: GardenPath) -> HandMove | None:
+    def search_once(self, user_id: str) -> Search:
+        """A search whose result is kept, for a look at many documents."""
+        return cache(partial(self.search, user_id))
+
+    def find(self, stream: LockedStream, path: GardenPath, search: Search | None = None) -> HandMove | None:
         """The move by hand that a document is part of, if it is clear and not yet recorded as a whole."""
         there = self.adopter.files.exists(path)
         if there == stream.head.has_file:
             last = stream.last_change
             was_moved = there and last is not None and (last.type, last.op) == (ADOPTED_TYPE, MOVE_OP)
             return HandMove(None, path) if was_moved and self.new_identity(path) else None
-        return next((move for move in clear_moves(self.candidates(path.user_id)) if path in move), None)
+        return (search() if search else self.search(path.user_id)).of(path)
 
     def adopt(self, store: EventStore, old: GardenPath, new: GardenPath) -> Event:
         """Record a move by hand, under the locks of both paths."""
@@ -80,7 +105,7 @@ class HandMoves:
             source, target = (held, other) if first == old.text else (other, held)
             self.settler.settle(source, old)
             self.settler.settle(target, new)
-            if HandMove(old, new) not in clear_moves(self.candidates(old.user_id)):
+            if not self._still_holds(source, old, target, new):
                 raise InProgressError(
                     f"{old} is being moved to {new}.", hint="Try again when that has ended."
                 )
@@ -112,64 +137,73 @@ class HandMoves:
             under_lock=repair,
         )
 
-    def candidates(self, user_id: str) -> Candidates:
+    def search(self, user_id: str) -> FoundMoves:
         """Find the files that a user's missing documents may be."""
         with self.adopter.reader.snapshot(user_id) as snapshot:
-            heads = {row["path"]: row for row in snapshot.fetch("heads_with_damage", {"path": None})}
+            heads = {row["path"]: head_of(row) for row in snapshot.fetch("heads", {}) if row["path"]}
         try:
             there = {path.text: path for path in self.adopter.files.documents(GardenPath(f"users/{user_id}"))}
         except FileError:
             # What is in a folder that can't be listed is not missing.
-            return {}
-        quiet = {path: row for path, row in heads.items() if path and row["open_event_id"] is None}
-        gone = [row for path, row in quiet.items() if row["has_file"] and path not in there]
-        missing = [each for row in gone if (each := self._missing(row))]
+            return FoundMoves({})
+        quiet = {path: head for path, head in heads.items() if head.open_event_id is None}
+        gone = {GardenPath(path): head for path, head in quiet.items() if head.has_file and path not in there}
+        begun = self._begun(user_id, gone) if gone else {}
+        looked = (self._missing(path, head) for path, head in gone.items() if path not in begun)
+        missing = [each for each in looked if each]
         if not missing:
-            return {}
-        begun = self._begun(user_id, gone)
-        missing = [each for each in missing if each.path not in begun]
-        fresh = [path for text, path in there.items() if _has_no_file(text, heads)]
-        found = [(each, path) for path in fresh for each in self._documents_in(path, missing)]
-        # A copy that was adopted as a document of its own makes it unclear which of the two was moved.
-        known = {row["raw_hash"]: there[path] for path, row in quiet.items() if path in there}
-        found += [(each, known[each.raw_hash]) for each, _ in found if each.raw_hash in known]
-        return begun | {old.path: frozenset(new for each, new in found if each is old) for old, _ in found}
+            return FoundMoves(begun)
+        marked, files = _by_mark(missing), defaultdict[GardenPath, set[GardenPath]](set)
+        known = {head.raw_hash: there[path] for path, head in quiet.items() if path in there}
+        for path in (path for text, path in there.items() if _has_no_file(heads.get(text))):
+            for each in self._documents_in(path, marked):
+                # A copy that was adopted as a document of its own makes it unclear which one was moved.
+                files[each.path] |= {path, known.get(each.raw_hash, path)}
+        return FoundMoves(begun | files)
 
-    def _missing(self, row: Row) -> _Missing | None:
-        path, reader = GardenPath(row["path"]), self.adopter.reader
+    def _missing(self, path: GardenPath, head: Head) -> _Missing | None:
         try:
             if self.adopter.files.exists(path):
                 return None
-        except FileError:
+            text = self.adopter.reader.text_at(path.user_id, path.text, head.version)
+        except (FileError, ChangedEventsError, VersionNotFoundError):
             return None
-        text = reader.text_at(path.user_id, path.text, row["version"])
-        return _Missing(path, row["raw_hash"], parse(text))
+        return _Missing(path, head.raw_hash, parse(text))
 
-    def _begun(self, user_id: str, gone: Sequence[Row]) -> dict[GardenPath, frozenset[GardenPath]]:
-        """The moves of which only the first event was recorded."""
+    def _begun(self, user_id: str, gone: Mapping[GardenPath, Head]) -> dict[GardenPath, set[GardenPath]]:
+        """The moves of missing documents of which only the first event was recorded."""
         query = Query(type=ADOPTED_TYPE, op=MOVE_OP, limit=_RECENT_MOVES)
-        versions = {row["path"]: row["version"] for row in gone}
         begun = {}
         for event in self.adopter.reader.query(user_id, query).events:
-            move = event.statement.edit
-            if not isinstance(move, MovePayload) or move.from_path is None or event.statement.path is None:
-                continue
-            if versions.get(move.from_path) == move.from_version:
-                begun[GardenPath(move.from_path)] = frozenset({GardenPath(event.statement.path)})
+            move, path = event.statement.edit, event.statement.path
+            if isinstance(move, MovePayload) and move.from_path and path:
+                head = gone.get(old := GardenPath(move.from_path))
+                if head and head.version == move.from_version:
+                    begun[old] = {GardenPath(path)}
         return begun
 
-    def _documents_in(self, path: GardenPath, missing: list[_Missing]) -> list[_Missing]:
-        """The missing documents that a file may be, by the surest way to tell that finds any."""
+    def _still_holds(
+        self, source: LockedStream, old: GardenPath, target: LockedStream, new: GardenPath
+    ) -> bool:
+        """Whether a move that was found is still one, under both locks, and not recorded as a whole."""
+        if not source.head.has_file or self.adopter.files.exists(old):
+            return False
+        if target.head.has_file:
+            return self._begun(old.user_id, {old: source.head}).get(old) == {new}
+        missing = self._missing(old, source.head)
+        return bool(missing and self._documents_in(new, _by_mark([missing])))
+
+    def _documents_in(
+        self, path: GardenPath, marked: Mapping[Mark, Sequence[_Missing]]
+    ) -> Sequence[_Missing]:
+        """The missing documents that a file may be, by the surest mark that any of them has."""
         try:
             file = self.adopter.files.read(path)
-        except (FileError, FileMissingError):
+        except FileError:
             return []
-        found = parse(file.text)
-        of_kind = [each for each in missing if each.path.kind == path.kind]
-        for is_same in (_has_id_of, _has_bytes_of, _has_body_of):
-            if fits := [each for each in of_kind if is_same(each, file, found)]:
-                return fits
-        return []
+        document = parse(file.text)
+        marks = _marks(path, _identity(document), file.hash, document)
+        return next((found for mark in marks if (found := marked.get(mark))), [])
 
     def _checked_text(self, source: LockedStream, old: GardenPath) -> str:
         self.adopter.check_head(source)
@@ -181,7 +215,7 @@ class HandMoves:
         adopter, file = self.adopter, self.adopter.files.read(new)
         adopter.check_head(target)
         adopter.erased_text.refuse_old_copy(target, file)
-        document, name = adopter.documents.parse_file(new, file), target.next_name()
+        document, name = adopter.documents.parse_file(new, file), target.next_name(source)
         lint = adopter.lint_of(target, text, document, source.damage)
         come = adopter.indexing.encoded_changes(
             new, None, document.document, target.head.version + 1, name.at, came_from=old.text
@@ -200,33 +234,33 @@ class HandMoves:
         return record_adopted(source, old, departure_of(text), name, gone, why, edit, op=MOVE_OP)
 
 
-def clear_moves(candidates: Candidates) -> Iterator[HandMove]:
-    """The moves that are clear: one document is missing, and one file is it."""
-    times = Counter(new for files in candidates.values() for new in files)
-    for old, files in candidates.items():
-        if len(files) == 1 and times[new := next(iter(files))] == 1:
-            yield HandMove(old, new)
+def _has_no_file(head: Head | None) -> bool:
+    """Whether the events know of no file, and none is on its way."""
+    return head is None or not (head.has_file or head.open_event_id)
 
 
-def _has_no_file(path: str, heads: Mapping[str, Row]) -> bool:
-    """Whether the events know of no file here, and none is on its way."""
-    head = heads.get(path)
-    return head is None or not (head["has_file"] or head["open_event_id"])
+def _by_mark(missing: Iterable[_Missing]) -> Mapping[Mark, Sequence[_Missing]]:
+    marked = defaultdict[Mark, list[_Missing]](list)
+    for each in missing:
+        # Notes keep the id of an earlier place, so their own id counts as well.
+        names = (each.path.user_id, each.path.entity_id), _identity(each.document)
+        marks = (_marks(each.path, name, each.raw_hash, each.document) for name in names)
+        for mark in dict.fromkeys(chain.from_iterable(marks)):
+            marked[mark].append(each)
+    return marked
 
 
-def _has_id_of(missing: _Missing, _: FileText, found: Document) -> bool:
-    path, values = missing.path, found.values
-    names = (path.user_id, path.entity_id)
-    return path.entity_id is not None and (values.get("user_id"), values.get("id")) == names
+def _marks(
+    path: GardenPath, identity: tuple[str | None, ...], raw_hash: str | None, document: Document
+) -> list[Mark]:
+    """What a document is known by, the surest first."""
+    marks = (("id", *identity), ("bytes", raw_hash), ("text", _body(document)))
+    return [(path.kind, *mark) for mark in marks if mark[-1]]
 
 
-def _has_bytes_of(missing: _Missing, file: FileText, _: Document) -> bool:
-    return file.hash == missing.raw_hash
-
-
-def _has_body_of(missing: _Missing, _: FileText, found: Document) -> bool:
-    body = _body(found)
-    return bool(body) and body == _body(missing.document)
+def _identity(document: Document) -> tuple[str | None, ...]:
+    values = (document.values.get(key) for key in ("user_id", "id"))
+    return tuple(None if value is None else str(value) for value in values)
 
 
 def _body(document: Document) -> str:

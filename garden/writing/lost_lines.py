@@ -19,9 +19,7 @@ def lost_lines(before: str, after: str, newest_first: Iterable[Event]) -> Counte
     The events lead back from the text before, version by version.
     """
     lost, by_actor = _lines(before) - _lines(after), Counter[str]()
-    for event in newest_first:
-        if not lost:
-            break
+    for event in newest_first if lost else ():
         if event.status is not Status.COMMITTED or event.splices is None:
             continue
         try:
@@ -32,6 +30,8 @@ def lost_lines(before: str, after: str, newest_first: Iterable[Event]) -> Counte
         lost -= came_with
         if event.caller.role != PERSON:
             by_actor[event.caller.actor] += came_with.total()
+        if not lost:
+            break
         before = earlier
     return +by_actor
 

@@ -44,7 +44,7 @@ from garden.home.disk_space import DiskSpace
 from garden.writing.adoption import DriftAdopter
 from garden.writing.documents import Documents, GardenDocument
 from garden.writing.erased_text import ERASED_WORDS, ErasedText, has_erased_words
-from garden.writing.hand_moves import RECONCILER, HandMove, HandMoves
+from garden.writing.hand_moves import RECONCILER, HandMove, HandMoves, Search
 from garden.writing.indexing import Indexing
 from garden.writing.lost_copies import LostCopies
 from garden.writing.lost_lines import way_back
@@ -264,13 +264,15 @@ class WritePath:
                 self.disk_space.check()
         return Preview(plan, (*((_WOULD_ADOPT,) if opened.drifted else ()), *plan.warnings))
 
-    def settle_and_adopt(self, caller: Caller, path: GardenPath) -> SettledDocument:
-        """Bring the event log up to the file, and leave the file's text as it is."""
+    def settle_and_adopt(
+        self, caller: Caller, path: GardenPath, search: Search | None = None
+    ) -> SettledDocument:
+        """Bring the event log up to the file, and leave its text; `search` looks for moves by hand."""
         with self.store.document(caller, path.text) as stream:
             reach(Failpoint.LOCKED)
             settled = self.settler.settle(stream, path)
             try:
-                move = self.hand_moves.find(stream, path)
+                move = self.hand_moves.find(stream, path, search)
                 if move is None:
                     opened = self.open_and_adopt(stream, path)
                     return SettledDocument(settled, opened.adopted, stream.damage, rebuilt=opened.rebuilt)

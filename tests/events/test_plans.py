@@ -93,6 +93,10 @@ VERSIONS: dict[str, tuple[Callable[[ExplainingPool], object], str]] = {
     ),
     "newest": (lambda pool: VersionReader(pool).newest(USER, PATH, at=NOON), "events_of_path"),
     "arrival": (lambda pool: VersionReader(pool).arrival(USER, PATH), "events_of_arrivals"),
+    "next_arrival": (
+        lambda pool: VersionReader(pool).next_arrival(USER, PATH, CURSOR),
+        "events_of_arrivals",
+    ),
     "origins": (
         lambda pool: in_snapshot(EventReader(pool), "origins", "versions", path=PATH),
         "events_of_arrivals",
@@ -407,7 +411,7 @@ def test_no_query_is_left_out() -> None:
         "recall_counts",
     }
     # These list what a user has.
-    assert {*VERSIONS, "garden_at", "actors", "sections", "documents"} == set(statements("versions"))
+    assert {*VERSIONS, "garden_at", "sections", "documents"} == set(statements("versions"))
     assert {*LOGGING, "add_checkpoint"} == set(statements("log"))
     of_attempts = {"forget", "note_errors", "postpone", "uncount", "release"}
     sweeping = {*statements("maintenance"), *statements("recoveries")}

@@ -129,6 +129,19 @@ def test_after_a_kill_at_any_step_the_next_run_goes_on(
 
 
 @pytest.mark.usefixtures("account")
+def test_what_a_killed_writer_left_beside_the_files_is_removed(garden: Garden, account: Account) -> None:
+    logged(garden)
+    folder = log_folder(garden.services)
+    beside = [folder, *{path.parent for path in folder.glob("tile/**/*") if path.is_file()}]
+    for each in beside:
+        (each / ".new-7-2565dec4").write_bytes(b"half a ti")
+    account.edit("three\n")
+    logged(garden)
+    assert not list(folder.rglob(".new-*"))
+    assert faults(garden) == []
+
+
+@pytest.mark.usefixtures("account")
 def test_a_checkpoint_after_a_kill_is_published_without_new_events(garden: Garden) -> None:
     def kill(reached: Failpoint) -> None:
         if reached is Failpoint.CHECKPOINT_STORED:

@@ -14,7 +14,7 @@ from garden.history.verify_progress import Resumption
 from garden.session import Session
 from garden.upkeep.reconciliation import finish_erasures
 from tests.events.test_verifier import tamper
-from tests.support.gardens import CRITIC, NOTES, OVERVIEW, edit_outside, file_of, ok, plant, put
+from tests.support.gardens import CRITIC, NOTES, OVERVIEW, edit_outside, file_of, ok, plant, put, rows
 
 PATCH = {"path": CRITIC, "sectionAnchor": "concerns v1"}
 MOVED = CRITIC.replace("critic", "child")
@@ -171,6 +171,11 @@ def test_reading_a_forged_copy_warns_and_shows_the_text(garden: Garden, ada: Ses
         assert answer["result"].endswith("- forged\n")
         [warning] = answer["meta"]["warnings"]
         assert warning.startswith("This copy is not what event ")
+        other = rows(ada, path=OVERVIEW)[0]["eventId"]
+        foreign = copy.with_name(f"{copy.name[:-39]}{other}.md")
+        copy.rename(foreign)
+        [warning] = ok(ada, "fs.read", path=str(foreign.relative_to(garden.home.path)))["meta"]["warnings"]
+        assert warning.startswith("No event left this copy")
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import gzip
 import io
 import json
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,32 +12,60 @@ import pytest
 
 from garden.application import Garden
 from garden.events.accounts import Accounts
+from garden.home.folder import ensure_home
 from garden.transfer.archive_check import check_archive
 from garden.transfer.archive_file import ArchiveError
 from garden.transfer.archive_imports import import_archive
 from garden.transfer.archives import UNKNOWN, write_archive
-from tests.support.gardens import CRITIC, NOTES, ok, plant
+from tests.support.databases import TestServer
+from tests.support.folders import fresh_folder, run_folder
+from tests.support.gardens import CRITIC, NOTES, ok, plant, rows
+from tests.support.planted import opened, put_database
 
 Members = dict[str, bytes]
 
 
-@pytest.fixture
-def database(cleared_database: str) -> str:
-    return cleared_database
-
-
-@pytest.fixture
-def members(garden: Garden, folder: Path) -> Members:
+@pytest.fixture(scope="module")
+def right(server: TestServer) -> Members:
     """The members of a right archive."""
-    ada = garden.session("ada", "companion")
-    plant(ada, CRITIC, NOTES)
-    ok(ada, "fs.append", path=NOTES, text="Slept well.")
-    change = {"replace": "- Says yes"}
-    ok(ada, "md.patch_section", path=CRITIC, sectionAnchor="concerns v1", change=change, rationale="So.")
-    ok(ada, "events.log", type="observation", op="seen", rationale="She smiled.")
-    write_archive(garden.services, "ada", folder / "right.tar.gz")
-    with tarfile.open(folder / "right.tar.gz") as tar:
-        return {each.name: tar.extractfile(each).read() for each in tar}  # type: ignore[union-attr]
+    template = server.template()
+    with (
+        fresh_folder(run_folder()) as folder,
+        server.database(template) as url,
+        _garden(folder, url) as garden,
+    ):
+        ada = garden.session("ada", "companion")
+        plant(ada, CRITIC, NOTES)
+        ok(ada, "fs.append", path=NOTES, text="Slept well.")
+        change = {"replace": "- Says yes"}
+        ok(ada, "md.patch_section", path=CRITIC, sectionAnchor="concerns v1", change=change, rationale="So.")
+        ok(ada, "events.log", type="observation", op="seen", rationale="She smiled.")
+        write_archive(garden.services, "ada", folder / "right.tar.gz")
+        with tarfile.open(folder / "right.tar.gz") as tar:
+            return {each.name: tar.extractfile(each).read() for each in tar}  # type: ignore[union-attr]
+
+
+@pytest.fixture(scope="module")
+def garden(server: TestServer) -> Iterator[Garden]:
+    """A home that refuses every archive of this module, and so stays empty."""
+    template = server.template()
+    with (
+        fresh_folder(run_folder()) as folder,
+        server.database(template) as url,
+        _garden(folder, url) as garden,
+    ):
+        yield garden
+
+
+@pytest.fixture
+def members(right: Members) -> Members:
+    return dict(right)
+
+
+def _garden(folder: Path, url: str) -> Garden:
+    home = ensure_home(folder / "home")
+    put_database(home, url)
+    return opened(home)
 
 
 def _pack(file: Path, members: Members, *, anew: bool, first: bytes = b"") -> Path:
@@ -60,12 +88,14 @@ def _pack(file: Path, members: Members, *, anew: bool, first: bytes = b"") -> Pa
 
 
 def _is_refused(garden: Garden, file: Path) -> str:
-    """The fault of an archive, which its import refuses without a trace; the user's garden is gone before."""
+    """The fault of an archive, which its import refuses without a trace."""
     verdict = check_archive(file)
     assert verdict.faults
     with pytest.raises(ArchiveError) as refusal:
         import_archive(garden.services, Accounts(garden.pools["writers"], garden.keys), file)
     assert verdict.faults[0] in refusal.value.message
+    assert not list(garden.home.path.glob("[uh]*/*"))
+    assert rows(garden.session("ada", "reader")) == []
     return verdict.faults[0]
 
 
@@ -117,6 +147,28 @@ def _of_ben(members: Members) -> None:
         members[name] = members[name].replace(b"users/ada", b"users/ben")
 
 
+def _unproven(members: Members) -> None:
+    """Change an event, and leave its proof out."""
+    _set("events.jsonl", -1, actor="operator")(members)
+    _line("proofs/leaves.jsonl", lambda lines: lines.__delitem__(-1))(members)
+
+
+def _unlisted(members: Members) -> None:
+    """Change an event, and leave it out of the feed and of the proofs."""
+    _set("events.jsonl", -1, actor="operator")(members)
+    for name in ("feed.jsonl", "proofs/leaves.jsonl"):
+        _line(name, lambda lines: lines.__delitem__(-1))(members)
+
+
+def _listed_twice(members: Members) -> None:
+    """Change the newest event, and put the entry and the proof of another in the place of its own."""
+    _set("events.jsonl", -1, actor="operator")(members)
+    feed, leaves = (members[name].splitlines(keepends=True) for name in ("feed.jsonl", "proofs/leaves.jsonl"))
+    twice = {**json.loads(feed[-2]), "position": len(feed)}
+    members["feed.jsonl"] = b"".join([*feed[:-1], json.dumps(twice).encode() + b"\n"])
+    members["proofs/leaves.jsonl"] = b"".join([*leaves[:-1], leaves[-2]])
+
+
 ERASURE = {
     "row": "erasure",
     "user_id": "ada",
@@ -158,6 +210,9 @@ FORGERIES: dict[str, tuple[Callable[[Members], None], str]] = {
     ),
     "a document of another user": (_of_ben, "is a document of another user"),
     "no text": (_claimed("files/overview.md", b"\0"), "overview.md: "),
+    "an actor and no proof": (_unproven, "the signed log"),
+    "an actor out of the feed": (_unlisted, "the feed lacks"),
+    "an actor whose entry is another's": (_listed_twice, "does not fit the events"),
     "the feed": (_set("feed.jsonl", 0, what="failed"), "entry 1 of the feed"),
     "a strange path": (lambda members: members.update({"files/../../x": b"x"}), "no document and no copy"),
     "a hidden file": (lambda members: members.update({"files/.bashrc": b"x"}), "no document and no copy"),
@@ -181,6 +236,13 @@ def test_a_forged_copy_is_found(garden: Garden, members: Members, folder: Path) 
     [copy] = [name for name in members if name.startswith(COPY)]
     members[copy] += b"\nmore\n"
     assert "is not what its event left" in _is_refused(garden, _pack(folder / "a.tar.gz", members, anew=True))
+
+
+def test_a_copy_in_the_history_of_another_document_is_named(members: Members, folder: Path) -> None:
+    [copy] = [name for name in members if name.startswith(COPY)]
+    members[copy.replace(COPY, "history/notes/")] = members.pop(copy)
+    [note] = check_archive(_pack(folder / "a.tar.gz", members, anew=True)).notes
+    assert "no event tells of this copy" in note
 
 
 def _header(name: str, kind: bytes = tarfile.REGTYPE, size: int = 0, link: str = "") -> tarfile.TarInfo:

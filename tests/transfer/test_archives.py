@@ -1,6 +1,7 @@
 """One garden in one file: exported, checked alone, and imported elsewhere with its history."""
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +193,21 @@ def test_what_is_not_as_recorded_is_in_the_archive_and_named(
     assert rows(ada)
 
 
+def test_a_change_made_during_an_export_leaves_the_archive_right(
+    garden: Garden, ada: Session, folder: Path
+) -> None:
+    def write(reached: Failpoint) -> None:
+        if reached is Failpoint.LEAVES_NUMBERED:
+            watch.close()
+            ok(ada, "fs.append", path=NOTES, text="Meanwhile.")
+
+    with ExitStack() as watch:
+        watch.enter_context(watch_failpoints(write))
+        write_archive(garden.services, "ada", folder / "ada.tar.gz")
+    assert "Meanwhile" in file_of(garden, NOTES).read_text("utf-8")
+    assert check_archive(folder / "ada.tar.gz").faults == []
+
+
 def test_an_open_change_is_refused_and_leaves_no_file(garden: Garden, ada: Session, folder: Path) -> None:
     with watch_failpoints(_stop_at(Failpoint.BEGUN)), pytest.raises(_GoneError):
         ok(ada, "fs.append", path=NOTES, text="Cut off.")
@@ -237,9 +253,10 @@ def test_an_import_that_is_killed_is_invisible_or_completed_by_the_next(
 def test_both_commands_move_a_garden(garden: Garden, archive: Path, elsewhere: Garden, folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         here, there = (Command(each.home.path, patch) for each in (garden, elsewhere))
-        out = here.well("export", "--user", "ada", "--archive", folder / "again.tar.gz")
-        assert f"garden verify {folder / 'again.tar.gz'}" in out
-        assert (folder / "again.tar.gz").read_bytes() == archive.read_bytes()
+        again = folder / "new" / "again.tar.gz"
+        out = here.well("export", "--user", "ada", "--archive", again)
+        assert f"garden verify {again}" in out
+        assert again.read_bytes() == archive.read_bytes()
         assert "already" in here("export", "--archive", archive).err
         done = there("import", archive, "--json").json
         assert (done["outcome"], done["seals"]) == ("imported", "are made anew")

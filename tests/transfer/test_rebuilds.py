@@ -1,7 +1,7 @@
 """A garden of any time in a new folder, from the events alone or from history copies alone."""
 
 import os
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -78,26 +78,25 @@ def test_one_source_is_enough(
     assert _rebuild(run, folder / "of-events", at, "events")[1] == expected
 
 
-def test_only_a_new_folder_is_filled_and_an_interrupted_rebuild_goes_on(
-    garden: Garden, ada: Session, run: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_only_a_new_or_empty_folder_is_filled(
+    garden: Garden, ada: Session, run: Command, folder: Path
 ) -> None:
     plant(ada, CRITIC, NOTES)
-    link, out = os.link, folder / "out"
-
-    def interrupted(source: Path, target: Path) -> None:
-        if target.name == "profile.md":
-            raise KeyboardInterrupt
-        link(source, target)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "link", interrupted)
-        assert run("rebuild", "--to", out).code == 130
-    assert set(_tree(out)) == {".rebuild.json", "ada/notes.md"}
-    assert "not empty" in run("rebuild", "--to", out, "--at", "2026-01-01").err
+    out = folder / "out"
+    out.mkdir()
     assert run.well("rebuild", "--to", out) == "2 rebuilt, 0 uncertain, 0 left out, 0 refused.\n"
     assert _tree(out) == _tree(garden.home.users)
     assert "not empty" in run("rebuild", "--to", out).err
     assert "garden home itself" in run("rebuild", "--to", garden.home.path / "out").err
+
+
+def test_a_host_whose_clock_is_days_ahead_hides_no_version(
+    garden: Garden, ada: Session, run: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(ada, CRITIC)
+    monkeypatch.setattr(garden.services.store, "_now", lambda: datetime.now(UTC) + timedelta(days=3))
+    _edit(ada, "Newest")
+    assert _rebuild(run, folder / "out", None, "events")[1] == _tree(garden.home.users)
 
 
 def test_what_left_no_copy_is_named_with_the_version_taken(

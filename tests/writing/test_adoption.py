@@ -301,6 +301,15 @@ def test_what_an_agent_wrote_is_not_recorded_as_a_persons_where_its_events_are_g
         assert file_of(garden, CRITIC).read_text() == text
 
 
+def test_a_line_of_an_agent_is_named_after_many_other_changes(garden: Garden, ada: Session) -> None:
+    plant(ada, NOTES)
+    for number in range(25):
+        ok(ada, "fs.append", path=NOTES, text=f"Day {number} was calm.")
+    edit_outside(garden, NOTES, "Day 1 was calm.\n", "")
+    list(adopt(garden.services, "ada"))
+    assert "This save removed 1 line by" in rows(ada, path=NOTES)[0]["rationale"]
+
+
 def test_an_outside_edit_names_the_lines_of_agents_that_it_removed(garden: Garden, ada: Session) -> None:
     plant(ada, NOTES)
     for actor, words in (("companion", "slept badly"), ("scribe", "- a\n- b"), ("companion", "walked")):

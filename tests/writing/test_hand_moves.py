@@ -9,6 +9,8 @@ from garden.files.failpoints import Failpoint, watch_failpoints
 from garden.session import Session
 from garden.upkeep.reconciliation import adopt, reconcile
 from garden.upkeep.status import State, status_of_user
+from garden.writing.hand_moves import FoundMoves, HandMoves
+from tests.events.test_verifier import tamper
 from tests.support.gardens import CRITIC, edit_outside, events_of, file_of, ok, plant, put, refused, rows
 from tests.support.planted import ada
 from tests.support.promises import broken_promises
@@ -56,6 +58,16 @@ def test_a_folder_moved_by_hand_is_adopted_as_a_move(garden: Garden, session: Se
     remember(session, new_path, "judges")
 
 
+@pytest.mark.usefixtures("session")
+def test_notes_that_a_person_edits_on_a_second_move_keep_their_history(garden: Garden) -> None:
+    for path, new_path in ((CRITIC, JUDGE), (JUDGE, ARCHER)):
+        move_folder(garden, path, new_path)
+        notes = new_path.replace("profile", "notes")
+        edit_outside(garden, notes, "## Inbox", f"By hand in {new_path}.\n\n## Inbox")
+        assert {each.outcome for each in reconcile(garden.services, ["ada"])} == {"adopted"}
+    assert set(states(garden).values()) == {State.IN_STEP}
+
+
 def test_what_was_said_before_the_move_keeps_its_event(garden: Garden, session: Session) -> None:
     [said] = ok(session, "memory.recall", query="counts the hours")["result"]["memories"][:1]
     move_folder(garden, CRITIC, JUDGE)
@@ -88,6 +100,34 @@ def test_a_document_edited_on_the_way_is_still_known(garden: Garden, session: Se
         assert (
             "This save removed 1 line by companion." in rows(session, path=JUDGE, op="move")[0]["rationale"]
         )
+
+
+@pytest.mark.usefixtures("session")
+def test_many_files_cost_one_search_a_round(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> None:
+    search, searches = HandMoves.search, list[str]()
+
+    def counted(moves: HandMoves, user_id: str) -> FoundMoves:
+        searches.append(user_id)
+        return search(moves, user_id)
+
+    monkeypatch.setattr(HandMoves, "search", counted)
+    move_folder(garden, CRITIC, JUDGE)
+    for number in range(4):
+        put(garden, CRITIC_NOTES.replace("critic", f"new-{number}"), f"# New {number}\n".encode())
+    list(adopt(garden.services, "ada"))
+    assert searches == ["ada"]
+    assert State.MOVED not in states(garden).values()
+
+
+@pytest.mark.usefixtures("session")
+def test_a_missing_document_whose_events_do_not_fit_hides_no_other(garden: Garden, database: str) -> None:
+    tamper(
+        database,
+        f"update garden.events set splice_offsets = '{{9998,9999}}' where path = '{CRITIC}' and sequence = 2",
+    )
+    move_folder(garden, CRITIC, JUDGE)
+    assert states(garden)[CRITIC] is State.MISSING
+    assert states(garden)[JUDGE_NOTES] is State.MOVED
 
 
 def test_a_copy_is_no_move(garden: Garden, session: Session) -> None:

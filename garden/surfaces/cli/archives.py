@@ -18,17 +18,18 @@ _PLURALS = {"history copy": "history copies"}
 
 def export_archive(context: typer.Context, archive: Path, user: str | None, *, as_json: bool) -> None:
     """Write a user's garden into an archive."""
-    from garden.surfaces.cli.render import say, show_json, with_progress
+    from garden.surfaces.cli.render import say, show_json, status_line
     from garden.transfer.archives import write_archive
-    from garden.transfer.exports import check_target
+    from garden.transfer.exports import check_target, make_target
 
     user = resolve_user(context, user)
     with open_garden(context) as garden:
-        check_target(archive.absolute().parent, garden.home)
+        folder = archive.absolute().parent
+        check_target(folder, garden.home)
         [user] = select_users(garden, user)
-        [done] = [
-            write_archive(garden.services, each, archive) for each in with_progress([user], "Exporting")
-        ]
+        make_target(folder)
+        with status_line("Exporting"):
+            done = write_archive(garden.services, user, archive)
     if as_json:
         show_json(done)
         return
@@ -41,16 +42,13 @@ def import_archive(context: typer.Context, archive: Path, *, as_json: bool) -> N
     """Take an archive in."""
     from garden.events.accounts import Accounts
     from garden.surfaces.cli.interrupts import delay_interrupt
-    from garden.surfaces.cli.render import say, show_json, with_progress
+    from garden.surfaces.cli.render import say, show_json, status_line
     from garden.transfer import archive_imports
 
     with open_garden(context) as garden:
         accounts = Accounts(garden.pools["writers"], garden.keys)
-        with delay_interrupt():
-            [done] = [
-                archive_imports.import_archive(garden.services, accounts, each)
-                for each in with_progress([archive], "Importing")
-            ]
+        with delay_interrupt(), status_line("Importing"):
+            done = archive_imports.import_archive(garden.services, accounts, archive)
     if as_json:
         show_json(done)
         return

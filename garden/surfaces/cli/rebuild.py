@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from garden.home.folder import Home
-    from garden.transfer.rebuilds import Past
+    from garden.transfer.rebuilds import PastDocument
 
 
 class Source(StrEnum):
@@ -43,8 +43,7 @@ def rebuild(
 
     From the events alone, every version is exact. From the history alone, without a look at the events, a
     document whose next change left no copy is given in a later version, and the output names it.
-    The folder is laid out like users/. An interrupted rebuild continues when it is run again with the same
-    options. Exit code 1 if anything was refused or is uncertain.
+    The folder is laid out like users/. Exit code 1 if anything was refused or is uncertain.
 
     Examples:
     garden rebuild --to ./in-spring --at 2026-04-01
@@ -53,14 +52,12 @@ def rebuild(
     """
     from garden.surfaces.cli.options import read_time
     from garden.surfaces.cli.render import say, show_json, with_progress
-    from garden.transfer.rebuilds import begin_rebuild, finish_rebuild, rebuild_document
+    from garden.transfer.rebuilds import make_empty_target, rebuild_document
 
     time = read_time(context, at) if at else None
     with _past_documents(context, source, user, time) as (home, documents):
-        asked = {"at": time.isoformat() if time else None, "from": source.value, "user": user}
-        begin_rebuild(to, home, asked)
-        done = [rebuild_document(to, give()) for give in with_progress(documents, "Rebuilding")]
-        finish_rebuild(to)
+        make_empty_target(to, home)
+        done = [rebuild_document(to, each) for each in with_progress(documents, "Rebuilding")]
     if as_json:
         show_json(done)
     else:
@@ -77,7 +74,7 @@ def rebuild(
 @contextmanager
 def _past_documents(
     context: typer.Context, source: Source, user: str | None, at: "datetime | None"
-) -> "Iterator[tuple[Home, list[Past]]]":
+) -> "Iterator[tuple[Home, list[PastDocument]]]":
     from garden.home.folder import open_home
     from garden.transfer.rebuilds import documents_from_events, past_in_history
 
