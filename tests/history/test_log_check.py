@@ -69,6 +69,16 @@ def test_every_change_of_a_file_is_found(garden: Garden, account: Account) -> No
     assert faults(garden) == []
 
 
+@pytest.mark.usefixtures("account")
+def test_leaves_without_any_checkpoint_are_found(garden: Garden, database: str) -> None:
+    logged(garden)
+    shutil.rmtree(log_folder(garden.services))
+    tamper(database, "delete from garden.log_checkpoints")
+    assert faults(garden) == [
+        f"The checkpoint in {place} is gone" for place in ("the database", ".garden/tlog")
+    ]
+
+
 def test_entries_swapped_in_a_file_are_named(garden: Garden, account: Account) -> None:
     logged(garden)
     file = log_folder(garden.services) / "tile/entries/000.p/7"
