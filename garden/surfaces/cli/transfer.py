@@ -22,11 +22,11 @@ def import_folder(
     actor: Actor = "operator",
     as_json: AsJson = False,
 ) -> None:
-    """Import gardens from a folder laid out like users/, or a garden from an archive.
+    """Import gardens from a folder, or one from an archive.
 
-    Each document goes through the write path. A document that is here already is skipped if it is the same,
-    and refused if it differs. An interrupted import continues when it is run again. Exit code 1 if anything
-    was refused; the output says what and why.
+    The folder is laid out like users/. Each document goes through the write path. A document that is here
+    already is skipped if it is the same, and refused if it differs. An interrupted import continues when it
+    is run again. Exit code 1 if anything was refused; the output says what and why.
 
     An archive of `garden export --archive` is taken in as a whole, with its history, chain and ids, where its
     user is unknown. It is verified first; one with a fault changes nothing.
