@@ -22,11 +22,12 @@ def import_folder(
     actor: Actor = "operator",
     as_json: AsJson = False,
 ) -> None:
-    """Import gardens from a folder, or one from an archive.
+    """Import gardens from a folder, or a garden from an archive.
 
-    The folder is laid out like users/. Each document goes through the write path. A document that is here
-    already is skipped if it is the same, and refused if it differs. An interrupted import continues when it
-    is run again. Exit code 1 if anything was refused; the output says what and why.
+    The folder is laid out like users/, with a folder for each user. Each document goes through the write
+    path. A document that is here already is skipped if it is the same, and refused if it differs. An
+    interrupted import continues when it is run again. Exit code 1 if anything was refused; the output says
+    what and why.
 
     An archive of `garden export --archive` is taken in as a whole, with its history, chain and ids, where its
     user is unknown. It is verified first; one with a fault changes nothing.
@@ -78,11 +79,11 @@ def export(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Export gardens to a folder that `garden import` accepts, or one garden to an archive.
+    """Export gardens to a folder, or one garden to an archive.
 
-    Exports the files as they are; the same gardens give the same bytes. A file that is there already is
-    skipped if it is the same, and refused if it differs. Exit code 1 if anything was refused; the output says
-    what and why.
+    `garden import` accepts both. Exports the files as they are; the same gardens give the same bytes. A file
+    that is there already is skipped if it is the same, and refused if it differs. Exit code 1 if anything was
+    refused; the output says what and why.
 
     An archive holds the garden of one user with its history and its whole account. It can be verified
     anywhere, and imported into another home with the same ids.
