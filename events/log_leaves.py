@@ -1,6 +1,6 @@
 """The transparency log in Postgres: numbered leaves, what each commits to, and signed checkpoints."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -13,7 +13,7 @@ _BATCH_ROWS = 1000
 
 
 class Leaf(NamedTuple):
-    """The place of an entry of a user's feed in the log."""
+    """A place in the log, and the entry of a user's feed that it is for."""
 
     user_id: str
     position: int
@@ -31,34 +31,47 @@ class StoredCheckpoint(NamedTuple):
 class LogLeaves:
     """The log for the maintainer, who numbers every user's settled events."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, connection: PooledConnection | None = None) -> None:
         self._pool = pool
+        self._connection = connection
 
     @contextmanager
-    def numbering(self) -> Iterator["Numbering"]:
-        """Number leaves and add their checkpoint in one transaction; one process at a time does so."""
+    def transaction(self) -> Iterator["LogLeaves"]:
+        """Read, or number leaves and add their checkpoint, in one transaction."""
         with self._pool.connection() as connection, connection.transaction():
             connection.execute(statements("identities")["maintainer"])
-            connection.execute(statements("log")["lock"])
-            yield Numbering(connection)
+            yield LogLeaves(self._pool, connection)
 
     def newest_checkpoint(self) -> StoredCheckpoint | None:
         """The newest checkpoint, if there is one."""
-        return _checkpoint(self._fetch("newest_checkpoint", {}))
+        rows = self._fetch("newest_checkpoint", {})
+        return StoredCheckpoint(rows[0]["size"], bytes(rows[0]["root"]), rows[0]["note"]) if rows else None
 
-    def users(self) -> list[str]:
-        """Name every user in a feed or in the log."""
-        return [row["user_id"] for row in self._fetch("users", {})]
+    def number(self, size: int, limit: int) -> int:
+        """Number up to `limit` settled events from `size` on; returns how many."""
+        [row] = self._fetch("number", {"size": size, "limit": limit})
+        return int(row["leaves"])
 
-    def leaves_of(self, user_id: str) -> Iterator[dict[Leaf, bytes | None]]:
-        """A user's leaves in the feed's order, in batches; each with its entry, or None if it is gone."""
-        after = 0
-        while found := self._fetch("leaves", {"user_id": user_id, "after": after, "limit": _BATCH_ROWS}):
-            leaves = [Leaf(**row) for row in found]
-            ends = {"users": [user_id], "firsts": [leaves[0].position], "lasts": [leaves[-1].position]}
-            entries = _entries([row for name in _LOGGED for row in self._fetch(name, ends)])
-            yield {each: entries.get(each.leaf) for each in leaves}
-            after = leaves[-1].position
+    def add_checkpoint(self, checkpoint: StoredCheckpoint) -> None:
+        """Store a signed checkpoint."""
+        self._fetch("add_checkpoint", checkpoint._asdict())
+
+    def leaves(self, first: int, end: int) -> list[Leaf]:
+        """The leaves from `first` up to `end`, in their order."""
+        return [Leaf(**row) for row in self._fetch("leaves", {"first": first, "end": end})]
+
+    def entries(self, first: int, end: int) -> dict[int, bytes]:
+        """What the leaves from `first` up to `end` commit to; those whose event is gone are left out."""
+        ends = {"first": first, "end": end}
+        rows = [row for name in ("logged_events", "logged_annotations") for row in self._fetch(name, ends)]
+        return {row.pop("leaf"): leaf_entry(row) for row in rows}
+
+    def leaves_of(self, user_id: str) -> Iterator[list[Leaf]]:
+        """A user's leaves in the feed's order, in batches."""
+        values, after = {"user_id": user_id, "limit": _BATCH_ROWS}, 0
+        while rows := self._fetch("leaves_of", {**values, "after": after}):
+            yield [Leaf(user_id, **row) for row in rows]
+            after = rows[-1]["position"]
 
     def leaf_of(self, user_id: str, event_id: UUID) -> int | None:
         """The leaf of an event, once it has one."""
@@ -71,43 +84,7 @@ class LogLeaves:
         return {row["stream"]: row["sequence"] for row in rows}
 
     def _fetch(self, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
-        return self._pool.fetch("maintainer", "log", name, values)
-
-
-class Numbering:
-    """The transaction that extends the log."""
-
-    def __init__(self, connection: PooledConnection) -> None:
-        self._connection = connection
-
-    def newest_checkpoint(self) -> StoredCheckpoint | None:
-        """The newest checkpoint, if there is one."""
-        return _checkpoint(self._run("newest_checkpoint", {}))
-
-    def number(self, size: int, limit: int) -> list[bytes | None]:
-        """Number up to `limit` settled events from `size` on; returns their entries, None for a lost one."""
-        ranges = self._run("number", {"size": size, "limit": limit})
-        ends = {f"{name}s": [row[name] for row in ranges] for name in ("first", "last")}
-        ends["users"] = [row["user_id"] for row in ranges]
-        entries = _entries([row for name in _LOGGED for row in self._run(name, ends)] if ranges else [])
-        count = sum(row["leaves"] for row in ranges)
-        return [entries.get(leaf) for leaf in range(size, size + count)]
-
-    def add_checkpoint(self, checkpoint: StoredCheckpoint) -> None:
-        """Store a signed checkpoint."""
-        self._connection.execute(statements("log")["add_checkpoint"], checkpoint._asdict())
-
-    def _run(self, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+        if self._connection is None:
+            return self._pool.fetch("maintainer", "log", name, values)
         # Times and bytes in binary take less to read than as text.
         return self._connection.execute(statements("log")[name], values, binary=True).fetchall()
-
-
-_LOGGED = ("logged_events", "logged_annotations")
-
-
-def _checkpoint(rows: Sequence[Mapping[str, Any]]) -> StoredCheckpoint | None:
-    return StoredCheckpoint(rows[0]["size"], bytes(rows[0]["root"]), rows[0]["note"]) if rows else None
-
-
-def _entries(rows: Sequence[dict[str, Any]]) -> dict[int, bytes]:
-    return {row.pop("leaf"): leaf_entry(row) for row in rows}

@@ -92,9 +92,9 @@ class LockedStream:
         self._keys = keys
         self._now = now
 
-    def next_name(self) -> EventName:
-        """Choose the next event's id and time, for texts that mention it."""
-        at = self._moment()
+    def next_name(self, *others: "LockedStream") -> EventName:
+        """Choose the next event's id and time, after the last events of other streams too."""
+        at = max(each._moment() for each in (self, *others))
         return EventName(uuid7(at), at)
 
     def begin(

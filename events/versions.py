@@ -66,6 +66,10 @@ class VersionReader:
         """The newest version, up to a number, with which a document came to this path from another one."""
         return self._one(user_id, "arrival", path=path, last=last)
 
+    def next_arrival(self, user_id: str, path: str, after: UUID) -> Version | None:
+        """The version with which the document at a path came to another one, after an event."""
+        return self._one(user_id, "next_arrival", path=path, after=after)
+
     def ending(self, user_id: str, paths: Sequence[str], ending: str) -> Version | None:
         """The newest event about one of these documents whose id ends so."""
         return self._one(user_id, "ending", paths=list(paths), ending=ending)
@@ -83,10 +87,6 @@ class VersionReader:
     def garden_at(self, user_id: str, folder: str, at: datetime) -> list[Version]:
         """The documents below a folder that had a file at a time, each in its version of then."""
         return self._find(user_id, "garden_at", folder=folder, at=at, before=_id_after(at))
-
-    def actors(self, user_id: str) -> list[str]:
-        """Everyone who changed a document."""
-        return [row["name"] for row in self._fetch(user_id, "actors", {})]
 
     def sections(self, user_id: str, path: str | None) -> list[str]:
         """The sections that events name, of one document or of all."""

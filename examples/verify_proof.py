@@ -68,4 +68,7 @@ def main(file: str, key: str) -> None:
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit("Usage: python examples/verify_proof.py PROOF KEY")
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except (ValueError, IndexError, OSError) as error:
+        sys.exit(f"The proof or the key is malformed: {error}")

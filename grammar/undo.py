@@ -1,7 +1,9 @@
 """Takes one change back from a text that has changed since, by whole lines, as `git revert` does."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from garden.grammar.diffs import line_opcodes
 from garden.grammar.lines import split_lines
@@ -43,16 +45,17 @@ class TakenBack:
     conflicts: tuple[Replacement, ...] = ()
 
 
-def take_back(before: str, after: str, now: str) -> TakenBack:
-    """Take the change from `before` to `after` back from the text as it is now."""
+def take_back(before: str, after: str, now: str, undone: Sequence[Replacement] = ()) -> TakenBack:
+    """Take the change from `before` to `after` back from the text as it is now, but not what is `undone`."""
     lines = split_lines(after)
     since = replacements(lines, split_lines(now))
     wanted = [
         each
         for each in replacements(lines, split_lines(before))
-        if not any(later.includes(each) or _separates(lines, each, later) for later in since)
+        if each not in undone
+        and not any(later.includes(each) or _separates(lines, each) for later in _touching(each, since))
     ]
-    conflicts = tuple(each for each in wanted if any(map(each.overlaps, since)))
+    conflicts = tuple(each for each in wanted if any(map(each.overlaps, _touching(each, since))))
     merged = sorted([*wanted, *since], key=lambda each: (each.start, each.end))
     return TakenBack(now if conflicts else _apply(lines, merged), conflicts)
 
@@ -80,10 +83,15 @@ def follow(place: Replacement, changes: Iterable[Replacement]) -> tuple[Replacem
     return Replacement(start + moved, end + moved + grown, place.lines), touched
 
 
-def _separates(lines: Sequence[str], removal: Replacement, later: Replacement) -> bool:
-    """Whether a blank line that would go now stands beside a later change, which may need it."""
-    is_blank = not removal.lines and not "".join(lines[removal.start : removal.end]).strip()
-    return is_blank and later.start <= removal.end and removal.start <= later.end
+def _touching(place: Replacement, changes: Sequence[Replacement]) -> Sequence[Replacement]:
+    """The ascending changes that overlap a place or lie right beside it."""
+    first = bisect_left(changes, place.start, key=attrgetter("end"))
+    return changes[first : bisect_right(changes, place.end, first, key=attrgetter("start"))]
+
+
+def _separates(lines: Sequence[str], removal: Replacement) -> bool:
+    """Whether only blank lines would go, which a later change beside them may need."""
+    return not removal.lines and not "".join(lines[removal.start : removal.end]).strip()
 
 
 def _single(change: Replacement) -> Iterator[Replacement]:

@@ -9,6 +9,8 @@ create table garden.log_leaves (
     primary key (user_id, position)
 );
 
+create index log_leaves_in_order on garden.log_leaves (leaf);
+
 comment on table garden.log_leaves is 'The place of each entry of a feed in the home''s transparency log';
 
 -- The log is one for the home, so its checkpoints belong to no user.

@@ -1,31 +1,10 @@
 -- The transparency log: the maintainer's statements, over all users. Each user is looked up by index.
 
--- One checkpoint of a database at a time. The first number spells 'tlog'.
--- name: lock
-select pg_advisory_xact_lock(1953263463, 0);
-
 -- name: newest_checkpoint
 select size, root, note from garden.log_checkpoints order by size desc limit 1;
 
 -- name: add_checkpoint
-insert into garden.log_checkpoints (size, root, note) values (%(size)s, %(root)s, %(note)s);
-
--- name: users
-with recursive fed (user_id) as (
-    (select user_id::text from garden.feed order by feed.user_id limit 1)
-    union all
-    select (select later.user_id::text
-            from garden.feed as later
-            where later.user_id > fed.user_id
-            order by later.user_id
-            limit 1)
-    from fed
-    where fed.user_id is not null
-)
-select user_id from fed where user_id is not null
-union
-select user_id from garden.log_leaves
-order by 1;
+insert into garden.log_checkpoints (size, root, note) values (%(size)s, %(root)s, %(note)s) returning size;
 
 -- Gives the next numbers to what the feeds hold beyond their last numbered entry.
 -- name: number
@@ -62,14 +41,18 @@ with recursive fed (user_id) as (
             limit %(limit)s) as f
         order by f.user_id, f.position
         limit %(limit)s) as waiting
-    returning user_id, position
+    returning leaf
 )
-select user_id::text, min(position) as first, max(position) as last, count(*) as leaves
-from numbered
-group by user_id;
+select count(*) as leaves from numbered;
 
 -- name: leaves
 select user_id, position, leaf
+from garden.log_leaves
+where leaf >= %(first)s and leaf < %(end)s
+order by leaf;
+
+-- name: leaves_of
+select position, leaf
 from garden.log_leaves
 where user_id = %(user_id)s and position > %(after)s
 order by position
@@ -90,19 +73,23 @@ where user_id = %(user_id)s and position <= (
     select max(position) from garden.log_leaves where user_id = %(user_id)s and leaf < %(size)s)
 group by stream;
 
--- What the leaves of ranges of feeds commit to: an event as its feed names it, or an annotation by its place in the journal.
+-- What leaves commit to: an event as its feed names it, or an annotation by its place in the journal. A limit in each
+-- step keeps the plan from reading whole tables.
 -- name: logged_events
 select l.leaf, {e.leaf_event}
-from unnest(%(users)s::text[], %(firsts)s::bigint[], %(lasts)s::bigint[]) as r (user_id, first, last)
-join garden.log_leaves as l on l.user_id = r.user_id and l.position between r.first and r.last
-join garden.feed as f on f.user_id = l.user_id and f.position = l.position
-join garden.events as e on e.user_id = l.user_id and e.event_id = f.event_id
-where e.stream = f.stream and e.sequence = f.sequence and e.status = f.what;
+from garden.log_leaves as l
+cross join lateral (
+    select * from garden.feed where user_id = l.user_id and position = l.position limit 1) as f
+cross join lateral (
+    select * from garden.events where user_id = l.user_id and event_id = f.event_id limit 1) as e
+where l.leaf >= %(first)s and l.leaf < %(end)s
+  and e.stream = f.stream and e.sequence = f.sequence and e.status = f.what;
 
 -- name: logged_annotations
 select l.leaf, {a.leaf_annotation}
-from unnest(%(users)s::text[], %(firsts)s::bigint[], %(lasts)s::bigint[]) as r (user_id, first, last)
-join garden.log_leaves as l on l.user_id = r.user_id and l.position between r.first and r.last
-join garden.feed as f on f.user_id = l.user_id and f.position = l.position and f.what = 'annotated'
-join garden.event_annotations as a on a.user_id = l.user_id and a.sequence = f.sequence
-where a.event_id = f.event_id;
+from garden.log_leaves as l
+cross join lateral (
+    select * from garden.feed where user_id = l.user_id and position = l.position limit 1) as f
+cross join lateral (
+    select * from garden.event_annotations where user_id = l.user_id and sequence = f.sequence limit 1) as a
+where l.leaf >= %(first)s and l.leaf < %(end)s and f.what = 'annotated' and a.event_id = f.event_id;

@@ -25,6 +25,16 @@ where user_id = %(user_id)s and stream = %(path)s and edit ? 'fromPath' and stat
 order by document_version desc
 limit 1;
 
+-- The event with which the document at a path came to another one; there are few such events.
+-- name: next_arrival
+with arrivals as materialized (
+    select {version} from garden.events
+    where user_id = %(user_id)s and edit ? 'fromPath' and status = 'committed')
+select * from arrivals
+where came_from = %(path)s and event_id > %(after)s
+order by event_id
+limit 1;
+
 -- name: origins
 select distinct edit ->> 'fromPath' as path from garden.events
 where user_id = %(user_id)s and stream = %(path)s and edit ? 'fromPath' and status = 'committed';
@@ -71,11 +81,6 @@ cross join lateral (
 where d.user_id = %(user_id)s and starts_with(d.path, %(folder)s || '/') and found.leaves_file
 order by d.path;
 
--- name: actors
-select distinct actor as name from garden.events
-where user_id = %(user_id)s and document_version is not null
-order by 1;
-
 -- name: sections
 select distinct name from garden.events, unnest(sections || section_anchor) as name
 where user_id = %(user_id)s and (%(path)s::text is null or path = %(path)s) and name <> ''
@@ -104,7 +109,10 @@ limit 1;
 
 -- name: changes
 select stream, sequence, document_version, event_id, created_at, type, op, leaves_file, edit ->> 'fromPath' as came_from,
-       splice_offsets, splices_removed, splices_inserted
+       splice_offsets, splices_removed, splices_inserted,
+       coalesce(intended_raw_hash, (
+            select r.version_hash from garden.erased_rows as r
+            where r.user_id = %(user_id)s and r.row_id = events.event_id)) as hash
 from garden.events
 where user_id = %(user_id)s and stream = %(path)s and sequence > %(after)s and status = 'committed'
   and document_version > %(above)s and document_version <= %(version)s

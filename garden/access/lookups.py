@@ -3,7 +3,6 @@
 Everything else that a surface needs goes through the dispatcher.
 """
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
@@ -15,8 +14,8 @@ from garden.events.views import EventView
 from garden.files.errors import FileMissingError
 from garden.files.paths import GardenPath, parse_path
 from garden.grammar.canonical import content_hash
-from garden.grammar.errors import GardenError
 from garden.history.lineage import Lineage
+from garden.history.names import unknown_name
 from garden.history.references import find_version
 from garden.home.local_day import now_in
 from garden.tools.documents import read_document, warnings_of_copy
@@ -27,14 +26,6 @@ from garden.writing.lost_lines import way_back
 from garden.writing.planner import edit_types
 from garden.writing.services import Services
 from garden.writing.versions import EventNotFoundError, change_of, find_event
-
-_NAMES_SHOWN_MAX = 20
-
-
-class UnknownFilterError(GardenError):
-    """No event has the actor, type, op or tool that a filter names."""
-
-    code = "invalid_input"
 
 
 @dataclass(frozen=True)
@@ -93,17 +84,9 @@ class Lookups:
         used = self._services.reader.names_used(caller.user_id)
         may_come = {"type": edit_types(self._services.documents.kinds), "op": OPS, "tool": REGISTRY}
         for what, name in filters.items():
-            if name is None or name in used[what] or name in may_come.get(what, ()):
-                continue
-            names = sorted(used[what].union(may_come.get(what, ())))
-            close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-            raise UnknownFilterError(
-                f"No event has the {what} {name!r}.",
-                hint=f"Did you mean {' or '.join(close)}?"
-                if close
-                else f"There are: {', '.join(names[:_NAMES_SHOWN_MAX])}.",
-                details={"names": close or names[:_NAMES_SHOWN_MAX]},
-            )
+            known = used[what].union(may_come.get(what, ()))
+            if name is not None and name not in known:
+                raise unknown_name(what, name, known)
 
     def diff(self, caller: Caller, event_id: str) -> str:
         """Diff of what an event changed, or intended to change; empty for an event without a change."""

@@ -9,14 +9,12 @@ from garden.application import Garden
 from garden.demo.record import DemoRecord
 from garden.demo.throw_away import throw_away_home
 from garden.events.reader import Query
-from garden.events.verifier import Verifier
+from garden.history.verification import verify_user
 from garden.home.folder import Home
-from garden.home.keys import KeySource
 from garden.home.settings import load_settings
 from garden.home.setup import prepare_home
 from garden.session import Session
 from garden.transfer.imports import files_in, import_file
-from garden.upkeep.verification import files_not_as_recorded
 
 SAMPLES = Path(__file__).parents[1] / "sample_users"
 USER = "tilda-quill"
@@ -247,11 +245,9 @@ def _show_events(stage: Stage, garden: Garden) -> None:
 def _prove(stage: Stage, garden: Garden) -> None:
     stage.output.show_scene("Verify every file and every seal")
     services = garden.services
-    verifier = Verifier(services.reader, KeySource(garden.settings, garden.home))
     for user in services.files.users():
         documents = list(services.files.documents(user))
-        wrong = list(files_not_as_recorded(services.files, services.reader, user.user_id))
+        report = verify_user(services, user.user_id)
         step = f"{user.user_id}: {len(documents)} files are, byte for byte, what their events say"
-        stage.expect(step, held=bool(documents) and not wrong)
-        verdict = verifier.check_user(user.user_id)
-        stage.expect(f"{user.user_id}: the seals of {verdict.events} events verify", held=verdict.holds)
+        stage.expect(step, held=bool(documents) and report.holds)
+        stage.expect(f"{user.user_id}: the seals of {report.events} events verify", held=report.holds)

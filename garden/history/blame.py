@@ -26,8 +26,8 @@ class BlamedLine(NamedTuple):
     event_id: UUID
 
 
-class _Gone(defaultdict[bytes, deque[UUID]]):
-    """Lines that went, by their words, each with the event that it came with."""
+class _Lines(defaultdict[bytes, deque[UUID]]):
+    """Lines by their words, each with the event that it came with; the first of equal lines comes first."""
 
     def __init__(self) -> None:
         super().__init__(deque)
@@ -36,9 +36,14 @@ class _Gone(defaultdict[bytes, deque[UUID]]):
         for line, event in zip(lines, events, strict=True):
             self[_words(line)].append(event)
 
-    def add_all(self, other: "_Gone") -> None:
-        for words, events in other.items():
-            self[words].extend(events)
+    def replace(self, other: "_Lines") -> None:
+        """Take over other lines in place of those with the same words."""
+        self.update({words: deque(events) for words, events in other.items() if events})
+
+    def bring_back(self, words: bytes) -> UUID:
+        """The event of a line, and next time that of the next equal line."""
+        self[words].rotate(-1)
+        return self[words][-1]
 
     def beginning(self, words: bytes) -> UUID | None:
         """The event of the item that stands first in joined items."""
@@ -47,43 +52,43 @@ class _Gone(defaultdict[bytes, deque[UUID]]):
 
 
 class _Document:
-    """A document at one path, step by step: the events of its lines, and the lines that it lost."""
+    """A document at one path, step by step: the events of its lines, and those of lines that it lost last."""
 
     def __init__(self, snapshot: ReaderSnapshot, path: str) -> None:
         self.texts = VersionTexts(snapshot, path)
         self.events: list[UUID] = []
-        self.gone = _Gone()
-        self._left = _Gone()
+        self.gone = _Lines()
+        self._left = _Lines()
 
-    def lines(self) -> _Gone:
+    def lines(self) -> _Lines:
         """Its lines, or those that it had when it was moved away."""
         if not self.events:
             return self._left
-        lines = _Gone()
+        lines = _Lines()
         lines.add(split_line_bytes(self.texts.data), self.events)
         return lines
 
     def follow(self, step: Step, origin: "_Document | None") -> None:
         """Follow one change; `origin` is where the document came from with it."""
         changes = line_changes(self.texts.data, step.splices)
-        moved = origin.lines() if origin else _Gone()
+        moved = origin.lines() if origin else _Lines()
         if origin:
-            self.gone.add_all(origin.gone)
+            self.gone.replace(origin.gone)
         for first, removed, _ in changes:
             moved.add(removed, self.events[first : first + len(removed)])
         added = [[self._event(line, step, moved) for line in change.added] for change in changes]
         for change, events in zip(reversed(changes), reversed(added), strict=True):
             self.events[change.first : change.first + len(change.removed)] = events
-        self.gone.add_all(moved)
+        self.gone.replace(moved)
         if not step.row["leaves_file"]:
             self._left = moved
 
-    def _event(self, line: bytes, step: Step, moved: _Gone) -> UUID:
+    def _event(self, line: bytes, step: Step, moved: _Lines) -> UUID:
         words, row = _words(line), step.row
         if moved.get(words):
             return moved[words].popleft()
-        if (row["op"] in _BRINGING_BACK or row["type"] == ADOPTED_TYPE) and self.gone.get(words):
-            return self.gone[words].pop()
+        if (row["op"] in _BRINGING_BACK or row["type"] == ADOPTED_TYPE) and words in self.gone:
+            return self.gone.bring_back(words)
         joined = moved.beginning(words) if row["op"] in _MERGING else None
         return joined or row["event_id"]
 

@@ -6,10 +6,10 @@ either the tree before or a stored checkpoint, which the next run publishes.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from garden.events.log_leaves import Numbering, StoredCheckpoint
+from garden.events.log_leaves import LogLeaves, StoredCheckpoint
 from garden.files.failpoints import Failpoint, reach
 from garden.grammar.errors import GardenError
 from garden.history.notes import (
@@ -24,7 +24,7 @@ from garden.history.notes import (
     parse_note,
 )
 from garden.history.tiles import CHECKPOINT, Tiles, TilesDamagedError, remove_outgrown, write_tiles
-from garden.home.state_files import exclusive_lock, make_private_folder, write_private_file
+from garden.home.state_files import exclusive_lock, make_private_folder, remove_strays, write_private_file
 from garden.writing.services import Services
 
 _LEAVES_MAX = 5000
@@ -91,16 +91,17 @@ def locked_log(services: Services) -> Iterator[None]:
     if not folder.is_dir():
         make_private_folder(folder)
     with exclusive_lock(folder / "lock", timeout_seconds=_LOCK_SECONDS):
+        remove_strays(folder)
         yield
 
 
 def make_checkpoints(services: Services) -> Iterator[int]:
-    """Extend the log by all that was settled, and sign it; yields the new leaves of each step."""
-    while True:
+    """Extend the log by all that has settled by now, and sign it; yields the new leaves of each step."""
+    count = _LEAVES_MAX
+    # Fewer leaves are the last; what settles meanwhile could go on for ever.
+    while count == _LEAVES_MAX:
         with locked_log(services):
-            count, is_new = _extend(services)
-        if not is_new:
-            return
+            count = _extend(services)
         yield count
 
 
@@ -112,59 +113,48 @@ def publish_cosigned(services: Services, note: Note) -> None:
             write_private_file(log_folder(services) / CHECKPOINT, str(note).encode())
 
 
-def _extend(services: Services) -> tuple[int, bool]:
-    """Add up to a number of leaves and their checkpoint; returns how many, and whether it signed one."""
+def _extend(services: Services) -> int:
+    """Add up to a number of leaves, and their checkpoint if there are any; returns how many."""
     folder = log_folder(services)
-    with services.log_leaves.numbering() as numbering:
-        newest = numbering.newest_checkpoint()
+    with services.log_leaves.transaction() as log:
+        newest = log.newest_checkpoint()
         if newest is not None and published_note(services) is None:
-            _restore_tiles(services, newest)
+            _restore_tiles(services, log, newest)
         tiles = Tiles(folder, newest.size if newest else 0)
         _check_consistent(services, tiles, newest)
-        entries = _new_entries(numbering, tiles.size)
+        size = tiles.size + log.number(tiles.size, _LEAVES_MAX)
+        entries = _entries(log, tiles.size, size)
         reach(Failpoint.LEAVES_NUMBERED)
         grown = list(tiles.grown(entries))
         write_tiles(folder, grown)
         reach(Failpoint.TILES_WRITTEN)
         if entries or newest is None:
-            newest = _sign(services, Tiles(folder, tiles.size + len(entries)))
-            numbering.add_checkpoint(newest)
-            is_new = True
-        else:
-            is_new = False
+            newest = _sign(services, Tiles(folder, size))
+            log.add_checkpoint(newest)
     reach(Failpoint.CHECKPOINT_STORED)
     _publish_stored(services, newest)
     remove_outgrown(folder, (path for path, _ in grown))
-    return len(entries), is_new
+    return len(entries)
 
 
-def _restore_tiles(services: Services, newest: StoredCheckpoint) -> None:
+def _restore_tiles(services: Services, log: LogLeaves, newest: StoredCheckpoint) -> None:
     """Make the tiles of a stored checkpoint anew where they are lost, as after the restore of a dump."""
     folder = log_folder(services)
-    try:
+    with suppress(TilesDamagedError):
         if Tiles(folder, newest.size).root() == newest.root:
             return
-    except TilesDamagedError:
-        pass
-    entries: list[bytes | None] = [None] * newest.size
-    for user_id in services.log_leaves.users():
-        for batch in services.log_leaves.leaves_of(user_id):
-            for leaf, entry in batch.items():
-                entries[leaf.leaf] = entry
-    for done in range(0, newest.size, _LEAVES_MAX):
-        write_tiles(folder, Tiles(folder, done).grown(_complete(entries[done : done + _LEAVES_MAX])))
+    for first in range(0, newest.size, _LEAVES_MAX):
+        entries = _entries(log, first, min(first + _LEAVES_MAX, newest.size))
+        write_tiles(folder, Tiles(folder, first).grown(entries))
 
 
-def _new_entries(numbering: Numbering, size: int) -> list[bytes]:
-    return _complete(numbering.number(size, _LEAVES_MAX))
-
-
-def _complete(entries: list[bytes | None]) -> list[bytes]:
-    if None in entries:
+def _entries(log: LogLeaves, first: int, end: int) -> list[bytes]:
+    found = log.entries(first, end)
+    if len(found) != end - first:
         raise LogInconsistentError(
             "An event that a feed lists is gone, or ended otherwise.", hint="'garden verify' names it."
         )
-    return [each for each in entries if each is not None]
+    return [found[leaf] for leaf in range(first, end)]
 
 
 def _sign(services: Services, tiles: Tiles) -> StoredCheckpoint:
@@ -182,10 +172,8 @@ def _publish_stored(services: Services, newest: StoredCheckpoint) -> None:
 
 def _check_consistent(services: Services, tiles: Tiles, newest: StoredCheckpoint | None) -> None:
     """Refuse to extend a log that differs from the checkpoint on the disk or the newest stored one."""
-    published = published_note(services)
-    signed = [verified_checkpoint(services, published)] if published else []
-    if newest is not None:
-        signed.append(verified_checkpoint(services, _note_of(services, newest)))
+    notes = [published_note(services), newest and _note_of(services, newest)]
+    signed = [verified_checkpoint(services, note) for note in notes if note]
     for each in signed:
         if each.size > tiles.size:
             raise _inconsistent(

@@ -123,6 +123,8 @@ def copy_warning(reader: EventReader, copy: GardenPath, found: str) -> str | Non
     """
     with suppress(GardenError):
         event = reader.event(copy.user_id, UUID(copy.name[_ID]))
+        if event is not None and event.statement.path != copy.document.text:
+            event = None
         if not _holds_its_version(reader, copy, event, found):
             left = (
                 f"This copy is not what event {event.event_id} left" if event else "No event left this copy"

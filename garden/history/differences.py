@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from garden.grammar.diffs import unified_diff
 from garden.grammar.errors import GardenError
+from garden.grammar.lines import split_lines
 from garden.grammar.lookup import find_section
 from garden.grammar.parser import parse
 from garden.grammar.refusals import AnchorNotFoundError
@@ -31,7 +32,7 @@ def difference(before: str, after: str, path: str, section: str | None, *, words
     if len(data) <= DIFF_BYTES_MAX:
         return Difference(diff.added, diff.removed, diff.text, 0)
     shown = data[: data.rfind(b"\n", 0, DIFF_BYTES_MAX) + 1].decode()
-    return Difference(diff.added, diff.removed, shown, data.count(b"\n") - shown.count("\n"))
+    return Difference(diff.added, diff.removed, shown, len(split_lines(diff.text)) - shown.count("\n"))
 
 
 def section_text(text: str, section: str) -> str:

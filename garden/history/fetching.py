@@ -1,5 +1,6 @@
 """Requests to other machines: a checkpoint kept elsewhere, and the witnesses."""
 
+from contextlib import closing
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import NamedTuple
@@ -27,18 +28,15 @@ class Answer(NamedTuple):
 
 def request(method: str, url: str, body: bytes | None = None) -> Answer:
     """Send one HTTP request; follows no redirection."""
-    parts = urlsplit(url)
-    made = {"http": HTTPConnection, "https": HTTPSConnection}.get(parts.scheme)
-    if made is None or not parts.hostname:
-        raise FetchError(f"{url} is not an HTTP address.", hint="It begins with http:// or https://.")
     try:
-        connection = made(parts.hostname, parts.port, timeout=_SECONDS_MAX)
-        try:
+        parts = urlsplit(url)
+        made = {"http": HTTPConnection, "https": HTTPSConnection}.get(parts.scheme)
+        if made is None or not parts.hostname:
+            raise FetchError(f"{url} is not an HTTP address.", hint="It begins with http:// or https://.")
+        with closing(made(parts.hostname, parts.port, timeout=_SECONDS_MAX)) as connection:
             connection.request(method, (parts.path or "/") + (f"?{parts.query}" if parts.query else ""), body)
             answer = connection.getresponse()
             return Answer(answer.status, answer.read(_ANSWER_BYTES_MAX))
-        finally:
-            connection.close()
     except (OSError, HTTPException, ValueError) as error:
         raise FetchError(
             f"{url} gives no answer: {error}.", hint="Check the address, and try again."
@@ -55,4 +53,4 @@ def read_note(place: str) -> Note:
     try:
         return parse_note(Path(place).read_bytes())
     except OSError as error:
-        raise FetchError(f"{place} can't be read: {error.strerror}.", hint="Name a file or an URL.") from None
+        raise FetchError(f"{place} can't be read: {error.strerror}.", hint="Name a file or a URL.") from None

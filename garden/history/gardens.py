@@ -22,9 +22,8 @@ class GardenText(NamedTuple):
 
 def garden_at(versions: VersionReader, reader: EventReader, folder: GardenPath, time: datetime) -> GardenText:
     """Show the documents below a folder at a time, as many as the text has room for."""
-    documents, parts, left_out, size = (
-        versions.garden_at(folder.user_id, folder.text, time), list[str](), list[Version](), 0
-    )  # fmt: skip
+    documents = versions.garden_at(folder.user_id, folder.text, time)
+    parts, left_out, size = list[str](), list[Version](), 0
     with reader.snapshot(folder.user_id) as snapshot:
         for each in documents:
             data = b"" if left_out else bytes(VersionTexts(snapshot, each.path).at(each.number))

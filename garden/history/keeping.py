@@ -1,11 +1,12 @@
 """Keeping whole texts of some versions of the documents that have grown, from the events."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 
 from garden.events.kept_texts import KeptText
 from garden.events.records import Caller
-from garden.events.version_texts import KEPT_VERSIONS_MAX, VERSION_MAX, VersionTexts
+from garden.events.version_texts import KEPT_VERSIONS_MAX, VERSION_MAX, ChangedEventsError, VersionTexts
 from garden.writing.services import Services
 
 _AT_ONCE = 100
@@ -18,14 +19,20 @@ _CHANGES_BYTES_MIN = 64 * 1024
 def keep_texts(services: Services) -> Iterator[int]:
     """Keep the texts that are due, document by document; yields how many."""
     for user_id, path in services.kept_texts.marked(_AT_ONCE):
-        with services.recovery_path.store.document(Caller(user_id, "reconciler", "maintainer"), path):
-            with services.reader.snapshot(user_id) as snapshot:
-                texts = VersionTexts(snapshot, path)
-                last = texts.go_to_last_kept()
-                due = list(islice(_due_texts(texts), _LOCKED_TEXTS_MAX))
-            is_all = len(due) < _LOCKED_TEXTS_MAX
-            services.kept_texts.keep(user_id, path, last, due, is_all=is_all)
-        yield len(due)
+        # A changed row, which `garden verify` reports, must not keep the job from other documents.
+        with suppress(ChangedEventsError):
+            yield _keep(services, user_id, path)
+
+
+def _keep(services: Services, user_id: str, path: str) -> int:
+    with services.recovery_path.store.document(Caller(user_id, "reconciler", "maintainer"), path):
+        with services.reader.snapshot(user_id) as snapshot:
+            texts = VersionTexts(snapshot, path)
+            last = texts.go_to_last_kept()
+            due = list(islice(_due_texts(texts), _LOCKED_TEXTS_MAX))
+        is_all = len(due) < _LOCKED_TEXTS_MAX
+        services.kept_texts.keep(user_id, path, last, due, is_all=is_all)
+    return len(due)
 
 
 def _due_texts(texts: VersionTexts) -> Iterator[KeptText]:

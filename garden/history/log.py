@@ -1,29 +1,23 @@
 """The versions of a document, a folder or a user, newest first, with the lines each added and removed."""
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from garden.events.reader import EventReader
 from garden.events.version_texts import VersionTexts
 from garden.events.versions import Version, VersionReader
 from garden.files.paths import GardenPath
-from garden.grammar.errors import GardenError
 from garden.grammar.line_changes import counts_of_lines
 from garden.history.lineage import Lineage
+from garden.history.names import unknown_name
+from garden.writing.planner import MOVE_OP
 
 # Versions that lie so far apart are rebuilt each by itself.
 _GAP_MAX = 50
-
-
-class UnknownNameError(GardenError):
-    """A filter names an actor or a section that no event has."""
-
-    code: ClassVar[str] = "invalid_input"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,25 +58,20 @@ def read_log(versions: VersionReader, reader: EventReader, query: LogQuery) -> L
     return LogPage([LoggedVersion(each, *counts[each.event_id]) for each in shown], len(found) > query.limit)
 
 
-def check_names(versions: VersionReader, query: LogQuery, sections: Iterable[str]) -> None:
-    """Refuse an actor or a section that no event names and no document has, and name the nearest."""
+def check_names(
+    versions: VersionReader, reader: EventReader, query: LogQuery, declared: Iterable[str]
+) -> None:
+    """Refuse an actor or a section that no event names; `declared` ones may come."""
     if query.actor is not None:
-        _check_name("actor", query.actor, (query.actor,), versions.actors(query.user_id))
+        actors = reader.names_used(query.user_id)["actor"]
+        if query.actor not in actors:
+            raise unknown_name("actor", query.actor, actors)
     if query.section is not None:
         path = query.path.text if query.path and not query.path.is_folder else None
-        known = {*sections, *versions.sections(query.user_id, path)}
-        _check_name("section", query.section[0], query.section, sorted(known))
-
-
-def _check_name(what: str, given: str, names: Sequence[str], known: Sequence[str]) -> None:
-    forms = {form for each in known for form in (each, each.lower(), each.lower().rpartition(" v")[0])}
-    if forms.isdisjoint(name for each in names for name in (each, each.lower())):
-        nearest = difflib.get_close_matches(given, known, n=5, cutoff=0.4) or list(known)[:5]
-        raise UnknownNameError(
-            f"There is no {what} {given!r} in this history.",
-            hint=f"The nearest: {', '.join(nearest)}." if nearest else "The history is empty.",
-            details={f"{what}s": nearest},
-        )
+        known = {*declared, *versions.sections(query.user_id, path)}
+        forms = {form for each in map(str.lower, known) for form in (each, each.rpartition(" v")[0])}
+        if forms.isdisjoint(map(str.lower, query.section)):
+            raise unknown_name("section", query.section[0], known)
 
 
 def _find(versions: VersionReader, query: LogQuery) -> list[Version]:
@@ -110,7 +99,7 @@ def _line_counts(
     reader: EventReader, user_id: str, versions: Sequence[Version]
 ) -> dict[UUID, tuple[int, int]]:
     counts = {each.event_id: (0, 0) for each in versions}
-    changed = sorted((each.path, each.number) for each in versions if each.came_from is None)
+    changed = sorted((each.path, each.number) for each in versions if each.op != MOVE_OP)
     with reader.snapshot(user_id) as snapshot:
         for path, group in groupby(changed, key=lambda each: each[0]):
             texts = VersionTexts(snapshot, path)

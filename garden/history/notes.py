@@ -8,7 +8,7 @@ import base64
 import binascii
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -51,9 +51,9 @@ class Note:
     def __str__(self) -> str:
         return f"{self.text}\n{''.join(map(str, self.signatures))}"
 
-    def with_lines(self, lines: Iterable[SignatureLine]) -> "Note":
-        """The note with further signatures."""
-        return Note(self.text, tuple(dict.fromkeys((*self.signatures, *lines))))
+    def with_line(self, line: SignatureLine) -> "Note":
+        """The note with a further signature."""
+        return Note(self.text, (*self.signatures, line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,8 @@ class VerifierKey:
             at, signature = int.from_bytes(signature[:_TIME_BYTES], "big"), signature[_TIME_BYTES:]
         try:
             _public_key(self.kind, self.key).verify(signature, _message(self.kind, self.name, text, at))
-        except (InvalidSignature, ValueError, NoteError):
+        except (InvalidSignature, ValueError, OverflowError, NoteError):
+            # A name of more than 255 bytes has no message.
             return False
         return self.is_of(line)
 

@@ -1,6 +1,5 @@
 """When a phrase came into the sections of a document, and when it went."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
@@ -14,8 +13,6 @@ from garden.grammar.parser import parse
 if TYPE_CHECKING:
     from garden.grammar.document import Document
 
-# Lines that may begin, name or end a section.
-_STRUCTURE = re.compile(rb"^ {0,3}(?:#|[=-]+\s*$|```|~~~|<)", re.MULTILINE)
 _CHARACTER_BYTES_MAX = 4
 
 
@@ -48,24 +45,17 @@ class _Search:
 
     def follow(self, texts: VersionTexts) -> Iterator[Stretch]:
         for step in texts.steps(1, VERSION_MAX):
-            if step.splices and self._may_change(texts.data, step.splices):
+            # Where the phrase stands, any change may end its section.
+            if step.splices and (self._standing or self._may_come(texts.data, step.splices)):
                 after = bytearray(texts.data)
                 splice_bytes(after, step.splices)
                 yield from self._compare(decoded(after), step)
         for section, came_with in self._standing.items():
             yield Stretch(self._path, section, came_with, None)
 
-    def _may_change(self, data: bytearray, splices: Sequence[ByteSplice]) -> bool:
-        """Whether the phrase may come or go, looking only around the change."""
-        before, after = _around(data, splices, self._reach)
-        if not self._standing:
-            return self._has_phrase(after)
-        if self._has_phrase(before) or self._has_phrase(after):
-            return True
-        return any(_STRUCTURE.search(each) for each in (before, after))
-
-    def _has_phrase(self, data: bytearray) -> bool:
-        return self._phrase in str(data, "utf-8", "ignore").lower()
+    def _may_come(self, data: bytearray, splices: Sequence[ByteSplice]) -> bool:
+        """Whether a change brings the phrase, looking only around the change."""
+        return self._phrase in str(_after(data, splices, self._reach), "utf-8", "ignore").lower()
 
     def _compare(self, text: str, step: Step) -> Iterator[Stretch]:
         self._document = parse(text, self._document)
@@ -77,13 +67,10 @@ class _Search:
             self._standing[section] = event_id
 
 
-def _around(data: bytearray, splices: Sequence[ByteSplice], reach: int) -> tuple[bytearray, bytearray]:
-    """What splices change, with at least so many bytes and the lines next to it, before and after."""
+def _after(data: bytearray, splices: Sequence[ByteSplice], reach: int) -> bytearray:
+    """What splices leave, with so many bytes before the first and behind the last."""
     (first, _, _), (last, removed, _) = splices[0], splices[-1]
-    start, end = max(0, first - reach), last + len(removed) + reach
-    start = data.rfind(b"\n", 0, data.rfind(b"\n", 0, start) + 1) + 1
-    end = data.find(b"\n", data.find(b"\n", end) + 1 or len(data)) + 1 or len(data)
-    before = data[start:end]
-    after = bytearray(before)
+    start = max(0, first - reach)
+    after = data[start : last + len(removed) + reach]
     splice_bytes(after, splices, moved=start)
-    return before, after
+    return after

@@ -100,6 +100,8 @@ def _published_proof(services: Services, user_id: str, event_id: UUID) -> Proof 
     proof = Proof(tiles.entry(leaf), leaf, tuple(hashes), note)
     if root_from_proof(leaf_hash(proof.entry), leaf, checkpoint.size, hashes) != checkpoint.root:
         raise ProofError("The files of the log do not lead to its checkpoint.", hint=_DAMAGED)
+    if not proof.entry.startswith(f"event/v1 {event_id} ".encode()):
+        raise ProofError(f"Entry {leaf} of the log is not that of event {event_id}.", hint=_TAMPERED)
     return proof
 
 
@@ -108,4 +110,5 @@ def _encode(data: bytes) -> str:
 
 
 _HINT = "Give a proof as 'garden prove' wrote it, and a key that 'garden checkpoint --keys' prints."
+_TAMPERED = "The database is not as it was logged: 'garden verify' names what was changed."
 _DAMAGED = "Put .garden/tlog back from a backup, or remove it: the next checkpoint makes it anew."

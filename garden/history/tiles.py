@@ -12,7 +12,7 @@ from pathlib import Path
 
 from garden.grammar.errors import GardenError
 from garden.history.merkle import HASH_BYTES, complete_root, leaf_hash, tree_root
-from garden.home.state_files import make_private_folder, write_private_files
+from garden.home.state_files import make_private_folder, remove_strays, write_private_files
 
 WIDTH = 256
 ENTRIES = "entries"
@@ -142,10 +142,11 @@ _HINT = "Put .garden/tlog back from a backup, or remove it: the next checkpoint 
 
 
 def write_tiles(folder: Path, tiles: Iterable[tuple[str, bytes]]) -> None:
-    """Write files of the log durably."""
+    """Write files of the log durably, and remove strays beside them; the caller holds the lock of the log."""
     contents = {folder / path: content for path, content in tiles}
-    for path in contents:
-        _make_folder(path.parent)
+    for parent in {path.parent for path in contents}:
+        _make_folder(parent)
+        remove_strays(parent)
     write_private_files(contents)
 
 

@@ -17,13 +17,11 @@ from garden.files.paths import GardenPath, PathNotAllowedError
 from garden.grammar.canonical import raw_hash
 from garden.history.copy_checks import CopyChecks, SnapshotCopy, is_wholly_erased
 from garden.history.faults import Fault, Part, fault_of_chain
-from garden.history.log_check import check_log
 from garden.history.verify_progress import Resumption
 from garden.writing.services import Services
 
 _TRIES = 3
 _ADOPT_HINT = "Run 'garden reconcile' to record it, then verify again."
-_LOG_HINT = "Keep the database and .garden/tlog as they are, and compare them with a backup."
 _UNFINISHED = Fault(
     Part.UNFINISHED,
     "erasures",
@@ -47,14 +45,6 @@ class UserReport:
     def holds(self) -> bool:
         """Whether everything holds."""
         return not self.faults
-
-
-def verify_log(services: Services, against: str | None, progress: Callable[[int], None]) -> list[Fault]:
-    """Compare log, signed checkpoints and database; `against` is a checkpoint kept elsewhere."""
-    return [
-        Fault(Part.LOG, "the log", each.message, _LOG_HINT, each.event_id, each.leaf)
-        for each in check_log(services, against, progress)
-    ]
 
 
 def verify_user(
@@ -132,7 +122,7 @@ class _UserCheck:
             return []
         events, faults = self._check_document(rows, GardenPath(stream))
         self.events += events
-        if not faults:
+        if not faults and not self._is_erasing:
             self.resumption.add(stream)
         reach(Failpoint.DOCUMENT_VERIFIED)
         return faults

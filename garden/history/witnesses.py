@@ -17,6 +17,7 @@ from garden.history.tiles import Tiles
 from garden.writing.services import Services
 
 _NONE = "none"
+_DIGITS_MAX = 20
 _FORMS = {"log": (1, 2), "witness": (2, 3), "group": (3, 40), "quorum": (1, 1)}
 
 
@@ -93,8 +94,8 @@ def parse_policy(text: str) -> Policy:
                 else:
                     groups[words[0]] = _group(words, {*witnesses, *groups}, members)
         except (ValueError, GardenError) as error:
-            reason = error.message if isinstance(error, GardenError) else str(error)
-            raise PolicyError(f"Line {number} of the policy: {reason}.", hint=_HINT) from None
+            reason = error.message if isinstance(error, GardenError) else f"{error}."
+            raise PolicyError(f"Line {number} of the policy: {reason}", hint=_HINT) from None
     if quorum is None:
         raise PolicyError("The policy has no quorum.", hint=_HINT)
     return Policy(witnesses, groups, quorum)
@@ -122,7 +123,7 @@ def cosign(services: Services) -> Cosigning | None:
     for name, witness in policy.witnesses.items():
         if witness.url is not None and not any(map(witness.key.is_of, note.signatures)):
             try:
-                note = note.with_lines(_ask(witness, asked, tiles))
+                note = note.with_line(_ask(witness, asked, tiles))
             except GardenError as error:
                 problems.append(f"{name}: {error.message}")
     if note != asked:
@@ -130,22 +131,22 @@ def cosign(services: Services) -> Cosigning | None:
     return Cosigning(policy.is_reached(note), tuple(problems))
 
 
-def _ask(witness: Witness, note: Note, tiles: Tiles) -> list[SignatureLine]:
+def _ask(witness: Witness, note: Note, tiles: Tiles) -> SignatureLine:
     """Ask one witness; one that has seen the log before names the size from which it wants a proof."""
     url = f"{(witness.url or '').rstrip('/')}/add-checkpoint"
     answer = request("POST", url, _body(note, tiles, 0))
     if answer.status == 409:
-        known = answer.body.strip()
+        known = answer.body[:_DIGITS_MAX].strip()
         if not known.isdigit() or int(known) > tiles.size:
             raise WitnessError(f"It has seen {known.decode(errors='replace')!r} entries.", hint=_DAMAGED)
         answer = request("POST", url, _body(note, tiles, int(known)))
     if answer.status != 200:
         raise WitnessError(f"It answers {answer.status}.", hint="Ask the operator of the witness.")
     lines = [parse_signature(line) for line in answer.body.decode(errors="replace").splitlines()]
-    found = [each for each in lines if witness.key.holds(each, note.text)]
-    if not found:
-        raise WitnessError("Its cosignature does not hold.", hint="Compare its key with that in the policy.")
-    return found
+    for line in lines:
+        if witness.key.holds(line, note.text):
+            return line
+    raise WitnessError("Its cosignature does not hold.", hint="Compare its key with that in the policy.")
 
 
 def _body(note: Note, tiles: Tiles, known: int) -> bytes:

@@ -1,5 +1,6 @@
 """Documents for tools that only read."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,6 +12,7 @@ from garden.grammar.errors import GardenError
 from garden.writing.services import Services
 
 if TYPE_CHECKING:
+    from garden.grammar.kinds.declaration import Kind
     from garden.writing.documents import GardenDocument
 
 
@@ -49,13 +51,17 @@ def warnings_of_copy(services: Services, path: GardenPath, read: "GardenDocument
     return (warning,) if warning else ()
 
 
+def kinds_of(services: Services, path: GardenPath | None) -> Iterable["Kind"]:
+    """The kind of a document, if it has one, or without a path all kinds."""
+    documents = services.documents
+    return documents.kinds.values() if path is None else filter(None, [documents.kind_of(path)])
+
+
 def section_names(services: Services, path: GardenPath | None, name: str) -> tuple[str, ...]:
     """The names under which events may record a section that a caller names."""
     from garden.grammar.lookup import anchor_names, find_section
 
-    documents = services.documents
-    kinds = documents.kinds.values() if path is None else filter(None, [documents.kind_of(path)])
-    names = anchor_names(kinds, name)
+    names = anchor_names(kinds_of(services, path), name)
     if path is not None:
         # A person may have changed the heading.
         with suppress(GardenError):

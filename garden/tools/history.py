@@ -1,20 +1,13 @@
 """`history.*`: the versions of documents, their differences, and where lines and phrases came from."""
 
-from collections.abc import Mapping
-from contextlib import suppress
-from datetime import datetime
 from itertools import islice
-from typing import Annotated, Any, ClassVar
+from typing import Any
 from uuid import UUID
-
-from pydantic import Field, StrictBool, StrictInt
 
 from garden.events.reader import InvalidQueryError
 from garden.events.versions import Version
-from garden.events.wire import Wire
 from garden.files.paths import GardenPath, PathNotAllowedError, Place, parse_path
 from garden.grammar.canonical import decoded
-from garden.grammar.errors import GardenError
 from garden.grammar.lines import split_lines, without_line_end
 from garden.grammar.lookup import find_section
 from garden.grammar.parser import parse
@@ -23,158 +16,33 @@ from garden.history.differences import DIFF_BYTES_MAX, difference, section_text
 from garden.history.gardens import garden_at
 from garden.history.lineage import Lineage
 from garden.history.log import LogQuery, check_names, read_log
-from garden.history.origins import Origin, origin_of
+from garden.history.origins import origin_of
 from garden.history.phrases import find_phrase
 from garden.history.references import find_version
 from garden.home.local_day import now_in
 from garden.home.times import parse_time
 from garden.tools.declaration import Call, Reply, Tool, Traits
-from garden.tools.documents import read_document, section_names
+from garden.tools.documents import kinds_of, read_document, section_names
+from garden.tools.history_shapes import (
+    Blame,
+    BlamedLine,
+    BlameRequest,
+    DiffRequest,
+    LoggedVersion,
+    LogRequest,
+    PhraseHit,
+    PhraseHits,
+    PhraseRequest,
+    ShownVersion,
+    ShowRequest,
+    VersionDiff,
+    VersionName,
+    VersionPage,
+)
 from garden.tools.request_paths import document_path
-from garden.tools.wire import Line, Request, Time, Words, is_absent
 
-VERSIONS_DEFAULT, VERSIONS_MAX = 20, 100
 HITS_MAX = 100
 _MORE = "There are more versions. Send cursor back for the next page, or narrow the log."
-Reference = Annotated[
-    Line,
-    Field(description="12, v12, an event id or its end, 2026-11-01, yesterday, 3d, head, head~2 or now."),
-]
-
-
-class LogRequest(Request):
-    """The place, the filters and the page; a filter that is left out does not narrow the log."""
-
-    other_names: ClassVar[Mapping[str, str]] = {"fromTime": "from"}
-
-    path: str | None = Field(None, description="A document or a folder; without one, the whole garden.")
-    anchor: Line | None = Field(None, description="Only versions that changed this section: concerns.")
-    from_time: Time | None = Field(None, alias="from", description="Only versions of this time or later.")
-    to: Time | None = Field(None, description="Only versions from before this time.")
-    actor: Line | None = Field(None, description="Only versions by this actor.")
-    text: Words | None = Field(None, description="Only versions whose rationale has all these words.")
-    limit: Annotated[StrictInt, Field(ge=1, le=VERSIONS_MAX)] = Field(
-        VERSIONS_DEFAULT, description="Most versions to return."
-    )
-    cursor: Line | None = Field(None, description="The cursor of the previous page.")
-
-
-class ShowRequest(Request):
-    """The document or folder, and its version."""
-
-    path: str = Field(description="A document; or a folder, with a time.")
-    at: Reference
-    anchor: Line | None = Field(None, description="Only this section.")
-
-
-class DiffRequest(Request):
-    """The document, and the two versions to compare."""
-
-    other_names: ClassVar[Mapping[str, str]] = {"fromVersion": "from"}
-
-    path: str = Field(description="The document.")
-    from_version: Reference = Field(alias="from")
-    to: Reference | None = Field(None, description="The other version; without one, the file as it is now.")
-    anchor: Line | None = Field(None, description="Only this section.")
-    words: StrictBool = Field(False, description="Mark changed words: [-old-]{+new+}.")
-
-
-class BlameRequest(Request):
-    """The document, and its version."""
-
-    path: str = Field(description="The document.")
-    anchor: Line | None = Field(None, description="Only this section.")
-    at: Reference = "head"
-
-
-class PhraseRequest(Request):
-    """The phrase, and where to look for it."""
-
-    text: Annotated[Words, Field(min_length=1)] = Field(description="The phrase, in any case.")
-    path: str | None = Field(None, description="A document or a folder; without one, the whole garden.")
-
-
-class VersionName(Wire):
-    """A version of a document, the event that left it, and its time."""
-
-    path: str
-    version: int
-    event_id: UUID
-    time: datetime
-
-
-class LoggedVersion(VersionName):
-    """A version: by whom, how and why, and how many lines it added and removed."""
-
-    actor: str
-    origin: Origin
-    tool: str
-    op: str
-    anchor: str | None = Field(None, exclude_if=is_absent)
-    rationale: str | None = Field(None, exclude_if=is_absent)
-    added: int
-    removed: int
-
-
-class VersionPage(Wire):
-    """Versions, newest first, and the cursor of the next page."""
-
-    versions: tuple[LoggedVersion, ...]
-    cursor: str | None = Field(None, exclude_if=is_absent)
-
-
-class ShownVersion(Wire):
-    """The text of a version, or of all `documents` of a folder one after another, under their paths."""
-
-    path: str
-    version: int | None = Field(None, exclude_if=is_absent)
-    event_id: UUID | None = Field(None, exclude_if=is_absent)
-    time: datetime
-    text: str
-    documents: tuple[VersionName, ...] | None = Field(None, exclude_if=is_absent)
-
-
-class VersionDiff(Wire):
-    """How many lines were added and removed, and the diff, which may have been cut."""
-
-    added: int
-    removed: int
-    diff: str
-    truncated: bool | None = Field(None, exclude_if=is_absent)
-
-
-class BlamedLine(Wire):
-    """A line, and the event that it came with."""
-
-    line: int
-    text: str
-    event_id: UUID
-    version: int
-    time: datetime
-    actor: str
-    origin: Origin
-    rationale: str | None = Field(None, exclude_if=is_absent)
-
-
-class Blame(Wire):
-    """Lines, in their order."""
-
-    lines: tuple[BlamedLine, ...]
-
-
-class PhraseHit(Wire):
-    """A section in which the phrase stood, the event that it came with, and the one that it went with."""
-
-    path: str
-    anchor: str
-    came_with: UUID
-    went_with: UUID | None = Field(None, exclude_if=is_absent)
-
-
-class PhraseHits(Wire):
-    """Where the phrase stood, oldest first in each document."""
-
-    hits: tuple[PhraseHit, ...]
 
 
 def log(call: Call, request: LogRequest) -> Reply:
@@ -195,7 +63,8 @@ def log(call: Call, request: LogRequest) -> Reply:
     )
     page = read_log(services.versions, services.reader, query)
     if not page.versions:
-        check_names(services.versions, query, _sections_there(call, document))
+        declared = {str(each.anchor) for kind in kinds_of(services, document) for each in kind.sections}
+        check_names(services.versions, services.reader, query, declared)
     rows = tuple(
         LoggedVersion(
             path=version.path,
@@ -262,14 +131,16 @@ def diff(call: Call, request: DiffRequest) -> Reply:
 
 
 def blame(call: Call, request: BlameRequest) -> Reply:
-    """Say of each line with which event it came."""
+    """Name the event that each line came with."""
     user_id, version = call.caller.user_id, _find(call, document_path(call.caller, request.path), request.at)
     lines = blame_lines(call.services.reader, user_id, version)
     numbered = list(enumerate(lines, 1))
     if request.anchor is not None:
-        section = find_section(parse(decoded(b"".join(each.line for each in lines))), request.anchor)
-        count = len(split_lines(section.text))
-        numbered = numbered[section.line - 1 : section.line - 1 + count]
+        text = decoded(b"".join(each.line for each in lines))
+        section = find_section(parse(text), request.anchor)
+        # As above, only line feeds end a line.
+        first = len(split_lines(text[: section.start]))
+        numbered = numbered[first : first + len(split_lines(section.text))]
     events = call.services.versions.named(user_id, list({each.event_id for _, each in numbered}))
     return Reply(
         Blame(
@@ -325,16 +196,6 @@ def _text(call: Call, version: Version) -> str:
     return call.services.reader.text_at(call.caller.user_id, version.path, version.number)
 
 
-def _sections_there(call: Call, path: GardenPath | None) -> set[str]:
-    """The sections that a document has or may have, or those of all kinds."""
-    documents, names = call.services.documents, set[str]()
-    if path is not None:
-        with suppress(GardenError):
-            names |= {each.name for each in read_document(call.services, path).document.sections}
-    kinds = documents.kinds.values() if path is None else filter(None, [documents.kind_of(path)])
-    return names | {str(section.anchor) for kind in kinds for section in kind.sections}
-
-
 def _event_before(cursor: str | None) -> UUID | None:
     try:
         return UUID(cursor) if cursor else None
@@ -386,8 +247,8 @@ TOOLS: tuple[Tool[Any], ...] = (
     ),
     Tool(
         "history.blame",
-        "Find where lines came from",
-        "Say of each line of a document with which event it came: by whom, when and why.",
+        "Show who wrote each line",
+        "Show who wrote each line of a document, when and why.",
         "Lines are followed when they move within the document, when items merge, and when a document is "
         "moved, restored or repaired.",
         BlameRequest,
@@ -398,9 +259,10 @@ TOOLS: tuple[Tool[Any], ...] = (
     ),
     Tool(
         "history.search",
-        "Find when a phrase stood",
-        "Find the sections in which a phrase stood at any time, with the events that it came and went with.",
-        "Every version is searched, in any case of letters. Erased words are not found.",
+        "Find when a phrase came and went",
+        "Find when a phrase came into a section, and when it went.",
+        "Each hit names the section and the events. Every version is searched, in any case of letters. "
+        "Erased words are not found.",
         PhraseRequest,
         PhraseHits,
         search,

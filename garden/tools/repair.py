@@ -108,7 +108,7 @@ def _repair_result(plan: Plan) -> dict[str, Any]:
 def _restore_intent(call: Call, path: GardenPath, request: RestoreRequest) -> Intent:
     reader = call.services.reader
     at = parse_time(request.at, now_in(call.services.timezone)) if request.at is not None else None
-    version = resolve_version(reader, path, version=request.version, at=at, event=request.event)
+    version = resolve_version(call.services, path, version=request.version, at=at, event=request.event)
     check_version_is_whole(reader, path, version)
     edit = RestoreText(version, reader.text_at(path.user_id, path.text, version))
     why = request.rationale or f"Put version {version} back."
@@ -125,10 +125,10 @@ def undo(call: Call, request: UndoRequest) -> Reply:
     """Take the change of one event back from its document, wherever that is now."""
     given = document_path(call.caller, request.path) if request.path is not None else None
     event = find_undoable(call.services.reader, call.caller.user_id, request.event)
-    path = document_path(call.caller, current_path(call.services.reader, event))
+    path = document_path(call.caller, current_path(call.services.versions, event))
     if given is not None and given.text not in {path.text, event.statement.path}:
         raise NotAVersionError(
-            f"Event {short_id(event)} changed {event.statement.path}, not this document.",
+            f"Event {short_id(event.event_id)} changed {event.statement.path}, not this document.",
             hint="Leave path out, or name the document that the event changed.",
             details={"eventId": str(event.event_id), "path": event.statement.path},
         )
@@ -137,11 +137,11 @@ def undo(call: Call, request: UndoRequest) -> Reply:
 
 
 def _undo_intent(event: Event, call: Call, path: GardenPath, request: UndoRequest) -> Intent:
-    reader, kind = call.services.reader, call.services.documents.kind_of(path)
-    why = request.rationale or f"Took event {short_id(event)} back."
+    kind = call.services.documents.kind_of(path)
+    why = request.rationale or f"Took event {short_id(event.event_id)} back."
 
     def at_present(_version: int, found: GardenDocument | None) -> WriteFile:
-        return take_event_back(reader, event, kind, found)
+        return take_event_back(call.services, event, kind, found)
 
     return replace(intent_of(path, "md.undo", request, WriteFile(""), "undo", why), under_lock=at_present)
 

@@ -158,6 +158,6 @@ def _wrong_length(kind: str, known: Mapping[str, Any]) -> str:
 
 def _hint(tool: Tool[Any]) -> str:
     fields = tool.request.model_fields
-    required = [to_camel(name) for name, field in fields.items() if field.is_required()]
+    required = [field.alias or to_camel(name) for name, field in fields.items() if field.is_required()]
     needs = f"{tool.name} needs {', '.join(required)}" if required else f"{tool.name} needs no field"
     return f"{needs}; tools.help with this tool's name shows every field and an example."

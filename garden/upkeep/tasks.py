@@ -7,7 +7,7 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,8 +17,9 @@ from typing import Any
 from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
 from garden.history.checkpoints import make_checkpoints
-from garden.history.faults import Part
+from garden.history.faults import Fault, Part
 from garden.history.keeping import keep_texts
+from garden.history.log_check import check_log
 from garden.history.verification import verify_user
 from garden.history.witnesses import cosign
 from garden.home.logs import get_logger
@@ -214,15 +215,20 @@ def _verify_all(services: Services) -> Iterator[JobCounts]:
         report = verify_user(services, user_id)
         # The other jobs record outside edits, and finish erasures.
         faults = [each for each in report.faults if each.part not in {Part.OUTSIDE, Part.UNFINISHED}]
-        for fault in faults:
-            get_logger(_LOG).error(
-                "not as it was recorded",
-                user=user_id,
-                place=fault.place,
-                fault=fault.message,
-                hint=fault.hint,
-            )
-        yield JobCounts(events=report.events, faults=len(faults))
+        yield JobCounts(events=report.events, faults=_log_faults(faults, user_id))
+    yield JobCounts(faults=_log_faults(list(check_log(services)), None))
+
+
+def _log_faults(faults: Sequence[Fault], user_id: str | None) -> int:
+    for fault in faults:
+        get_logger(_LOG).error(
+            "not as it was recorded",
+            user=user_id,
+            place=fault.place,
+            fault=fault.message,
+            hint=fault.hint,
+        )
+    return len(faults)
 
 
 def _index_documents(services: Services, rests: _Rests) -> Iterator[JobCounts]:

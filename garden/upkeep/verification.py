@@ -1,4 +1,4 @@
-"""Verifying the events of users with the current keys, and the files against the events."""
+"""Verifying the events of users with the current keys."""
 
 from collections.abc import Iterator
 
@@ -6,8 +6,6 @@ from garden.events.maintenance import Maintenance
 from garden.events.pool import Pool
 from garden.events.reader import EventReader
 from garden.events.verifier import Verdict, Verifier
-from garden.files.garden_files import GardenFiles
-from garden.files.paths import GardenPath
 from garden.grammar.errors import GardenError
 from garden.home.keys import KeySource
 from garden.home.settings import Settings
@@ -33,12 +31,3 @@ def verify_users(settings: Settings, user_id: str | None = None) -> Iterator[tup
             )
         for each in users if user_id is None else [user_id]:
             yield each, verifier.check_user(each)
-
-
-def files_not_as_recorded(files: GardenFiles, reader: EventReader, user_id: str) -> Iterator[str]:
-    """Paths of a user's documents that differ from the text their events give."""
-    for path in files.documents(GardenPath(f"users/{user_id}")):
-        head = reader.head(user_id, path.text)
-        text = files.read(path).text
-        if head is None or head.version == 0 or reader.text_at(user_id, path.text, head.version) != text:
-            yield path.text

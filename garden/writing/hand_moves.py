@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import chain
 from typing import NamedTuple
 
 from garden.events.idempotency import InProgressError
@@ -19,13 +20,13 @@ from garden.events.records import Caller, Event, Head
 from garden.events.rows import head_of
 from garden.events.store import EventStore
 from garden.events.stream import LockedStream
+from garden.events.version_texts import ChangedEventsError
 from garden.files.errors import FileError
 from garden.files.failpoints import Failpoint, reach
 from garden.files.paths import GardenPath
 from garden.grammar.document import Document
 from garden.grammar.edits import RepairDocument
 from garden.grammar.parser import parse
-from garden.grammar.refusals import PatchConflictError
 from garden.grammar.splice import Splice
 from garden.writing.adoption import ADOPTED_TYPE, DriftAdopter, record_adopted
 from garden.writing.departures import change_to, departure_of
@@ -165,7 +166,7 @@ class HandMoves:
             if self.adopter.files.exists(path):
                 return None
             text = self.adopter.reader.text_at(path.user_id, path.text, head.version)
-        except (FileError, PatchConflictError, VersionNotFoundError):
+        except (FileError, ChangedEventsError, VersionNotFoundError):
             return None
         return _Missing(path, head.raw_hash, parse(text))
 
@@ -201,8 +202,7 @@ class HandMoves:
         except FileError:
             return []
         document = parse(file.text)
-        named = (str(document.values.get(key)) for key in ("user_id", "id"))
-        marks = _marks(path, tuple(named), file.hash, document)
+        marks = _marks(path, _identity(document), file.hash, document)
         return next((found for mark in marks if (found := marked.get(mark))), [])
 
     def _checked_text(self, source: LockedStream, old: GardenPath) -> str:
@@ -215,7 +215,7 @@ class HandMoves:
         adopter, file = self.adopter, self.adopter.files.read(new)
         adopter.check_head(target)
         adopter.erased_text.refuse_old_copy(target, file)
-        document, name = adopter.documents.parse_file(new, file), target.next_name()
+        document, name = adopter.documents.parse_file(new, file), target.next_name(source)
         lint = adopter.lint_of(target, text, document, source.damage)
         come = adopter.indexing.encoded_changes(
             new, None, document.document, target.head.version + 1, name.at, came_from=old.text
@@ -242,8 +242,10 @@ def _has_no_file(head: Head | None) -> bool:
 def _by_mark(missing: Iterable[_Missing]) -> Mapping[Mark, Sequence[_Missing]]:
     marked = defaultdict[Mark, list[_Missing]](list)
     for each in missing:
-        path = each.path
-        for mark in _marks(path, (path.user_id, path.entity_id), each.raw_hash, each.document):
+        # Notes keep the id of an earlier place, so their own id counts as well.
+        names = (each.path.user_id, each.path.entity_id), _identity(each.document)
+        marks = (_marks(each.path, name, each.raw_hash, each.document) for name in names)
+        for mark in dict.fromkeys(chain.from_iterable(marks)):
             marked[mark].append(each)
     return marked
 
@@ -254,6 +256,11 @@ def _marks(
     """What a document is known by, the surest first."""
     marks = (("id", *identity), ("bytes", raw_hash), ("text", _body(document)))
     return [(path.kind, *mark) for mark in marks if mark[-1]]
+
+
+def _identity(document: Document) -> tuple[str | None, ...]:
+    values = (document.values.get(key) for key in ("user_id", "id"))
+    return tuple(None if value is None else str(value) for value in values)
 
 
 def _body(document: Document) -> str:

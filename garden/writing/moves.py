@@ -100,7 +100,11 @@ class Mover:
         response: Mapping[str, Any],
     ) -> UUID:
         """Record both changes, move the file and seal them."""
-        came, went, changes = target.next_name(), source.next_name(), self.write_path.indexing.encoded_changes
+        came, went, changes = (
+            target.next_name(source),
+            source.next_name(),
+            self.write_path.indexing.encoded_changes,
+        )
         old, new = source.head.version + 1, target.head.version + 1
         come = changes(move.new_path, None, document.document, new, came.at, came_from=move.path.text)
         gone = changes(move.path, document.document, None, old, went.at)

@@ -1,9 +1,10 @@
 """Undoing: takes the change of one event back from a document that may have changed since."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import chain, takewhile
-from typing import Any, ClassVar
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, ClassVar, NamedTuple
+from uuid import UUID
 
 from garden.events.erased_words import ErasedError
 from garden.events.idempotency import InProgressError
@@ -12,11 +13,14 @@ from garden.events.payloads import MovePayload
 from garden.events.reader import EventReader
 from garden.events.records import Event
 from garden.events.saga import Status
-from garden.files.paths import GardenPath
+from garden.events.version_texts import VERSION_MAX, VersionTexts
+from garden.events.versions import Version, VersionReader
+from garden.grammar.canonical import decoded
 from garden.grammar.change_log import change_log_refusal, find_change_log
 from garden.grammar.edits import WriteFile
 from garden.grammar.errors import GardenError
 from garden.grammar.kinds.declaration import Kind
+from garden.grammar.line_changes import splice_bytes
 from garden.grammar.lines import split_lines
 from garden.grammar.parser import parse, with_bodies
 from garden.grammar.refusals import NoDocumentError, PatchConflictError, excerpt
@@ -24,11 +28,13 @@ from garden.grammar.splice import apply_splices
 from garden.grammar.undo import Replacement, follow, replacements, take_back
 from garden.writing.documents import GardenDocument
 from garden.writing.log_claims import log_time
-from garden.writing.planner import ERASE_OP
-from garden.writing.versions import find_event, versions_of
+from garden.writing.planner import ERASE_OP, MOVE_OP
+from garden.writing.services import Services
+from garden.writing.versions import find_event
 
 SHORT_ID_CHARACTERS = 8
 _CONFLICTS_SHOWN_MAX = 3
+_CONFLICTS_FOLLOWED_MAX = 100
 _EVENTS_SHOWN_MAX = 5
 
 
@@ -44,18 +50,48 @@ class NothingIsDeletedError(GardenError):
     code: ClassVar[str] = "delete_not_allowed"
 
 
-@dataclass(frozen=True)
-class _Step:
+class _Step(NamedTuple):
     """A text of the document, and the event that left it; None for an outside edit not recorded yet."""
 
-    event: Event | None
+    event_id: UUID | None
     text: str
+
+
+@dataclass
+class _Followed:
+    """A conflict, the place where it is `now`, the later events that changed it, and whether one undid it."""
+
+    conflict: Replacement
+    now: Replacement
+    events: list[UUID | None] = field(default_factory=list)
+    is_undone: bool = False
+
+    def follow(self, event_id: UUID | None, changes: Sequence[Replacement]) -> None:
+        """Follow the place through one event's changes."""
+        self.is_undone = self.is_undone or any(each.includes(self.now) for each in changes)
+        self.now, is_touched = follow(self.now, changes)
+        self.events += [event_id] if is_touched else []
+
+    def report(self, services: Services, then: str, found: GardenDocument) -> dict[str, Any]:
+        """The words at the place, then and now, and the events."""
+        start, end = self.conflict.start, self.conflict.end
+        lines = split_lines(then)
+        # Lines that the event took out stood between these.
+        words = lines[start:end] or lines[max(start - 1, 0) : start + 1]
+        now = split_lines(found.text)[self.now.start : self.now.end]
+        known = services.versions.named(found.path.user_id, [each for each in self.events if each])
+        return {
+            "words": excerpt("".join(words).strip()),
+            "now": excerpt("".join(now).strip()),
+            "by": [_credit(known[each] if each else None) for each in self.events[-_EVENTS_SHOWN_MAX:]],
+            "events": [str(each) for each in self.events if each],
+        }
 
 
 def find_undoable(reader: EventReader, user_id: str, name: str) -> Event:
     """Find an event by its id or the end of it, and refuse one whose change no edit can take back."""
     event = find_event(reader, user_id, name)
-    statement, short = event.statement, short_id(event)
+    statement, short = event.statement, short_id(event.event_id)
     if event.status is Status.FAILED:
         raise NotUndoableError(f"Event {short} failed and changed nothing.", hint="There is nothing to undo.")
     if event.status is not Status.COMMITTED:
@@ -90,40 +126,45 @@ def find_undoable(reader: EventReader, user_id: str, name: str) -> Event:
     return event
 
 
-def current_path(reader: EventReader, event: Event) -> str:
+def current_path(versions: VersionReader, event: Event) -> str:
     """Where the document of an event is now; a move may have taken it elsewhere."""
-    *_, last = chain([event], _later_events(reader, event))
-    return last.statement.path or ""
+    *_, (path, _) = _stretches(versions, event)
+    return path
 
 
 def take_event_back(
-    reader: EventReader, event: Event, kind: Kind | None, found: GardenDocument | None
+    services: Services, event: Event, kind: Kind | None, found: GardenDocument | None
 ) -> WriteFile:
     """Return the edit that takes an event's change back, or refuse with the later changes in its way."""
     if found is None:
         raise NoDocumentError(
             "There is no document to edit.", hint="fs.list shows which documents there are."
         )
-    before, after = _change_of(reader, event, kind)
+    before, after = _change_of(services.reader, event, kind)
     if before == after:
         raise change_log_refusal()
     taken = take_back(before, after, found.text)
     if not taken.conflicts:
         return WriteFile(taken.text)
-    steps = [*_steps(reader, event), _Step(None, found.text)]
-    shown = taken.conflicts[:_CONFLICTS_SHOWN_MAX]
-    conflicts = [_conflict(steps, place) for place in shown]
+    followed = [_Followed(each, each) for each in taken.conflicts[:_CONFLICTS_FOLLOWED_MAX]]
+    _follow_all(followed, chain(_steps(services, event), [_Step(None, found.text)]))
+    # A diff of two texts far apart may join a removal with lines that came later.
+    taken = take_back(before, after, found.text, [each.conflict for each in followed if each.is_undone])
+    if not taken.conflicts:
+        return WriteFile(taken.text)
+    left = [each for each in followed if each.conflict in taken.conflicts]
+    conflicts = [each.report(services, after, found) for each in left[:_CONFLICTS_SHOWN_MAX]]
     raise PatchConflictError(
-        f"Event {short_id(event)} can't be taken back: later changes touched the same words. "
+        f"Event {short_id(event.event_id)} can't be taken back: later changes touched the same words. "
         + " ".join(f"{each['words']!r}: {'; '.join(each['by'])}." for each in conflicts),
         hint="Undo those events first, newest first, or change the words with md.patch_section.",
         details={"eventId": str(event.event_id), "conflicts": conflicts},
     )
 
 
-def short_id(event: Event) -> str:
+def short_id(event_id: UUID) -> str:
     """The end of an event's id, as lists print it."""
-    return str(event.event_id)[-SHORT_ID_CHARACTERS:]
+    return str(event_id)[-SHORT_ID_CHARACTERS:]
 
 
 def _change_of(reader: EventReader, event: Event, kind: Kind | None) -> tuple[str, str]:
@@ -137,65 +178,40 @@ def _change_of(reader: EventReader, event: Event, kind: Kind | None) -> tuple[st
     return with_bodies(before, {before.number_of(old): new.body}).text, after.text
 
 
-def _conflict(steps: list[_Step], place: Replacement) -> dict[str, Any]:
-    """The words at a place, and the later events that changed them."""
-    lines = split_lines(steps[0].text)
-    # Lines that the event took out stood between these.
-    words = "".join(lines[place.start : place.end] or lines[max(place.start - 1, 0) : place.start + 1])
-    events: list[Event | None] = []
-    for step in steps[1:]:
-        new = split_lines(step.text)
-        place, touched = follow(place, replacements(lines, new))
-        events += [step.event] if touched else []
-        lines = new
-    found = [each for each in events if each is not None]
-    return {
-        "words": excerpt(words.strip()),
-        "now": excerpt("".join(lines[place.start : place.end]).strip()),
-        "by": [_credit(each) for each in events[-_EVENTS_SHOWN_MAX:]],
-        "events": [str(each.event_id) for each in found],
-    }
+def _follow_all(places: Sequence[_Followed], steps: Iterator[_Step]) -> None:
+    old = split_lines(next(steps).text)
+    for event_id, text in steps:
+        new = split_lines(text)
+        changes = replacements(old, new)
+        for each in places:
+            each.follow(event_id, changes)
+        old = new
 
 
-def _credit(event: Event | None) -> str:
-    if event is None:
+def _credit(version: Version | None) -> str:
+    if version is None:
         return "an outside edit that is not recorded yet"
-    return f"{event.statement.op} by {event.caller.actor}, {log_time(event.created_at)} ({short_id(event)})"
+    return f"{version.op} by {version.actor}, {log_time(version.time)} ({short_id(version.event_id)})"
 
 
-def _steps(reader: EventReader, event: Event) -> Iterator[_Step]:
+def _steps(services: Services, event: Event) -> Iterator[_Step]:
     """The text that an event left, and each later text of the document."""
-    text = reader.text_at(event.user_id, event.statement.path or "", event.document_version or 0)
-    yield _Step(event, text)
-    for each in _later_events(reader, event):
-        # A move puts the whole text in at the new path.
-        arrives = isinstance(each.statement.edit, MovePayload)
-        text = apply_splices("" if arrives else text, each.splices or ())
-        yield _Step(each, text)
+    stretches = list(_stretches(services.versions, event))
+    with services.reader.snapshot(event.user_id) as snapshot:
+        for path, first in stretches:
+            texts = VersionTexts(snapshot, path)
+            for row, splices in texts.steps(first, VERSION_MAX):
+                if row["op"] == MOVE_OP and row["came_from"] is None:
+                    break
+                after = bytearray(texts.data)
+                splice_bytes(after, splices)
+                yield _Step(row["event_id"], decoded(after))
 
 
-def _later_events(reader: EventReader, event: Event) -> Iterator[Event]:
-    """The document's events after this one, oldest first, also where a move took it; each move once."""
-    path = GardenPath(event.statement.path or "")
-    version = event.document_version or 0
-    newer = takewhile(lambda each: (each.document_version or 0) > version, versions_of(reader, path))
-    for each in reversed(list(newer)):
-        move = each.statement.edit
-        if not isinstance(move, MovePayload) or move.to_path is None:
-            yield each
-            continue
-        arrival = _arrival(reader, each, move.to_path)
-        if arrival is not None:
-            yield arrival
-            yield from _later_events(reader, arrival)
-        return
-
-
-def _arrival(reader: EventReader, departure: Event, path: str) -> Event | None:
-    """The event at the new path of a move."""
-    events: Iterable[Event] = versions_of(reader, GardenPath(path), departure.committed_at)
-    for each in events:
-        move = each.statement.edit
-        if isinstance(move, MovePayload) and move.from_path == departure.statement.path:
-            return each
-    return None
+def _stretches(versions: VersionReader, event: Event) -> Iterator[tuple[str, int]]:
+    """The paths of the document from an event on, each with its first version there."""
+    path, number, event_id = event.statement.path or "", event.document_version or 0, event.event_id
+    yield path, number
+    while arrival := versions.next_arrival(event.user_id, path, event_id):
+        path, number, event_id = arrival.path, arrival.number, arrival.event_id
+        yield path, number

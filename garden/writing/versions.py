@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from itertools import islice
 from typing import ClassVar
 
@@ -16,15 +16,15 @@ from garden.events.reader import (
 )
 from garden.events.records import Event
 from garden.events.saga import Status
+from garden.events.versions import VersionReader
 from garden.files.paths import GardenPath
 from garden.grammar.diffs import Diff, unified_diff
 from garden.grammar.errors import GardenError
 from garden.grammar.splice import apply_splices
 from garden.writing.plan_refusals import DocumentDamagedError
 from garden.writing.planner import ERASE_OP
+from garden.writing.services import Services
 
-_TICK = timedelta(microseconds=1)
-_LAST = datetime.max.replace(tzinfo=UTC) - timedelta(days=2)
 _LISTED_MAX = 10
 
 
@@ -40,13 +40,11 @@ class NotAVersionError(GardenError):
     code: ClassVar[str] = "invalid_input"
 
 
-def version_at(reader: EventReader, path: GardenPath, time: datetime) -> int:
+def version_at(versions: VersionReader, path: GardenPath, time: datetime) -> int:
     """The version of a document that was current at a time."""
-    until = time + _TICK if time < _LAST else None
-    for event in versions_of(reader, path, until):
-        if event.document_version is not None:
-            return event.document_version
-    if next(versions_of(reader, path), None) is None:
+    if found := versions.newest(path.user_id, path.text, at=time):
+        return found.number
+    if versions.newest(path.user_id, path.text) is None:
         raise DocumentUnknownError(path.text)
     raise VersionNotFoundError(
         f"The event log has no version of {path} from before that time.", hint="Choose a later time."
@@ -116,14 +114,14 @@ def check_version_is_whole(reader: EventReader, path: GardenPath, version: int) 
 
 
 def resolve_version(
-    reader: EventReader, path: GardenPath, *, version: int | None, at: datetime | None, event: str | None
+    services: Services, path: GardenPath, *, version: int | None, at: datetime | None, event: str | None
 ) -> int:
     """The version given by its number, by a time, or by the event that left it."""
     if version is not None:
         return version
     if at is not None:
-        return version_at(reader, path, at)
-    found = find_event(reader, path.user_id, event or "")
+        return version_at(services.versions, path, at)
+    found = find_event(services.reader, path.user_id, event or "")
     is_of_this = found.statement.path == path.text and found.status is Status.COMMITTED
     if not is_of_this or found.document_version is None:
         raise NotAVersionError(

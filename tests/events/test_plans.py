@@ -10,6 +10,7 @@ from garden.events.attempts import Attempts
 from garden.events.database import connection
 from garden.events.feed import FeedReader
 from garden.events.keyring import Keyring
+from garden.events.log_leaves import LogLeaves
 from garden.events.maintenance import Maintenance
 from garden.events.passages import PassageStore, StandingPassage, forget_earlier
 from garden.events.pool import Pool
@@ -92,6 +93,10 @@ VERSIONS: dict[str, tuple[Callable[[ExplainingPool], object], str]] = {
     ),
     "newest": (lambda pool: VersionReader(pool).newest(USER, PATH, at=NOON), "events_of_path"),
     "arrival": (lambda pool: VersionReader(pool).arrival(USER, PATH), "events_of_arrivals"),
+    "next_arrival": (
+        lambda pool: VersionReader(pool).next_arrival(USER, PATH, CURSOR),
+        "events_of_arrivals",
+    ),
     "origins": (
         lambda pool: in_snapshot(EventReader(pool), "origins", "versions", path=PATH),
         "events_of_arrivals",
@@ -103,6 +108,17 @@ VERSIONS: dict[str, tuple[Callable[[ExplainingPool], object], str]] = {
 FOUND = {
     "newest": (Query(), "events_pkey"),
     "newest_of_path": (Query(path=PATH), "events_of_path"),
+}
+# The log is over all users, and reads of each what is new, or the leaves of a range.
+LOGGING: dict[str, tuple[Callable[[LogLeaves], object], str]] = {
+    "newest_checkpoint": (lambda log: log.newest_checkpoint(), "log_checkpoints_pkey"),
+    "number": (lambda log: log.number(EVENTS, EVENTS) == 0, "log_leaves_pkey"),
+    "leaves": (lambda log: log.leaves(7000, 7100), "log_leaves_in_order"),
+    "leaves_of": (lambda log: next(log.leaves_of(USER)), "log_leaves_pkey"),
+    "leaf_of": (lambda log: log.leaf_of(USER, CURSOR) is None, "feed_user_id_stream_sequence_key"),
+    "covered": (lambda log: log.covered(USER, 7000), "feed_pkey"),
+    "logged_events": (lambda log: log.entries(7000, 7100), "log_leaves_in_order"),
+    "logged_annotations": (lambda log: log.entries(7000, 7100), "log_leaves_in_order"),
 }
 
 
@@ -224,7 +240,7 @@ LISTING: dict[str, dict[str, object]] = {
 def long_account(server: TestServer) -> Iterator[str]:
     with server.database(server.template()) as url:
         with connection(url) as opened:
-            fill(opened, events=EVENTS, users=USERS, documents=DOCUMENTS_OF_A_USER)
+            fill(opened, events=EVENTS, users=USERS, documents=DOCUMENTS_OF_A_USER, logged=True)
         yield url
 
 
@@ -277,6 +293,17 @@ def test_a_sweep_over_all_users_uses_its_index(pool: ExplainingPool, name: str) 
     # There are never more attempts than open sagas, and none here, so reading that table is quickest.
     assert plan.scanned_tables <= {"recoveries"}
     assert plan.rows_read < EVENTS / 10
+
+
+@pytest.mark.parametrize("name", LOGGING)
+def test_the_log_reads_only_what_it_needs_of_each_user(pool: ExplainingPool, name: str) -> None:
+    ask, index = LOGGING[name]
+    with LogLeaves(pool).transaction() as log:
+        assert ask(log)
+    for plan in pool.plans[name].values():
+        assert index in plan.indexes
+        assert plan.scanned_tables == frozenset()
+        assert plan.rows_read < EVENTS / 5
 
 
 @pytest.mark.parametrize("index", SPEAKING_OF)
@@ -384,7 +411,8 @@ def test_no_query_is_left_out() -> None:
         "recall_counts",
     }
     # These list what a user has.
-    assert {*VERSIONS, "garden_at", "actors", "sections", "documents"} == set(statements("versions"))
+    assert {*VERSIONS, "garden_at", "sections", "documents"} == set(statements("versions"))
+    assert {*LOGGING, "add_checkpoint"} == set(statements("log"))
     of_attempts = {"forget", "note_errors", "postpone", "uncount", "release"}
     sweeping = {*statements("maintenance"), *statements("recoveries")}
     assert set(SWEEPING) == sweeping - of_attempts

@@ -1,5 +1,6 @@
 """The lines that splices change, compared with the whole texts."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,3 +33,9 @@ def test_words_are_marked_inside_their_lines() -> None:
     diff = word_diff("one\nShe works late.\ngone\n", "one\nShe works too late.\n")
     assert diff.text.endswith(" @@\none\nShe works {+too +}late.\n[-gone-]\n")
     assert (diff.added, diff.removed) == (1, 2)
+
+
+def test_lines_with_too_many_words_to_compare_are_marked_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("garden.grammar.word_diffs._COMPARISONS_MAX", 30)
+    diff = word_diff("a b\nsame\na b c\n", "a c\nsame\na b d\n")
+    assert diff.text.endswith("a [-b-]{+c+}\nsame\n[-a b c-]\n{+a b d+}\n")

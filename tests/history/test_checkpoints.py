@@ -53,7 +53,8 @@ def asked(database: str, query: str) -> list[tuple[object, ...]]:
 def test_an_empty_home_has_a_checkpoint_of_nothing(garden: Garden) -> None:
     assert list(make_checkpoints(garden.services)) == [0]
     assert published(garden) == Checkpoint(f"memory-garden/{garden.home.id}", 0, rfc6962.root([]))
-    assert list(make_checkpoints(garden.services)) == []
+    assert list(make_checkpoints(garden.services)) == [0]
+    assert published(garden).size == 0
     assert faults(garden) == []
 
 
@@ -87,6 +88,15 @@ def test_later_events_follow_and_earlier_leaves_stay(garden: Garden, account: Ac
     assert faults(garden) == []
 
 
+def test_a_checkpoint_ends_although_events_settle_meanwhile(garden: Garden, account: Account) -> None:
+    def write(reached: Failpoint) -> None:
+        if reached is Failpoint.CHECKPOINT_STORED and len(account.texts) < 9:
+            account.edit("meanwhile\n", path=f"users/ada/parts/part-{len(account.texts)}/notes.md")
+
+    with watch_failpoints(write):
+        assert list(make_checkpoints(garden.services)) == [7]
+
+
 def test_no_entry_shows_a_word_a_user_or_a_path(garden: Garden, account: Account) -> None:
     account.edit("harbour\n", path="users/ada/parts/critic/profile.md")
     logged(garden)
@@ -115,6 +125,19 @@ def test_after_a_kill_at_any_step_the_next_run_goes_on(
     logged(garden)
     assert published(garden).size == 9
     assert published(garden).root == rfc6962.root(entries(garden))
+    assert faults(garden) == []
+
+
+@pytest.mark.usefixtures("account")
+def test_what_a_killed_writer_left_beside_the_files_is_removed(garden: Garden, account: Account) -> None:
+    logged(garden)
+    folder = log_folder(garden.services)
+    beside = [folder, *{path.parent for path in folder.glob("tile/**/*") if path.is_file()}]
+    for each in beside:
+        (each / ".new-7-2565dec4").write_bytes(b"half a ti")
+    account.edit("three\n")
+    logged(garden)
+    assert not list(folder.rglob(".new-*"))
     assert faults(garden) == []
 
 

@@ -4,11 +4,11 @@ import pytest
 
 from garden.application import Garden
 from garden.events.database import connection
-from garden.grammar.refusals import PatchConflictError
+from garden.events.version_texts import ChangedEventsError
 from garden.history.keeping import keep_texts
 from garden.session import Session
 from tests.events.test_verifier import tamper
-from tests.support.gardens import NOTES, ok, plant
+from tests.support.gardens import NOTES, ok, plant, refused
 
 LARGE = " ".join(f"slept badly {number}" for number in range(2000))
 
@@ -48,7 +48,7 @@ def test_a_version_is_rebuilt_from_the_last_kept_text(
     move = "update garden.events set splice_offsets[1] = splice_offsets[1] {} where document_version = 4"
     tamper(database, move.format("+ 1"))
     assert garden.services.reader.text_at("ada", NOTES, 8) == texts[7]
-    with pytest.raises(PatchConflictError):
+    with pytest.raises(ChangedEventsError):
         garden.services.reader.text_at("ada", NOTES, 5)
     tamper(database, move.format("- 1"))
 
@@ -69,6 +69,23 @@ def test_a_forged_text_is_not_believed_found_and_replaced(
 
 
 @pytest.mark.usefixtures("texts")
+def test_a_document_with_a_changed_row_does_not_stop_the_job(
+    garden: Garden, ada: Session, database: str
+) -> None:
+    later = "users/ada/overview.md"
+    plant(ada, later)
+    with connection(database) as owner:
+        owner.execute(
+            "insert into garden.grown_documents (user_id, path) values ('ada', %s), ('ada', %s)",
+            [NOTES, later],
+        )
+    move = "update garden.events set splice_offsets[1] = splice_offsets[1] {} where document_version = 8"
+    tamper(database, move.format("+ 1"))
+    assert list(keep_texts(garden.services)) == [0]
+    tamper(database, move.format("- 1"))
+
+
+@pytest.mark.usefixtures("texts")
 def test_an_erasure_takes_the_words_out_of_kept_texts(garden: Garden, database: str) -> None:
     operator = garden.session("ada", "operator", role="maintainer")
     ok(operator, "garden.erase", path=NOTES, text="slept badly 77 slept", reason="She asked for it.")
@@ -78,3 +95,20 @@ def test_an_erasure_takes_the_words_out_of_kept_texts(garden: Garden, database: 
     ok(operator, "garden.erase", everything=True, reason="She left.")
     assert list(keep_texts(garden.services)) == []
     assert kept(database) == {}
+
+
+@pytest.mark.parametrize("forged", ["SLEPT", "has slept badly"])
+def test_a_changed_text_is_neither_shown_nor_restored(
+    garden: Garden, ada: Session, database: str, forged: str
+) -> None:
+    plant(ada, NOTES)
+    ok(ada, "fs.append", path=NOTES, text="slept")
+    change = "update garden.events set splices_inserted[1] = '{}' where op = 'append_file'"
+    with connection(database) as owner:
+        [[right]] = owner.execute("select splices_inserted[1] from garden.events where op = 'append_file'")
+    tamper(database, change.format(bytes(right).decode().replace("slept", forged)))
+    operator = garden.session("ada", "operator", role="maintainer")
+    tools = {"history.show": {"at": "head"}, "history.blame": {}, "md.restore": {"version": 2}}
+    for tool, also in tools.items():
+        assert "garden verify" in refused(operator, tool, "unavailable", path=NOTES, **also)["hint"]
+    tamper(database, change.format(bytes(right).decode()))

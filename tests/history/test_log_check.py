@@ -33,8 +33,9 @@ HARMS = {
     f"delete from garden.log_leaves where {FIRST}": "has lost the event",
     f"update garden.log_leaves set leaf = 5 where {FIRST}": "has lost the event",
     "update garden.log_leaves set leaf = 7 - leaf": "out of its place",
+    "insert into garden.log_leaves values ('cid', 1, 3)": "out of its place",
     "update garden.log_leaves set user_id = 'cid' where user_id = 'ben'": "has lost the event",
-    "delete from garden.log_checkpoints": "The checkpoint in the database is gone.",
+    "delete from garden.log_checkpoints": "The checkpoint in the database is gone",
     "update garden.log_checkpoints set size = 6": "was changed",
     r"update garden.log_checkpoints set note = replace(note, e'\n7\n', e'\n6\n')": "does not hold",
     "truncate garden.log_checkpoints, garden.log_leaves": "has lost the event",
@@ -50,23 +51,21 @@ def test_every_change_of_a_table_is_found(garden: Garden, database: str, harm: s
     assert HARMS[harm] in "\n".join(faults(garden))
 
 
-@pytest.mark.parametrize(
-    "name", ["tile/0/000", "tile/entries/000", "tile/0/001.p/8", "tile/1/000.p/1", CHECKPOINT]
-)
-def test_every_change_of_a_file_is_found(garden: Garden, account: Account, name: str) -> None:
+def test_every_change_of_a_file_is_found(garden: Garden, account: Account) -> None:
     for number in range(257):
         account.edit(f"{number}\n", caller=BEN, path="users/ben/notes.md")
     logged(garden)
-    file = log_folder(garden.services) / name
-    content = file.read_bytes()
-    for place in (0, len(content) // 2, len(content) - 2):
-        file.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-        assert faults(garden) != []
-        file.write_bytes(content[:place])
-        assert faults(garden) != []
-    file.unlink()
-    assert faults(garden) != []
-    file.write_bytes(content)
+    for name in ("tile/0/000", "tile/entries/000", "tile/0/001.p/8", "tile/1/000.p/1", CHECKPOINT):
+        file = log_folder(garden.services) / name
+        content = file.read_bytes()
+        for place in (0, len(content) // 2, len(content) - 2):
+            file.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+            assert faults(garden) != [], name
+            file.write_bytes(content[:place])
+            assert faults(garden) != [], name
+        file.unlink()
+        assert faults(garden) != [], name
+        file.write_bytes(content)
     assert faults(garden) == []
 
 
@@ -90,7 +89,7 @@ def test_a_missing_event_is_named_by_its_id(garden: Garden, account: Account, da
         "delete from garden.log_leaves where user_id = 'ada' and leaf = 5",
     )
     assert account.faults() == []
-    assert f"The database has lost the event {lost.event_id}." in faults(garden)
+    assert f"The database has lost the event {lost.event_id}" in faults(garden)
 
 
 def test_erasures_leave_the_log_whole(garden: Garden) -> None:
@@ -117,7 +116,7 @@ def test_a_database_with_an_older_checkpoint_than_the_disk_is_found(
     account.edit("three\n")
     logged(garden)
     tamper(database, "delete from garden.log_checkpoints where size = 8")
-    assert faults(garden) == ["The database ends at 7 entries of the log, .garden/tlog at 8."]
+    assert faults(garden) == ["The database ends at 7 entries of the log, .garden/tlog at 8"]
 
 
 @pytest.fixture
@@ -155,7 +154,7 @@ def test_a_kept_checkpoint_shows_that_the_newest_events_were_cut_off(
     )
     assert faults(garden) == []
     assert faults(garden, str(kept)) == [
-        f"Events were cut off: {kept} was signed at 9 entries, and the log has 7."
+        f"Events were cut off: {kept} was signed at 9 entries, and the log has 7"
     ]
 
 

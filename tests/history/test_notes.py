@@ -107,3 +107,10 @@ def test_what_is_no_signed_note_is_refused(content: bytes) -> None:
 def test_what_is_no_checkpoint_is_refused(text: str) -> None:
     with pytest.raises(NoteError, match="not a checkpoint"):
         parse_checkpoint(text)
+
+
+def test_a_signature_under_an_endless_origin_does_not_hold() -> None:
+    made = signer(ML_DSA_44)
+    text = TEXT.replace("example.com/log", "x" * 256)
+    with pytest.raises(NoteError, match="does not hold"):
+        holding(Note(text, (made.sign(TEXT),)), [made.public])

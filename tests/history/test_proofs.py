@@ -12,6 +12,7 @@ from garden.history.checkpoints import log_signers
 from garden.history.notes import VerifierKey
 from garden.history.proofs import EventUnsettledError, Proof, ProofError, parse_proof, prove_event
 from tests.docs.pages import REPOSITORY
+from tests.events.test_verifier import tamper
 from tests.history.conftest import logged
 from tests.support.accounts import ADA, NOTES, Account
 
@@ -100,3 +101,20 @@ def test_another_users_event_has_no_proof(garden: Garden, account: Account) -> N
     logged(garden)
     with pytest.raises(EventUnsettledError):
         prove_event(garden.services, "ben", event.event_id)
+
+
+def test_a_leaf_that_was_given_to_another_event_proves_nothing(
+    garden: Garden, account: Account, database: str
+) -> None:
+    event = account.edit("three\n")
+    logged(garden)
+    tamper(
+        database,
+        f"update garden.feed set event_id = gen_random_uuid(), sequence = 1000, position = 99"
+        f" where event_id = '{event.event_id}'",
+        f"update garden.feed set sequence = {event.sequence}, event_id = '{event.event_id}'"
+        " where user_id = 'ada' and position = 1",
+        "update garden.feed set stream = 'users/ada/notes.md' where user_id = 'ada' and position = 1",
+    )
+    with pytest.raises(ProofError, match=f"not that of event {event.event_id}"):
+        prove_event(garden.services, "ada", event.event_id)

@@ -29,6 +29,8 @@ TEXT = "---\nid: critic\nuser_id: {user}\nschema: 1\n---\n\n# Part\n" + "".join(
         "Summary": "summary", "Concerns": "concerns", "Needs": "needs", "Inbox": "inbox"
     }.items()
 )  # fmt: skip
+# Lines of which there may be several; an erased item leaves its bullet.
+BARE = ("", "---", "- ")
 Steps = list[tuple[str, int]]
 
 
@@ -62,7 +64,7 @@ class Model:
 
     @property
     def items(self) -> list[str]:
-        return [line[2:] for line in self.text.splitlines() if line.startswith("- ")]
+        return [line[2:] for line in self.text.splitlines() if line.startswith("- ") and line != "- "]
 
     def versions(self, path: str) -> list[str]:
         """The texts of all versions at a path; a move away leaves none."""
@@ -80,7 +82,7 @@ class Model:
             came = {
                 line: self.origin(line, change, standing, gone)
                 for line in change.text.splitlines()
-                if line and line != "---"
+                if line not in BARE
             }
             gone |= {line: event for line, event in standing.items() if line not in came}
             standing = came
@@ -200,5 +202,5 @@ def test_versions_copies_and_blame_are_as_in_the_model(garden: Garden, steps: St
         assert {garden.services.files.read(each).text for each in copies} <= set(versions)
     lines = result(model.session(), "history.blame", path=model.path)["lines"]
     assert "".join(f"{each['text']}\n" for each in lines) == model.text
-    blamed = {each["text"]: each["eventId"] for each in lines if each["text"] not in ("", "---")}
+    blamed = {each["text"]: each["eventId"] for each in lines if each["text"] not in BARE}
     assert blamed == model.blame()

@@ -12,8 +12,9 @@ from garden.history.faults import Part
 from garden.history.verification import UserReport, verify_user
 from garden.history.verify_progress import Resumption
 from garden.session import Session
+from garden.upkeep.reconciliation import finish_erasures
 from tests.events.test_verifier import tamper
-from tests.support.gardens import CRITIC, NOTES, OVERVIEW, edit_outside, file_of, ok, plant, put
+from tests.support.gardens import CRITIC, NOTES, OVERVIEW, edit_outside, file_of, ok, plant, put, rows
 
 PATCH = {"path": CRITIC, "sectionAnchor": "concerns v1"}
 MOVED = CRITIC.replace("critic", "child")
@@ -170,6 +171,11 @@ def test_reading_a_forged_copy_warns_and_shows_the_text(garden: Garden, ada: Ses
         assert answer["result"].endswith("- forged\n")
         [warning] = answer["meta"]["warnings"]
         assert warning.startswith("This copy is not what event ")
+        other = rows(ada, path=OVERVIEW)[0]["eventId"]
+        foreign = copy.with_name(f"{copy.name[:-39]}{other}.md")
+        copy.rename(foreign)
+        [warning] = ok(ada, "fs.read", path=str(foreign.relative_to(garden.home.path)))["meta"]["warnings"]
+        assert warning.startswith("No event left this copy")
 
 
 @pytest.fixture
@@ -223,6 +229,27 @@ def test_files_changed_after_an_interrupted_run_are_found(garden: Garden) -> Non
     file_of(garden, NOTES).write_bytes(b"forged")
     faults = verify(garden, begin(garden)).faults
     assert [fault.part for fault in faults] == [Part.OUTSIDE, Part.COPY]
+
+
+def test_copies_that_an_open_erasure_keeps_from_being_compared_are_compared_later(
+    garden: Garden, ada: Session
+) -> None:
+    class GoneError(BaseException):
+        pass
+
+    def go(step: Failpoint) -> None:
+        if step is Failpoint.NOTES_ERASED:
+            raise GoneError
+
+    ok(ada, "events.log", type="observation", rationale="The key is under the stone.")
+    copies(garden)[0].write_bytes(b"forged")
+    with watch_failpoints(go), pytest.raises(GoneError):
+        ada.call("garden.erase", {"text": "key is under the stone", "reason": "She asked for it."})
+    interrupted = begin(garden)
+    assert [fault.part for fault in verify(garden, interrupted).faults] == [Part.UNFINISHED]
+    interrupted.save()
+    list(finish_erasures(garden.services))
+    assert [fault.part for fault in verify(garden, begin(garden)).faults] == [Part.COPY]
 
 
 @pytest.mark.usefixtures("resumption")

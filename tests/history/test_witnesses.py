@@ -28,6 +28,8 @@ class OwnWitness:
         self.signer: Signer = made
         self.garden, self.size, self.asked = garden, 0, 0
         self.lies = False
+        self.seen: bytes | None = None
+        self.times = 1
 
     def answer(self, body: bytes) -> tuple[int, bytes]:
         self.asked += 1
@@ -36,17 +38,16 @@ class OwnWitness:
         note = parse_note(content.encode())
         assert holding(note, [each.public for each in log_signers(self.garden.services)])
         size, root = int(note.text.split("\n")[1]), base64.b64decode(note.text.split("\n")[2])
-        if int(old.removeprefix("old ")) != self.size:
-            return 409, b"%d\n" % self.size
+        if self.seen is not None or int(old.removeprefix("old ")) != self.size:
+            return 409, self.seen or b"%d\n" % self.size
         tiles = Tiles(log_folder(self.garden.services), size)
         leaves = [tiles.entry(index) for index in range(size)]
         wanted = rfc6962.consistency(self.size, leaves) if self.size else []
         if [base64.b64decode(line) for line in proof] != wanted or root != rfc6962.root(leaves):
             return 422, b""
         self.size = size
-        return 200, str(
-            self.signer.sign("another\n1\n" + "A" * 43 + "=\n" if self.lies else note.text)
-        ).encode()
+        text = "another\n1\n" + "A" * 43 + "=\n" if self.lies else note.text
+        return 200, "".join(str(self.signer.sign(text)) for _ in range(self.times)).encode()
 
 
 @contextmanager
@@ -153,7 +154,7 @@ def test_signatures_that_come_late_do_not_put_an_older_checkpoint_back(
     assert older is not None
     account.edit("three\n")
     logged(garden)
-    publish_cosigned(garden.services, older.with_lines([near.signer.sign(older.text)]))
+    publish_cosigned(garden.services, older.with_line(near.signer.sign(older.text)))
     newest = published_note(garden.services)
     assert newest is not None
     assert newest.text.split("\n")[1] == "8"
@@ -167,6 +168,27 @@ def test_a_witness_that_has_seen_more_is_a_problem(garden: Garden, near: OwnWitn
     assert policy.exists()
 
 
+@pytest.mark.usefixtures("account", "policy")
+def test_an_endless_number_is_a_problem_of_its_witness_alone(
+    garden: Garden, near: OwnWitness, far: OwnWitness
+) -> None:
+    near.seen = b"1" * 5000
+    logged(garden)
+    reached, [problem] = outcome(garden)
+    assert (reached, problem[:17]) == (False, "near: It has seen")
+    assert cosigners(garden, near, far) == ["example.com/far"]
+
+
+@pytest.mark.usefixtures("account", "policy")
+def test_one_signature_is_taken_of_a_witness_that_sends_many(
+    garden: Garden, near: OwnWitness, far: OwnWitness
+) -> None:
+    far.times = 100
+    logged(garden)
+    assert outcome(garden) == (True, ())
+    assert cosigners(garden, near, far) == ["example.com/near", "example.com/far"]
+
+
 def test_without_a_policy_nothing_is_asked(garden: Garden) -> None:
     logged(garden)
     assert cosign(garden.services) is None
@@ -178,7 +200,7 @@ def test_without_a_policy_nothing_is_asked(garden: Garden) -> None:
 def test_groups_count_their_members(near: OwnWitness, far: OwnWitness) -> None:
     keys = f"witness a {near.signer.public}\nwitness b {far.signer.public}\n"
     note = parse_note(("example.com/l\n1\n" + "A" * 43 + "=\n\n").encode() + b"\xe2\x80\x94 x AAAAAAAA\n")
-    signed = note.with_lines([near.signer.sign(note.text)])
+    signed = note.with_line(near.signer.sign(note.text))
     for group, is_reached in {"group g any a b": True, "group g 1 a b": True, "group g 2 a b": False}.items():
         assert parse_policy(f"{keys}{group}\nquorum g\n").is_reached(signed) is is_reached
     nested = parse_policy(f"{keys}group g any a b\ngroup h all g\n quorum\th \n")

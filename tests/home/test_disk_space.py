@@ -60,6 +60,9 @@ def arguments(garden: Garden, name: str) -> dict[str, Any]:
         edit_outside(garden, NOTES, "# Notes\n", "# Notes  \n")
     if name == "md.restore":
         return {"path": NOTES, "version": 1}
+    if name == "md.undo":
+        [stored] = [row for row in rows(ada(garden)) if row["tool"] == "memory.store"]
+        return {"event": stored["eventId"]}
     if name == "memory.forget":
         [memory] = ok(ada(garden), "memory.list")["result"]["memories"]
         return {"id": memory["id"], "rationale": "It is not so."}

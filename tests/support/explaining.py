@@ -34,6 +34,7 @@ _NAMES = {
         "recall_usage",
         "versions",
         "kept_texts",
+        "log",
     )
     for name, text in statements(file).items()
 }

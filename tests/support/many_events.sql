@@ -94,3 +94,14 @@ select user_id, event_id, 'agent', created_at, array[path || '#inbox v1/name'] f
 -- name: kept_texts
 insert into garden.kept_texts
 select user_id, stream, document_version, 'a line' from garden.events where status = 'committed';
+
+-- The last ten of each user wait for their numbers.
+-- name: log_leaves
+insert into garden.log_leaves
+select user_id, position, row_number() over (order by event_id) - 1
+from (select *, max(position) over (partition by user_id) as newest from garden.feed) as fed
+where position <= newest - 10;
+
+-- name: log_checkpoints
+insert into garden.log_checkpoints (size, root, note)
+select size, sha256('root'), 'note' from generate_series(1, 1000) as size;

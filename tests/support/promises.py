@@ -13,6 +13,7 @@ from garden.events.snapshots import ReaderSnapshot
 from garden.files.paths import GardenPath
 from garden.grammar.canonical import encoded, raw_hash
 from garden.grammar.splice import apply_splices
+from garden.history.faults import Part
 from garden.history.verification import verify_user
 from garden.writing.departures import EMPTY_HASH
 from garden.writing.documents import GardenDocument
@@ -86,7 +87,8 @@ def told(garden: Garden, path: str, user_id: str = "ada") -> Told:
 
 def broken_promises(garden: Garden, user_id: str = "ada", *, spare_copies: bool = False) -> list[str]:
     """Name the broken promises; `spare_copies` allows history copies without an event."""
-    faults = verify_user(garden.services, user_id).faults
+    # Files that no event has yet are no broken promise; those of known documents are compared below.
+    faults = [each for each in verify_user(garden.services, user_id).faults if each.part is not Part.OUTSIDE]
     with garden.services.reader.snapshot(user_id) as snapshot:
         heads = {row["path"]: row for row in snapshot.fetch("heads", {})}
         journal = _events(snapshot, "") if "" in heads else []

@@ -1,12 +1,15 @@
 """The reviewer's questions: what changed, when, by whom and why, and what did it say before."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from garden.application import Garden
+from garden.files.paths import GardenPath
+from garden.history.differences import difference
 from garden.session import Session
-from tests.support.gardens import CRITIC, NOTES, edit_outside, ok, plant, refused, result
+from tests.support.gardens import CRITIC, NOTES, edit_outside, file_of, ok, plant, refused, result
 
 CHILD = "users/ada/parts/child/notes.md"
 OLDER = "users/ada/parts/elder/notes.md"
@@ -112,6 +115,60 @@ def test_a_document_is_followed_to_where_it_was_moved_from(garden: Garden, ada: 
     assert stretches == [(CHILD, listed[1]["eventId"], gone), (OLDER, listed[0]["eventId"], None)]
 
 
+def test_a_log_of_the_garden_counts_no_lines_of_a_move(garden: Garden, ada: Session) -> None:
+    plant(ada, CHILD)
+    ok(garden.session("ada", "operator", role="maintainer"), "fs.move", path=CHILD, newPath=OLDER)
+    moves = versions(ada)[:2]
+    assert {each["path"] for each in moves} == {CHILD, OLDER}
+    assert [(each["added"], each["removed"]) for each in moves] == [(0, 0), (0, 0)]
+
+
+def test_a_document_that_moved_to_and_fro_keeps_its_events(garden: Garden, ada: Session) -> None:
+    operator = garden.session("ada", "operator", role="maintainer")
+    plant(ada, CHILD)
+    appended = ok(ada, "fs.append", path=CHILD, text="- hid under the table")["meta"]["eventId"]
+    for path, new_path in [(CHILD, OLDER), (OLDER, CHILD)] * 20:
+        ok(operator, "fs.move", path=path, newPath=new_path)
+    [line] = [each for each in result(ada, "history.blame", path=CHILD)["lines"] if "hid" in each["text"]]
+    assert line["eventId"] == appended
+
+
+def test_a_move_by_a_host_whose_clock_is_behind_loses_no_version(
+    garden: Garden, ada: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(ada, CHILD)
+    with monkeypatch.context() as ahead:
+        later = datetime.now(UTC) + timedelta(minutes=2)
+        ahead.setattr(garden.services.write_path.store, "_now", lambda: later)
+        appended = ok(ada, "fs.append", path=CHILD, text="- hid under the table")["meta"]["eventId"]
+    ok(garden.session("ada", "operator", role="maintainer"), "fs.move", path=CHILD, newPath=OLDER)
+    assert result(ada, "history.show", path=OLDER, at="head~1")["eventId"] == appended
+    assert appended in {line["eventId"] for line in result(ada, "history.blame", path=OLDER)["lines"]}
+
+
+def test_equal_lines_that_come_back_keep_each_its_event(garden: Garden, ada: Session) -> None:
+    operator = garden.session("ada", "operator", role="maintainer")
+    plant(operator, CRITIC)
+    for section in ("concerns", "needs"):
+        change = {"append": "- Rest"}
+        ok(operator, "md.patch_section", path=CRITIC, sectionAnchor=section, change=change)
+    before = result(ada, "history.blame", path=CRITIC)["lines"]
+    file = file_of(garden, CRITIC)
+    file.write_text(file.read_text().replace("- Rest", ""))
+    ok(operator, "md.restore", path=CRITIC, version=3, rationale="She needs it.")
+    after = result(ada, "history.blame", path=CRITIC)["lines"]
+    rests = [[line["eventId"] for line in lines if line["text"] == "- Rest"] for lines in (before, after)]
+    assert rests[0] == rests[1]
+
+
+def test_a_carriage_return_alone_ends_no_line_of_a_blame(garden: Garden, ada: Session) -> None:
+    plant(ada, CRITIC)
+    edit_outside(garden, CRITIC, "## Concerns", "one\rtwo\rthree\n\n## Concerns")
+    ok(ada, "md.patch_section", path=CRITIC, sectionAnchor="needs", change={"append": "- Rest"})
+    first, *_ = result(ada, "history.blame", path=CRITIC, anchor="concerns")["lines"]
+    assert first["text"] == "## Concerns"
+
+
 def test_a_phrase_is_found_where_it_arose_across_an_edge(garden: Garden, ada: Session) -> None:
     plant(ada, NOTES)
     ok(ada, "fs.append", path=NOTES, text="- the ferry")
@@ -125,6 +182,19 @@ def test_a_phrase_is_found_where_it_arose_across_an_edge(garden: Garden, ada: Se
     old, new = result(ada, "history.search", text="fast ferry", path=NOTES)["hits"]
     assert (old["anchor"], new["anchor"]) == ("inbox v1", "Boats")
     assert old["wentWith"] == new["cameWith"]
+
+
+def test_a_phrase_changes_its_section_by_an_edit_far_above(garden: Garden, ada: Session) -> None:
+    plant(ada, NOTES)
+    calm = "The day was calm.\n" * 9
+    hidden = f"inbox v1 -->\n\n<!--\n{calm}Until here\n{calm}\n## Boats\n\nThe ferry was late.\n"
+    edit_outside(garden, NOTES, "inbox v1 -->\n", hidden)
+    garden.services.write_path.settle_and_adopt(ada.caller, GardenPath(NOTES))
+    edit_outside(garden, NOTES, "Until here", "Until here -->")
+    garden.services.write_path.settle_and_adopt(ada.caller, GardenPath(NOTES))
+    hits = result(ada, "history.search", text="the ferry", path=NOTES)["hits"]
+    assert [hit["anchor"] for hit in hits] == ["inbox v1", "Boats"]
+    assert hits[0]["wentWith"] == hits[1]["cameWith"]
 
 
 def test_a_diff_with_the_file_has_edits_by_hand_and_marks_words(
@@ -147,6 +217,11 @@ def test_a_long_diff_is_cut_and_says_so(ada: Session) -> None:
     assert cut["result"]["added"] >= 3000
     assert len(cut["result"]["diff"].encode()) <= 50_000
     assert "more lines are left out" in cut["meta"]["warnings"][0]
+
+
+def test_a_cut_last_line_without_an_end_is_counted() -> None:
+    found = difference("", "words " * 20_000, NOTES, None, words=True)
+    assert (found.added, found.lines_cut) == (1, 1)
 
 
 def test_a_garden_is_shown_as_it_was_at_a_time(ada: Session, told: list[str]) -> None:

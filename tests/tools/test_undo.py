@@ -61,6 +61,17 @@ def test_an_undo_can_be_undone_and_a_second_one_changes_nothing(garden: Garden, 
     assert "- Says no\n" not in text(garden)
 
 
+def test_a_change_that_is_undone_stays_so_when_others_take_its_place(
+    garden: Garden, operator: Session
+) -> None:
+    undo(operator, 3)
+    for number in range(3):
+        patch(operator, "concerns v1", append=f"- Concern {number}")
+    before = text(garden)
+    assert undo(operator, 3)["meta"]["unchanged"]
+    assert text(garden) == before
+
+
 def test_a_conflict_names_the_words_and_the_events_that_changed_them(
     garden: Garden, operator: Session
 ) -> None:

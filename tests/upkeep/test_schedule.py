@@ -17,7 +17,7 @@ from tests.support.waiting import until
 from tests.surfaces.cli.conftest import Command
 from tests.upkeep.conftest import ONLY_MESSAGES, running
 
-EACH_MINUTE = ["embed", "index", "sweep"]
+EACH_MINUTE = ["embed", "index", "keep", "sweep"]
 
 
 @pytest.fixture
@@ -76,9 +76,9 @@ def test_each_job_is_sent_when_it_is_due_and_not_before(
     }
     assert due == {
         "02:59:00": EACH_MINUTE,
-        "03:00:00": ["adopt", "checkpoint", "embed", "forget", "index", "sweep", "verify"],
+        "03:00:00": ["adopt", "checkpoint", "embed", "forget", "index", "keep", "sweep", "verify"],
         "03:01:00": EACH_MINUTE,
-        "04:00:00": ["adopt", "checkpoint", "embed", "forget", "index", "sweep"],
+        "04:00:00": ["adopt", "checkpoint", "embed", "forget", "index", "keep", "sweep"],
         "04:10:00": ["adopt", *EACH_MINUTE],
     }
 
@@ -119,7 +119,7 @@ def test_the_process_names_its_jobs_and_sends_and_stops(
         assert found.first_line.startswith("Scheduling for ")
         assert found.first_line.endswith(
             "sweep (*/1 * * * *), adopt (*/10 * * * *), forget (0 */1 * * *), verify (0 3 * * *), "
-            "index (*/1 * * * *), embed (*/1 * * * *), checkpoint (0 */1 * * *)\n"
+            "index (*/1 * * * *), keep (*/1 * * * *), embed (*/1 * * * *), checkpoint (0 */1 * * *)\n"
         )
         until(lambda: "sweep" in broker.waiting())
         found.process.send_signal(stop_signal)

@@ -288,6 +288,13 @@ def test_a_deleted_copy_is_logged_and_an_outside_edit_is_not(garden: Garden) -> 
     assert run_job(jobs(AT_ONCE)["verify"], garden.services)["faults"] == 1
 
 
+def test_an_event_that_is_not_as_it_was_logged_is_a_fault(garden: Garden, database: str) -> None:
+    plant(ada(garden), NOTES)
+    run_job(jobs(AT_ONCE)["checkpoint"], garden.services)
+    tamper(database, "delete from garden.log_leaves")
+    assert run_job(jobs(AT_ONCE)["verify"], garden.services)["faults"] == 1
+
+
 def test_a_service_sweeps_by_itself_and_counts_it(ready_home: Home) -> None:
     with opened(ready_home) as garden:
         plant(ada(garden), NOTES)

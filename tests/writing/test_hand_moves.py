@@ -58,6 +58,16 @@ def test_a_folder_moved_by_hand_is_adopted_as_a_move(garden: Garden, session: Se
     remember(session, new_path, "judges")
 
 
+@pytest.mark.usefixtures("session")
+def test_notes_that_a_person_edits_on_a_second_move_keep_their_history(garden: Garden) -> None:
+    for path, new_path in ((CRITIC, JUDGE), (JUDGE, ARCHER)):
+        move_folder(garden, path, new_path)
+        notes = new_path.replace("profile", "notes")
+        edit_outside(garden, notes, "## Inbox", f"By hand in {new_path}.\n\n## Inbox")
+        assert {each.outcome for each in reconcile(garden.services, ["ada"])} == {"adopted"}
+    assert set(states(garden).values()) == {State.IN_STEP}
+
+
 def test_what_was_said_before_the_move_keeps_its_event(garden: Garden, session: Session) -> None:
     [said] = ok(session, "memory.recall", query="counts the hours")["result"]["memories"][:1]
     move_folder(garden, CRITIC, JUDGE)

@@ -1,17 +1,12 @@
 """The commands that look up what happened: `events`, `event`."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from garden.events.saga import Status
 from garden.surfaces.cli.desk import Desk, open_desk
 from garden.surfaces.cli.options import AsJson, User, complete_paths, complete_tools, read_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from garden.access.dispatcher import Envelope
 
 _PAGE = 500
 
@@ -70,6 +65,7 @@ def events(
     garden events --all --json
     """
     from garden.surfaces.cli.answers import exit_if_refused
+    from garden.surfaces.cli.pages import cursor_after, join_pages, read_pages
     from garden.surfaces.cli.render import say, show_hint
     from garden.surfaces.cli.views import show_events
 
@@ -87,7 +83,8 @@ def events(
     }
     with open_desk(context, user, *([path] if path else [])) as desk:
         query = {"path": desk.path(path) if path else None, **filters}
-        pages = _query_pages(desk, query, None if every else limit)
+        wanted = None if every else limit
+        pages = read_pages(desk, "events.query", query, rows="rows", limit=wanted, page_max=_PAGE)
         found, shown = [], 0
         for page in pages:
             rows = page["result"]["rows"] if page["ok"] else []
@@ -101,31 +98,11 @@ def events(
             show_events(desk, rows, headed=shown == 0, diff=diff)
             shown += len(rows)
     if as_json:
-        exit_if_refused(_join(found), as_json=True)
+        exit_if_refused(join_pages(found, "rows"), as_json=True)
     elif not shown:
         say("No events found.", error=True)
-    elif "cursor" in page["meta"]:
+    elif cursor_after(page):
         show_hint(f"more than {shown} events; --limit N or --all shows more.")
-
-
-def _query_pages(desk: Desk, query: dict[str, Any], limit: int | None) -> "Iterator[Envelope]":
-    """Query page by page up to the limit; a refusal is the last page."""
-    cursor: str | None = None
-    while limit is None or limit > 0:
-        envelope = desk.call("events.query", **query, limit=min(limit or _PAGE, _PAGE), cursor=cursor)
-        yield envelope
-        cursor = envelope["meta"].get("cursor") if envelope["ok"] else None
-        if cursor is None:
-            return
-        if limit is not None:
-            limit -= len(envelope["result"]["rows"])
-
-
-def _join(pages: "list[Envelope]") -> "Envelope":
-    last = pages[-1]
-    if not last["ok"]:
-        return last
-    return {**last, "result": {"rows": [row for page in pages for row in page["result"]["rows"]]}}
 
 
 def event(

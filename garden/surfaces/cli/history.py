@@ -1,17 +1,12 @@
 """The commands that read the history of documents: `log`, `show`, `diff`, `blame`."""
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from garden.surfaces.cli.desk import Desk, open_desk
+from garden.surfaces.cli.desk import open_desk
 from garden.surfaces.cli.options import AsJson, DocumentPath, User, complete_paths, read_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from garden.access.dispatcher import Envelope
 
 _PAGE = 100
 _EVENT = re.compile(r"(?:evt:)?[0-9a-f-]{6,36}", re.IGNORECASE)
@@ -60,6 +55,7 @@ def log(
     """
     from garden.surfaces.cli.answers import exit_if_refused
     from garden.surfaces.cli.pager import paged
+    from garden.surfaces.cli.pages import cursor_after, join_pages, read_pages
     from garden.surfaces.cli.render import say, show_hint
     from garden.surfaces.cli.versions import show_version
 
@@ -72,43 +68,25 @@ def log(
     }
     with open_desk(context, user, *([path] if path else [])) as desk:
         wanted = desk.path(path) if path else None
-        pages = _log_pages(desk, {"path": wanted, **filters}, None if every else limit)
-        first = next(pages)
-        if as_json or not first["ok"]:
-            exit_if_refused(_join([first, *pages]), as_json=as_json)
+        query, most = {"path": wanted, **filters}, None if every else limit
+        pages = read_pages(desk, "history.log", query, rows="versions", limit=most, page_max=_PAGE)
+        if as_json:
+            exit_if_refused(join_pages(list(pages), "versions"), as_json=True)
             return
-        shown, page, last = 0, first, first
+        shown = 0
         with paged(wanted=not no_pager):
-            while page["ok"]:
-                for version in page["result"]["versions"]:
+            for page in pages:
+                if not page["ok"]:
+                    exit_if_refused(page)
+                versions = page["result"]["versions"]
+                # Counted first: the reader may leave the pager at any line.
+                shown += len(versions)
+                for version in versions:
                     show_version(desk, version, of=wanted)
-                    shown += 1
-                last, page = page, next(pages, {"ok": False})
     if not shown:
         say("No versions found.", error=True)
-    elif "cursor" in last["result"]:
+    elif cursor_after(page):
         show_hint(f"more than {shown} versions; --limit N or --all shows more.")
-
-
-def _log_pages(desk: Desk, query: dict[str, Any], limit: int | None) -> "Iterator[Envelope]":
-    """Read the log page by page up to the limit; a refusal is the last page."""
-    cursor: str | None = None
-    while limit is None or limit > 0:
-        page = desk.call("history.log", **query, limit=min(limit or _PAGE, _PAGE), cursor=cursor)
-        yield page
-        cursor = page["result"].get("cursor") if page["ok"] else None
-        if cursor is None:
-            return
-        if limit is not None:
-            limit -= len(page["result"]["versions"])
-
-
-def _join(pages: "list[Envelope]") -> "Envelope":
-    last = pages[-1]
-    if not last["ok"]:
-        return last
-    versions = [each for page in pages for each in page["result"]["versions"]]
-    return {**last, "result": {**last["result"], "versions": versions}}
 
 
 def show(

@@ -12,15 +12,6 @@ if TYPE_CHECKING:
 
     from garden.events.verifier import ChainFault
 
-_EVENTS_HINT = (
-    "Keep the database as it is, and compare it with a backup. If a key is missing, put it back among the "
-    "keys and verify again."
-)
-_HEADS_HINT = (
-    "Every event verifies; only heads do not fit. Find out what changed them, then rebuild them with "
-    "'garden reconcile --heads'."
-)
-
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="List and rotate the integrity keys; verify events."
 )
@@ -98,6 +89,8 @@ def verify(
 
 
 def _hint(faults: "Sequence[ChainFault]") -> str:
-    if not faults:
-        return ""
-    return _HEADS_HINT if all(fault.of_head for fault in faults) else _EVENTS_HINT
+    """What to do; faults of events come before those of heads alone."""
+    from garden.history.faults import Part, fault_of_chain
+
+    hints = {fault.part: fault.hint for fault in map(fault_of_chain, faults)}
+    return hints.get(Part.EVENTS) or hints.get(Part.HEAD, "")

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from typing import IO, cast
 
-_DEFAULT = "less -FRX"
+_DEFAULT = ["less", "-FRX"]
 # As with git, less quits if all fits, passes colours on and keeps the screen.
 _LESS = {"LESS": "FRX"}
 
@@ -26,7 +26,7 @@ class _Paged(TextIOWrapper):
 @contextmanager
 def paged(*, wanted: bool) -> Iterator[None]:
     """Send what is printed meanwhile through `PAGER`, else `less`, if it goes to a terminal."""
-    words = shlex.split(os.environ.get("PAGER") or _DEFAULT)
+    words = _pager_words()
     if not wanted or not sys.stdout.isatty() or words[0] == "cat" or shutil.which(words[0]) is None:
         yield
         return
@@ -42,6 +42,14 @@ def paged(*, wanted: bool) -> Iterator[None]:
             stream.close()
         sys.stdout = terminal
         _wait(pager)
+
+
+def _pager_words() -> list[str]:
+    try:
+        return shlex.split(os.environ.get("PAGER", "")) or _DEFAULT
+    except ValueError:
+        # A quote is not closed.
+        return _DEFAULT
 
 
 def _wait(pager: "subprocess.Popen[bytes]") -> None:

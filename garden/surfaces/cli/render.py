@@ -127,7 +127,8 @@ def show_text(text: str) -> None:
 
 def show_diff(diff: str) -> None:
     """Print a unified diff, coloured on a terminal."""
-    for line in diff.splitlines():
+    # No other character ends a line: an agent could forge one.
+    for line in diff.removesuffix("\n").split("\n") if diff else ():
         say(line, DIFF_COLOURS.get(line[:1], ""))
 
 

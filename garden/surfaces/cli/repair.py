@@ -74,9 +74,8 @@ def restore(
     """Restore an earlier version of a document, as a new version.
 
     Works on missing and damaged files too. The current text stays a version of its own and can be restored in
-    the same way. `garden cat` shows an earlier version; `garden events --json` gives each documentVersion.
-    Times without an offset are in the time zone
-    of the settings, else in UTC.
+    the same way. `garden log` lists the versions, and `garden show` shows one. Times without an offset are in
+    the time zone of the settings, else in UTC.
 
     Examples:
     garden restore parts/critic/profile.md --version 1 --dry-run

@@ -30,8 +30,8 @@ def verify(
     since: Annotated[
         str | None,
         typer.Option(
-            metavar="CHECKPOINT",
-            help="Only what is newer than this checkpoint, a file or its size; the log covers the rest.",
+            metavar="FILE|URL",
+            help="Verify words and copies of newer events only; compare older ones with the log and this.",
         ),
     ] = None,
     against: Annotated[
@@ -46,7 +46,7 @@ def verify(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Verify that events, files and history copies are what was recorded.
+    """Verify that all is as it was recorded: events, files, copies.
 
     Follows every chain of events from the first to its head, rebuilds each version on the way, and compares
     it with the seals, the file and the history copies; then the feed, stored answers, tokens, erasures and
@@ -92,10 +92,8 @@ def _since(
     """The number of log entries to pass over, and the checkpoint to compare with."""
     if since is None:
         return None, against
-    if since.isdecimal():
-        return int(since), against
     if against is not None:
-        fail_usage(context, "A file given as --since is compared with the log too; leave out --against.")
+        fail_usage(context, "--since compares its checkpoint with the log too; leave out --against.")
     from garden.history.checkpoints import verified_checkpoint
     from garden.history.fetching import read_note
 
@@ -105,7 +103,8 @@ def _since(
 def _verify(
     garden: "Garden", users: "Sequence[str]", since: int | None, against: str | None, *, restart: bool
 ) -> "tuple[list[Fault], list[UserReport]]":
-    from garden.history.verification import verify_log, verify_user
+    from garden.history.log_check import check_log
+    from garden.history.verification import verify_user
     from garden.history.verify_progress import Resumption
     from garden.surfaces.cli.render import say, status_line
 
@@ -121,7 +120,7 @@ def _verify(
                 verify_user(garden.services, user, resumption, since=since, on_document=on_document)
                 for user in users
             ]
-            faults = verify_log(garden.services, against, lambda _: show("the log"))
+            faults = list(check_log(garden.services, against, lambda: show("the log")))
     except KeyboardInterrupt:
         resumption.save()
         say("Interrupted; the next 'garden verify' goes on here.", error=True)

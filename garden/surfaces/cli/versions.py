@@ -54,7 +54,7 @@ def show_blame(desk: "Desk", lines: Sequence[dict[str, Any]]) -> None:
 
 def show_word_diff(diff: str) -> None:
     """Print a diff by words, coloured on a terminal."""
-    for line in diff.splitlines():
+    for line in diff.removesuffix("\n").split("\n") if diff else ():
         text = Text(line, style=DIFF_COLOURS["@"] if line.startswith("@@ ") else "")
         for found in _MARKED.finditer(line):
             text.stylize(DIFF_COLOURS["-" if found[1] else "+"], *found.span())

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from garden.tools.event_log import LoggedEvent
     from garden.tools.events import Rows
     from garden.tools.fix import Fixed
-    from garden.tools.history import Blame, PhraseHits, ShownVersion, VersionDiff, VersionPage
+    from garden.tools.history_shapes import Blame, PhraseHits, ShownVersion, VersionDiff, VersionPage
     from garden.tools.list_operations import MergeWish, PruneWish
     from garden.tools.markdown import (
         Diagnostics,

@@ -41,8 +41,8 @@ def test_a_log_that_is_cut_says_how_to_go_on(run: Command) -> None:
 
 @pytest.mark.usefixtures("concerned")
 def test_a_mistyped_name_is_an_error_with_the_nearest(run: Command) -> None:
-    assert "The nearest: companion" in run.fails("log", "--actor", "companon")
-    assert "The nearest: concerns v1" in run.fails("log", PROFILE, "--section", "concernz")
+    assert "Did you mean companion?" in run.fails("log", "--actor", "companon")
+    assert "Did you mean concerns v1" in run.fails("log", PROFILE, "--section", "concernz")
     assert "'spring' does not name a version" in run.fails("show", PROFILE, "spring")
     assert run("log", "--actor", "x", "--json").json["error"]["code"] == "invalid_input"
 
@@ -89,6 +89,14 @@ def test_a_diff_compares_versions_or_the_file(run: Command, garden: Garden) -> N
     assert "\x1b[32m{+perhaps+}" in run("diff", PROFILE, "--words", "--no-pager", tty=True).out
 
 
+@pytest.mark.usefixtures("concerned")
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x0b", "\r"])
+def test_only_a_line_feed_ends_a_line_of_a_diff(run: Command, garden: Garden, separator: str) -> None:
+    edit_outside(garden, CRITIC, "- Says maybe", f"- Says perhaps{separator}+ and never")
+    for options in ([], ["--words"]):
+        assert not [line for line in run("diff", PROFILE, *options).out.split("\n") if line == "+ and never"]
+
+
 def test_blame_says_who_when_and_why(run: Command, garden: Garden, concerned: list[str]) -> None:
     lines = run.well("blame", PROFILE, "--section", "concerns").splitlines()
     [line] = [each for each in lines if each.endswith("- Says no")]
@@ -122,6 +130,8 @@ def test_a_terminal_gets_a_pager_and_nothing_else_does(
         assert concerned[0][-8:] in run(*words, tty=True, PAGER=f"tee {paged}").out
     for pager in ("cat", "no-such-pager"):
         assert concerned[0][-8:] in run("log", tty=True, PAGER=pager).out
+    for pager in (" ", "tee '"):
+        assert run("log", tty=True, PAGER=pager, PATH=str(folder)).code == 0
     assert concerned[0][-8:] in run("log", PAGER=f"tee {paged}").out
     assert not paged.exists()
 
@@ -132,3 +142,4 @@ def test_leaving_the_pager_early_is_no_error(run: Command, garden: Garden) -> No
     file.write_text(file.read_text().replace("## Needs", "Long.\n\n" * 9000 + "## Needs"))
     ran = run("diff", PROFILE, tty=True, PAGER="true")
     assert (ran.code, "rror" in ran.err) == (0, False)
+    assert "No versions" not in run("log", tty=True, PAGER="true").err

@@ -18,7 +18,7 @@ def test_heads_that_do_not_fit_their_events_get_the_hint_to_rebuild_them(run: Co
     tamper(database, "update garden.documents set seal = sha256('forged') where path <> ''")
     ran = run("keys", "verify")
     assert ran.code == 1
-    assert "Every event verifies;" in ran.err
+    assert "only its head does not fit" in ran.err
     assert "'garden reconcile --heads'" in ran.err
     assert run("keys", "verify", "--json").err == ""
 

@@ -8,10 +8,11 @@ from garden.application import Garden
 from garden.files.failpoints import Failpoint, watch_failpoints
 from garden.history.checkpoints import make_checkpoints
 from garden.session import Session
-from tests.events.test_verifier import tamper
+from tests.events.test_verifier import _DROP_ALL_CHECKS, tamper
 from tests.support.gardens import CRITIC, NOTES, edit_outside, file_of, ok
 from tests.surfaces.cli.conftest import Command
 
+UNCHECKED = _DROP_ALL_CHECKS.decode()
 PATCH = {"path": CRITIC, "sectionAnchor": "concerns v1", "change": {"replace": "- Rests"}}
 
 
@@ -70,15 +71,13 @@ def test_only_what_is_newer_than_a_checkpoint_is_verified(run: Command, garden: 
     sign(garden)
     checkpoint = garden.home.path / ".garden/tlog/checkpoint"
     kept = shutil.copy(checkpoint, garden.home.path.parent / "checkpoint")
-    size = checkpoint.read_text().splitlines()[1]
     ok(ada, "md.patch_section", **PATCH)
-    for since in (kept, size):
-        ran = run("verify", "--since", since)
-        assert ran.lines == ["ok      ada: 1 events, 4 documents", "Everything holds."]
+    ran = run("verify", "--since", kept)
+    assert ran.lines == ["ok      ada: 1 events, 4 documents", "Everything holds."]
     assert run("verify", "--against", kept).code == 0
     run.fails("verify", "--since", kept, "--against", kept, code=2)
     next(garden.home.path.glob("history/**/*.md")).write_text("forged")
-    assert run("verify", "--since", size).code == 1
+    assert run("verify", "--since", kept).code == 1
 
 
 @pytest.mark.usefixtures("ada")
@@ -89,6 +88,9 @@ def test_only_what_is_newer_than_a_checkpoint_is_verified(run: Command, garden: 
         f"delete from garden.events where path = '{CRITIC}'",
         f"update garden.events set splice_offsets[1] = 9999999 where path = '{CRITIC}' and sequence = 2",
         f"update garden.events set actor = 'another' where path = '{NOTES}' and sequence = 1",
+        f"{UNCHECKED}; update garden.events set splices_inserted = array['x', 'y']::bytea[]",
+        f"{UNCHECKED}; update garden.events set splice_offsets = array[null]::int[]",
+        f"{UNCHECKED}; update garden.events set splices_removed = null",
     ],
 )
 def test_older_events_are_compared_with_the_log(
@@ -97,7 +99,17 @@ def test_older_events_are_compared_with_the_log(
     sign(garden)
     kept = shutil.copy(garden.home.path / ".garden/tlog/checkpoint", garden.home.path.parent / "checkpoint")
     tamper(database, command)
-    assert run("verify", "--since", kept).code == 1
+    ran = run("verify", "--since", kept)
+    assert (ran.code, ran.lines[-1][-9:]) == (1, "not hold.")
+
+
+@pytest.mark.usefixtures("ada")
+@pytest.mark.parametrize("place", ["http://[", "https://", "http://127.0.0.1:port/", "nowhere"])
+def test_a_place_without_a_checkpoint_is_a_fault_and_no_crash(run: Command, place: str) -> None:
+    ran = run("verify", "--against", place)
+    assert ran.code == 1
+    assert f"{place} proves nothing: " in ran.out
+    assert place in run.fails("verify", "--since", place)
 
 
 @pytest.mark.usefixtures("ada")
