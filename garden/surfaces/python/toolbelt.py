@@ -210,7 +210,7 @@ class HistoryTools(Family):
     """The tools history.*."""
 
     def blame(self, path: str, *, anchor: str | None = None, at: str | None = None) -> Answer[Blame]:
-        """Say of each line of a document with which event it came: by whom, when and why.
+        """Show who wrote each line of a document, when and why.
 
         Lines are followed when they move within the document, when items merge, and when a document
         is moved, restored or repaired.
@@ -254,9 +254,10 @@ class HistoryTools(Family):
         return self._run("history.log", locals())
 
     def search(self, text: str, *, path: str | None = None) -> Answer[PhraseHits]:
-        """Find the sections in which a phrase stood at any time, with the events that it came and went with.
+        """Find when a phrase came into a section, and when it went.
 
-        Every version is searched, in any case of letters. Erased words are not found.
+        Each hit names the section and the events. Every version is searched, in any case of
+        letters. Erased words are not found.
         """
         return self._run("history.search", locals())
 
