@@ -241,7 +241,7 @@ def test_events_that_no_service_wrote_are_logged_and_hide_no_other_user(
 def test_a_lost_database_ends_the_job_at_once(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def gone(_: WritePath, caller: Caller, path: GardenPath) -> None:
+    def gone(_: WritePath, caller: Caller, path: GardenPath, _search: object) -> None:
         asked.append((caller.user_id, path.text))
         raise DatabaseUnavailableError("The database is not available.")
 

@@ -43,7 +43,8 @@ def rebuild(
 
     From the events alone, every version is exact. From the history alone, without a look at the events, a
     document whose next change left no copy is given in a later version, and the output names it.
-    The folder is laid out like users/. Exit code 1 if anything was refused or is uncertain.
+    A document without a file is left out, since it may have been moved. The folder is laid out like users/.
+    Exit code 1 if anything is uncertain, left out or refused.
 
     Examples:
     garden rebuild --to ./in-spring --at 2026-04-01
