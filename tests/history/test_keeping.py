@@ -1,5 +1,7 @@
 """Whole texts are kept where they are due, and believed only where their events bear them out."""
 
+from typing import Any
+
 import pytest
 
 from garden.application import Garden
@@ -108,7 +110,11 @@ def test_a_changed_text_is_neither_shown_nor_restored(
         [[right]] = owner.execute("select splices_inserted[1] from garden.events where op = 'append_file'")
     tamper(database, change.format(bytes(right).decode().replace("slept", forged)))
     operator = garden.session("ada", "operator", role="maintainer")
-    tools = {"history.show": {"at": "head"}, "history.blame": {}, "md.restore": {"version": 2}}
+    tools: dict[str, dict[str, Any]] = {
+        "history.show": {"at": "head"},
+        "history.blame": {},
+        "md.restore": {"version": 2},
+    }
     for tool, also in tools.items():
         assert "garden verify" in refused(operator, tool, "unavailable", path=NOTES, **also)["hint"]
     tamper(database, change.format(bytes(right).decode()))
