@@ -86,7 +86,12 @@ READING: dict[str, tuple[Ask, str]] = {
 # The versions of one document are found among those of all users without reading many.
 VERSIONS: dict[str, tuple[Callable[[ExplainingPool], object], str]] = {
     "kept": (lambda pool: kept_before(pool, 300), "kept_texts_pkey"),
-    "changes": (lambda pool: EventReader(pool).text_at(USER, PATH, 3), "events_user_id_stream_sequence_key"),
+    "changes": (
+        lambda pool: in_snapshot(
+            EventReader(pool), "changes", "versions", path=PATH, above=1, version=3, after=1, limit=2
+        ),
+        "events_user_id_stream_sequence_key",
+    ),
     "numbered": (
         lambda pool: VersionReader(pool).numbered(USER, PATH, 3),
         "events_user_id_stream_sequence_key",
