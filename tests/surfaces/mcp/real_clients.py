@@ -65,7 +65,9 @@ NOT_APPLICABLE: Mapping[str, str] = {
 CALLS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     *((name, REGISTRY[name].example) for name in IN_ORDER),
     ("md.plant", {"path": "users/ada/parts/critik/notes.md"}),
-    *((name, REGISTRY[name].example) for name in ("fs.move", "md.repair", "md.restore", "garden.erase")),
+    *((name, REGISTRY[name].example) for name in ("fs.move", "md.repair", "md.restore")),
+    ("md.undo", REGISTRY["md.undo"].example),
+    ("garden.erase", REGISTRY["garden.erase"].example),
 )  # fmt: skip
 
 
@@ -147,8 +149,11 @@ def inspection(npm: Path, home: Path) -> list[str]:
         if names != [wire_name(name) for name in REGISTRY]:
             wrong.append(f"the inspector lists {names} ({era})")
     results: dict[str, Any] = {}
+    last_event = ""
     for tool, given in CALLS:
         arguments = arguments_of(tool, results) if tool == "memory.forget" else given
+        if tool == "md.undo":
+            arguments = {**given, "event": last_event}
         call = (
             "--method",
             "tools/call",
@@ -159,6 +164,7 @@ def inspection(npm: Path, home: Path) -> list[str]:
         )
         envelope = inspected(npm, home, *call).get("structuredContent", {})
         results[tool] = envelope.get("result")
+        last_event = envelope.get("meta", {}).get("eventId", "")
         print(f"{'✓' if envelope.get('ok') else '✗'} the inspector calls {wire_name(tool)}", flush=True)
         if not envelope.get("ok"):
             wrong.append(f"{tool} answers {envelope}")
