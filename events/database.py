@@ -1,7 +1,9 @@
 """Single connections to the database, and facts about the server."""
 
 import logging
+import os
 import re
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -47,6 +49,21 @@ class ServerFacts:
         return self.version_number // 10000 >= OLDEST_SERVER
 
 
+def client_name() -> str:
+    """Name this process to the server, which keeps 63 characters."""
+    return f"memory-garden {os.getpid()}@{_host()}"
+
+
+def process_of(client: str) -> str | None:
+    """Describe a process by its name; other programs have none."""
+    match = re.fullmatch("memory-garden ([0-9]+)@(.*)", client)
+    return match and f"process {match[1]} on {'this' if match[2] == _host() else 'another'} machine"
+
+
+def _host() -> str:
+    return socket.gethostname()[:30]
+
+
 @contextmanager
 def connection(url: str, **options: Any) -> Iterator[Connection]:
     """Open one connection in autocommit mode; a lost connection is reported as `unavailable`.
@@ -54,7 +71,7 @@ def connection(url: str, **options: Any) -> Iterator[Connection]:
     For operators, not for callers of tools: the message quotes the database.
     """
     _check_url(url)
-    options = {"connect_timeout": CONNECT_SECONDS_MAX, "application_name": "memory-garden", **options}
+    options = {"connect_timeout": CONNECT_SECONDS_MAX, "application_name": client_name(), **options}
     try:
         with psycopg.connect(url, autocommit=True, **options) as opened:
             yield opened

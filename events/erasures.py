@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from garden.events.calls import blank_calls
 from garden.events.erased_rows import TOMBSTONE_SEAL, FilledRow
 from garden.events.erased_words import PURPOSE, fingerprint
 from garden.events.kept_texts import forget_kept_texts
@@ -203,6 +204,11 @@ class Erasures:
                     name = "fill_annotation" if filled.is_annotation else "fill_event"
                     connection.execute(sql[name], {**user, **_filled_values(filled, erasure, keys)})
 
+    def forget_requests(self, user_id: str, before: datetime) -> None:
+        """Take the words out of a user's earlier calls and of all approvals, and end the open ones."""
+        blank_calls(self._pool, user_id, before)
+        self._pool.fetch("maintainer_for_user", "approvals", "end_all", {"user_id": user_id})
+
     def count_answers(self, user_id: str, event_ids: Sequence[UUID]) -> int:
         """Count the stored answers of some events."""
         values = {"user_id": user_id, "event_ids": list(event_ids)}
@@ -211,6 +217,8 @@ class Erasures:
     def finish(self, erasure: Erasure) -> Erasure:
         """Seal the tombstone, and forget the words."""
         values = {"user_id": erasure.user_id, "erasure_id": erasure.erasure_id}
+        # A call may have asked while the words were going.
+        self.forget_requests(erasure.user_id, erasure.created_at)
         [counted] = self._fetch("maintainer_for_user", "count_rows", values)
         [row] = self._fetch("maintainer_for_user", "find", values)
         done = {name: row[name] for name in _SEALED}

@@ -82,8 +82,8 @@ def identify_request(
     return RequestIdentity(f"scope:{digest}", fingerprint, lifetime, only_while_newest=True)
 
 
-def _check_key(key: str) -> None:
-    if not key or len(key) > KEY_CHARACTERS_MAX or not key.isprintable():
+def _check_key(key: object) -> None:
+    if not isinstance(key, str) or not key or len(key) > KEY_CHARACTERS_MAX or not key.isprintable():
         raise InvalidKeyError(
             "The idempotency key is empty, too long or holds control characters.",
             hint=f"Use 1 to {KEY_CHARACTERS_MAX} printable characters, a UUID for example.",

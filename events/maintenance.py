@@ -32,6 +32,15 @@ class Maintenance:
         """Delete up to `limit` expired requests; returns their number."""
         return len(self._fetch("forget_expired", {"limit": limit}))
 
+    def forget_old_calls(self) -> int:
+        """Delete what rate limits counted before yesterday; returns the number of rows."""
+        return len(self._fetch("forget_old_calls", {}))
+
+    def forget_approvals(self) -> None:
+        """Take the words out of expired approvals, and delete those of 90 days ago or earlier."""
+        for name in ("forget_words", "forget_old"):
+            self._pool.fetch("maintainer", "approvals", name, {}, prepare=False)
+
     def _fetch(self, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         # Planned anew each time: a plan for any limit expects a large one and reads the whole table.
         return self._pool.fetch("maintainer", "maintenance", name, values, prepare=False)

@@ -26,7 +26,7 @@ AnyConnection = psycopg.Connection[Any]
 _SQL = "migrations"
 _FILE_NAME = re.compile(r"([0-9]{4})_([a-z0-9_]+)\.sql")
 # An arbitrary number, the same in every version of the program.
-_LOCK_KEY = 0x6761_7264_656E
+LOCK_KEY = 0x6761_7264_656E
 # The third migration of the first edition, whose records this version does not read.
 _FIRST_EDITION = (3, "damage_and_home")
 
@@ -95,7 +95,7 @@ def migrate(connection: Connection, migrations: Sequence[Migration] | None = Non
     mine: set[int] = set()
     while pending(connection, migrations):
         with _explain_errors("The migrations"), connection.transaction():
-            connection.execute(statements(_SQL)["lock"], [_LOCK_KEY])
+            connection.execute(statements(_SQL)["lock"], [LOCK_KEY])
             connection.execute(statements(_SQL)["prepare"])
             # Another process may have applied them while this one waited for the lock.
             for migration in pending(connection, migrations)[:1]:

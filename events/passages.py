@@ -71,7 +71,7 @@ class PassageStore:
         self._do(user_id, values, "remove_others", "put_rows", "put_document")
 
     def forget_user(self, user_id: str) -> None:
-        """Remove everything that recall keeps of a user."""
+        """Remove everything that recall and the account of calls keep of a user."""
         self._do(user_id, {}, "forget_user")
 
     def forget_old_given(self, user_id: str) -> None:

@@ -12,7 +12,7 @@ class EditPayload:
 
     `sealed` is where the text under the line hash begins and ends, in characters; None if that is the whole
     document. A recovery takes its text from version `from_version`. `file_time` is when the text was
-    written, by the clock of the file system.
+    written, by the clock of the file system. A change `in_transaction` is written even if its writer dies.
     """
 
     kind: ClassVar[str] = "edit"
@@ -22,6 +22,7 @@ class EditPayload:
     from_version: int | None = None
     file_was_missing: bool | None = None
     file_time: str | None = None
+    in_transaction: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

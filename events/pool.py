@@ -15,6 +15,7 @@ from garden.events.database import (
     DatabaseUnavailableError,
     Log,
     SeldomLog,
+    client_name,
     log_why,
     unavailable,
 )
@@ -267,7 +268,7 @@ class Pool:
                 row_factory=dict_row,
                 # To prepare a statement takes a round trip more, so not for a process that writes once.
                 prepare_threshold=1,
-                application_name="memory-garden",
+                application_name=client_name(),
                 connect_timeout=CONNECT_SECONDS_MAX,
                 options=self._options,
                 keepalives_idle=30,

@@ -71,6 +71,7 @@ class FoundPassage(NamedTuple):
     actor: str
     role: str
     type: str
+    op: str
 
 
 class RecallReader:

@@ -9,12 +9,10 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from garden.events.identifiers import uuid7
+from garden.events.later import Later
 from garden.events.pool import Pool
 from garden.events.statements import statements
 from garden.grammar.errors import GardenError
-
-# A killed process loses the counts of this time.
-_BATCH_SECONDS = 1.0
 
 
 class RecallUsage:
@@ -28,7 +26,7 @@ class RecallUsage:
         self.totals: Counter[tuple[str, str]] = Counter()
         self._gathered: dict[tuple[str, date, str], tuple[int, int, float]] = {}
         self._guard, self._writing = threading.Lock(), threading.Lock()
-        self._timer: threading.Timer | None = None
+        self._later = Later(self.flush)
 
     def count(self, user_id: str, tool: str, started: float, *, is_empty: bool) -> None:
         """Count a call that began at this reading of the performance counter."""
@@ -37,25 +35,20 @@ class RecallUsage:
             self.totals[tool, "empty" if is_empty else "found"] += 1
             calls, empty, milliseconds = self._gathered.get(key, (0, 0, 0.0))
             self._gathered[key] = calls + 1, empty + is_empty, milliseconds + took
-            if self._timer is None:
-                self._timer = threading.Timer(_BATCH_SECONDS, self.flush)
-                self._timer.daemon = True
-                self._timer.start()
+        self._later.ask()
 
     def flush(self) -> None:
         """Write what was counted."""
         with self._writing:
             with self._guard:
-                gathered, self._gathered, self._timer = self._gathered, {}, None
+                gathered, self._gathered = self._gathered, {}
             for (user_id, day, tool), (calls, empty, milliseconds) in sorted(gathered.items()):
                 counts = {"calls": calls, "empty": empty, "milliseconds": milliseconds}
                 self._write("add", {"user_id": user_id, "day": day, "tool": tool, **counts})
 
     def close(self) -> None:
         """Write what was counted, before the pool is closed."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self.flush()
+        self._later.close()
 
     def note_given(self, user_id: str, actor: str, passages: Sequence[str]) -> None:
         """Record the ids of the passages that an actor is given."""

@@ -1,9 +1,9 @@
 """Events and heads. A field declared here is a column: `rows`, `seals` and the SQL follow it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 from garden.events.keyring import Seal
@@ -17,9 +17,22 @@ NO_CHAIN = bytes(32)
 UNSEALED = Seal(b"", 0)
 
 
+class RunningCall(Protocol):
+    """A call that is under way, as JSON for the account of calls."""
+
+    def begun(self, event_id: UUID, status: Status) -> str:
+        """Its row, with an event of it."""
+
+    def ended(self, event_id: UUID, status: Status, code: str | None) -> str:
+        """Its outcome, once an event of it has ended, and a failed one with this code."""
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The user, the actor, its role and the agent's own correlation ids."""
+    """The user, the actor, its role and the agent's own correlation ids.
+
+    `call` is the call that is under way, if any; it is no part of an event.
+    """
 
     user_id: str
     actor: str
@@ -27,6 +40,7 @@ class Caller:
     tool_call_id: str | None = None
     transaction_id: str | None = None
     agent_action_id: str | None = None
+    call: RunningCall | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,6 @@ input types of the database (`garden.event_v1` and the others) have the same col
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import datetime
 from operator import attrgetter, itemgetter
 from typing import Any
@@ -28,7 +27,7 @@ def _names(record: type[Any], *composites: str) -> tuple[str, ...]:
     return tuple(name for name in record.__annotations__ if name not in composites)
 
 
-_CALLER, _STATEMENT = _names(Caller), _names(Statement)
+_CALLER, _STATEMENT = _names(Caller, "call"), _names(Statement)
 _EVENT = _names(Event, "statement", "caller", "splices", "chain", "state")
 _HEAD = _names(Head, "seal")
 _SPLICES = ("splice_offsets", "splices_removed", "splices_inserted")
@@ -163,7 +162,7 @@ def annotation_row(
     said = {name: getattr(statement, name) for name in ("type", "op", "rationale", "override_rationale")}
     row = {"annotation_id": annotation_id, "event_id": event_id, "sequence": sequence, "created_at": at}
     lists = {"evidence_refs": list(statement.evidence_refs), "details": payload_json(statement.edit)}
-    return {**row, **said, **lists, **asdict(caller)}
+    return {**row, **said, **lists, **{name: getattr(caller, name) for name in _CALLER}}
 
 
 def seal_of(row: Row, names: tuple[str, str]) -> Seal:

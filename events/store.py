@@ -25,6 +25,7 @@ from garden.events.database import DatabaseUnavailableError
 from garden.events.idempotency import RequestIdentity
 from garden.events.keyring import Keyring
 from garden.events.known_heads import FoundHead, KnownHeads
+from garden.events.lock_holder import report_holder
 from garden.events.pool import Pool, PooledConnection, translate_errors
 from garden.events.records import JOURNAL, Caller, Head, Statement
 from garden.events.rows import head_of, last_change_of
@@ -174,7 +175,7 @@ class EventStore:
             "now": self._now(),
         }
         try:
-            with translate_errors():
+            with translate_errors(), report_holder(connection, lock):
                 found = connection.ask(statements("store")["open_stream"], values)
                 row = found.fetchone() or {}
             head = Head() if row["version"] is None else head_of(row)

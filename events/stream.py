@@ -11,9 +11,10 @@ from uuid import UUID
 
 import psycopg
 
+from garden.events.calls import call_json
 from garden.events.database import DatabaseUnavailableError
 from garden.events.idempotency import EarlierRequest, InProgressError, RequestIdentity
-from garden.events.identifiers import uuid7
+from garden.events.identifiers import earliest_uuid7, uuid7
 from garden.events.keyring import Keyring
 from garden.events.known_heads import FoundHead
 from garden.events.pool import PooledConnection, Work, translate_errors
@@ -44,6 +45,8 @@ from garden.events.statements import statements
 from garden.events.stored_requests import answer_values, find_earlier, request_values
 
 _TICK = timedelta(microseconds=1)
+# A call that waits for a person may begin long before its event, and later if the clock was set back.
+_CALL_MAX = timedelta(days=1)
 
 
 class OutdatedPlanError(InProgressError):
@@ -114,6 +117,18 @@ class LockedStream:
         head = self._head_with_tail(event, open_event_id=event.event_id)
         self._add(event, row, head, response=None, meanwhile=meanwhile)
         return event
+
+    def next_pending(
+        self, statement: Statement, change: DocumentChange, name: EventName
+    ) -> tuple[Event, Head, dict[str, Any]]:
+        """The pending event of a change, the head that it leaves, and the values that record both."""
+        self._require_nothing_open()
+        event, row = self._next_event(statement, change, Status.PENDING, name=name)
+        head = self._sealed(self._head_with_tail(event, open_event_id=event.event_id))
+        asked = self._of_request(event.event_id, event.created_at, None)
+        new, call = parameters({name: row[name] for name in NEW_EVENT}), event.caller.call
+        calls = call and call.begun(event.event_id, event.status)
+        return event, head, {**asked, **new, "head_seal": head.seal.mac, "calls": calls}
 
     def mark_written(self, event: Event) -> Event:
         """Record that the file holds the intended text."""
@@ -196,6 +211,7 @@ class LockedStream:
             **self._of_request(event_id, at, {"eventId": str(event_id), "annotated": True}),
             "head_seal": self._sealed(tail).seal.mac,
             "lock": self._lock,
+            "calls": self.caller.call and self.caller.call.begun(event_id, Status.COMMITTED),
         }
         with report_lost_answer():
             self._send("add_annotation", values, f"Event {event_id}")
@@ -275,7 +291,7 @@ class LockedStream:
         meanwhile: Work | None = None,
         passages: str | None = None,
     ) -> None:
-        head = self._sealed(head)
+        head, call = self._sealed(head), event.caller.call
         values = {
             **self._of_request(event.event_id, event.created_at, response),
             **parameters({name: row[name] for name in NEW_EVENT}),
@@ -283,6 +299,7 @@ class LockedStream:
             "head_seal": head.seal.mac,
             "lock": self._lock if release or self.is_tried else None,
             "passages": passages,
+            "calls": call and call.begun(event.event_id, event.status),
         }
         # The database may take the lock, whether its answer is read or not.
         self.holds_lock = self.holds_lock or self.is_tried
@@ -291,9 +308,20 @@ class LockedStream:
             self.holds_lock = False
             raise OutdatedPlanError("The document is not as it was when the change was planned.")
         self.is_tried, self.holds_lock = False, not release
-        self._move_head(head, event)
+        self.move_head(head, event)
 
-    def _move_head(self, head: Head, event: Event) -> None:
+    def _ended_call(self, event: Event) -> str:
+        """The outcome of an ended event's call; that of another process is found by the event."""
+        if event.caller.call is not None:
+            code = event.error.get("code") if event.error else None
+            return event.caller.call.ended(event.event_id, event.status, code)
+        first, last = (earliest_uuid7(event.created_at + span) for span in (-_CALL_MAX, _CALL_MAX))
+        status, code = ("success", None) if event.status is Status.COMMITTED else ("failed", "unavailable")
+        known = {"event_id": event.event_id, "status": status, "code": code}
+        return call_json({"first": first, "last": last, **known})
+
+    def move_head(self, head: Head, event: Event) -> None:
+        """Take over the head that a recorded event leaves."""
         self.head, said = head, event.statement
         if head.head_event_id == event.event_id:
             change = event.event_id, event.created_at, said.type, said.op, event.before_raw_hash
@@ -320,9 +348,10 @@ class LockedStream:
             "head_seal": head.seal.mac,
             "lock": None if keep else self._lock,
             "passages": passages,
+            "call": self._ended_call(ended),
         }
         self._send("end_event", values, f"Event {event.event_id}", meanwhile=meanwhile)
-        self._move_head(head, ended)
+        self.move_head(head, ended)
         self.holds_lock = keep
         return ended
 

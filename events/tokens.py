@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from psycopg.types.json import Jsonb
+
 from garden.events.keyring import Keyring, Seal
 from garden.events.pool import Pool
 from garden.events.rows import Row, seal_of, seal_row
@@ -39,6 +41,7 @@ class Token:
     created_at: datetime
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
+    policy: Mapping[str, Any] | None = field(default=None, hash=False)
 
     def status(self, now: datetime) -> TokenStatus:
         """Whether the token is accepted at this time."""
@@ -77,8 +80,9 @@ class TokenStore:
 
     def add(self, token: Token, secret_hash: bytes) -> None:
         """Store a new token."""
-        values = {**asdict(token), "secret_hash": secret_hash}
+        values: dict[str, Any] = {**asdict(token), "secret_hash": secret_hash}
         seal, revoked = seal_token(values, self._keys()), seal_revocation(values, None, self._keys())
+        values["policy"] = token.policy and Jsonb(token.policy)
         values |= seal_row(seal, TOKEN_SEAL) | seal_row(revoked, REVOKED_SEAL)
         # Not retried after a lost connection: the token may have been stored already.
         with self._pool.connection() as connection, connection.pipeline():
@@ -119,7 +123,7 @@ def _token(row: Mapping[str, Any]) -> Token:
 
 def seal_token(row: Row, keys: Keyring) -> Seal:
     """Seal all of a token that never changes, the hash of its secret included."""
-    return keys.seal("token", [row[name] for name in _SEALED])
+    return keys.seal("token", _sealed(row))
 
 
 def seal_revocation(row: Row, at: datetime | None, keys: Keyring) -> Seal:
@@ -130,9 +134,14 @@ def seal_revocation(row: Row, at: datetime | None, keys: Keyring) -> Seal:
 def token_holds(row: Row, keys: Keyring) -> bool:
     """Whether a token is as it was made, and as it was revoked."""
     revocation = row["user_id"], row["token_id"], row["revoked_at"]
-    return keys.holds(seal_of(row, TOKEN_SEAL), "token", [row[name] for name in _SEALED]) and keys.holds(
+    return keys.holds(seal_of(row, TOKEN_SEAL), "token", _sealed(row)) and keys.holds(
         seal_of(row, REVOKED_SEAL), "revocation", *revocation
     )
+
+
+def _sealed(row: Row) -> list[Any]:
+    # Tokens without a policy are sealed as they were before there were any.
+    return [row[name] for name in _SEALED] + [row["policy"]] * (row["policy"] is not None)
 
 
 def _log_refusal(token_id: str) -> None:

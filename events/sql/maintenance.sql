@@ -23,3 +23,6 @@ delete from garden.idempotency_records
 where (user_id, key) in (
     select user_id, key from garden.idempotency_records where expires_at < now() order by expires_at limit %(limit)s)
 returning key;
+
+-- name: forget_old_calls
+delete from garden.call_counts where counted_on < current_date - 1 returning key;

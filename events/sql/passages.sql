@@ -86,5 +86,7 @@ delete from garden.recall_given where user_id = %(user_id)s and given_at < now()
 -- name: forget_user
 with passages as (delete from garden.recall_passages where user_id = %(user_id)s),
 documents as (delete from garden.recall_documents where user_id = %(user_id)s),
-counts as (delete from garden.recall_usage where user_id = %(user_id)s)
+counts as (delete from garden.recall_usage where user_id = %(user_id)s),
+calls as (delete from garden.tool_calls where user_id = %(user_id)s),
+approvals as (delete from garden.approvals where user_id = %(user_id)s)
 delete from garden.recall_given where user_id = %(user_id)s;

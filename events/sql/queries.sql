@@ -283,7 +283,7 @@ order by r.key
 limit %(limit)s;
 
 -- name: sealed_tokens
-select user_id, token_id, role, actor, created_at, expires_at, revoked_at, secret_hash, seal, seal_salt_version,
+select user_id, token_id, role, actor, created_at, expires_at, revoked_at, policy, secret_hash, seal, seal_salt_version,
        revoked_seal, revoked_salt_version
 from garden.tokens
 where user_id = %(user_id)s

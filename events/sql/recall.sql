@@ -52,7 +52,8 @@ left join (
 -- The offset lets each number be looked up by itself: before the first analyze a join would read all passages.
 -- name: passages
 select {p.passage}, coalesce(e.created_at, p.since) as created_at, coalesce(e.actor, '') as actor,
-       coalesce(e.role, '') as role, coalesce(e.type, '') as type
+       coalesce(e.role, '') as role, coalesce(e.type, '') as type,
+       coalesce(e.op, '') as op
 from unnest(%(numbers)s::bigint[]) as wanted (number)
 cross join lateral (
     select * from garden.recall_passages as each
@@ -64,7 +65,8 @@ left join garden.events as e on e.user_id = p.user_id and e.event_id = p.event_i
 
 -- name: memories
 select {p.passage}, coalesce(e.created_at, p.since) as created_at, coalesce(e.actor, '') as actor,
-       coalesce(e.role, '') as role, coalesce(e.type, '') as type
+       coalesce(e.role, '') as role, coalesce(e.type, '') as type,
+       coalesce(e.op, '') as op
 from garden.recall_passages as p
 left join garden.events as e on e.user_id = p.user_id and e.event_id = p.event_id
 where p.user_id = %(user_id)s and (p.event_id, p.passage) < (%(before_event)s, %(before_passage)s)
@@ -87,12 +89,12 @@ limit %(limit)s;
 -- The newest summary of each type, and the newest other entries of all notes. The planner may not look how many paths
 -- match, and expects few; it expects many not to match, and so reads them by day.
 -- name: recent
-(select distinct on (summary_type) {passage}, since, '', '', ''
+(select distinct on (summary_type) {passage}, since, '', '', '', ''
  from garden.recall_passages
  where user_id = %(user_id)s and until is null and summary_type is not null
  order by summary_type, period_key desc, since desc, name)
 union all
-(select {passage}, since, '', '', ''
+(select {passage}, since, '', '', '', ''
  from garden.recall_passages
  where user_id = %(user_id)s and until is null and summary_type is null
    and path !~ '/(overview|profile)\.md$' and anchor !~* '^summaries( |$)'

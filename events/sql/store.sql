@@ -4,6 +4,13 @@
 -- name: open_stream
 select * from garden.open_stream(%(user_id)s, %(path)s, %(lock)s, %(key)s, %(now)s);
 
+-- Only the login sees since when another session is idle.
+-- name: lock_holder
+select application_name as client, state_change as silent_since
+from pg_locks join pg_stat_activity using (pid)
+where locktype = 'advisory' and granted and objsubid = 1 and datname = current_database()
+  and (classid::bigint << 32 | objid::bigint) = %(lock)s;
+
 -- name: unlock
 select pg_advisory_unlock(%(lock)s);
 
@@ -16,6 +23,7 @@ call garden.add_event(
         %(answer_seal)s)::garden.request_v1,
     %(lock)s,
     json_populate_record(null::garden.passage_changes_v1, %(passages)s::json),
+    %(calls)s::json,
     null
 );
 
@@ -28,7 +36,8 @@ call garden.finish_event(
     row({:written_state})::garden.event_state,
     row({:new_state})::garden.event_state,
     %(head_seal)s, %(idempotency_key)s, %(response)s, %(answer_seal)s, %(lock)s,
-    json_populate_record(null::garden.passage_changes_v1, %(passages)s::json)
+    json_populate_record(null::garden.passage_changes_v1, %(passages)s::json),
+    %(call)s::json
 );
 
 -- name: number_rest
@@ -40,7 +49,8 @@ call garden.add_annotation(
     %(head_seal)s,
     row(%(idempotency_key)s, %(fingerprint)s, %(response)s, %(expires_at)s, %(request_seal)s,
         %(answer_seal)s)::garden.request_v1,
-    %(lock)s
+    %(lock)s,
+    %(calls)s::json
 );
 
 -- name: act_for

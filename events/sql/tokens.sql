@@ -1,7 +1,7 @@
 -- Access tokens: the service looks them up for the user they name; the maintainer makes and revokes them.
 
 -- name: find
-select user_id, token_id, role, actor, created_at, expires_at, revoked_at, secret_hash, seal, seal_salt_version,
+select user_id, token_id, role, actor, created_at, expires_at, revoked_at, policy, secret_hash, seal, seal_salt_version,
        revoked_seal, revoked_salt_version
 from garden.tokens
 where user_id = %(user_id)s and token_id = %(token_id)s;
@@ -9,10 +9,10 @@ where user_id = %(user_id)s and token_id = %(token_id)s;
 -- name: add
 insert into garden.tokens (
     user_id, token_id, role, actor, secret_hash, created_at, expires_at, seal, seal_salt_version, revoked_seal,
-    revoked_salt_version)
+    revoked_salt_version, policy)
 values (
     %(user_id)s, %(token_id)s, %(role)s, %(actor)s, %(secret_hash)s, %(created_at)s, %(expires_at)s, %(seal)s,
-    %(seal_salt_version)s, %(revoked_seal)s, %(revoked_salt_version)s);
+    %(seal_salt_version)s, %(revoked_seal)s, %(revoked_salt_version)s, %(policy)s);
 
 -- name: revoke
 update garden.tokens
@@ -20,12 +20,12 @@ set revoked_at = %(now)s, revoked_seal = %(revoked_seal)s, revoked_salt_version 
 where user_id = %(user_id)s and token_id = %(token_id)s and revoked_at is null;
 
 -- name: all
-select user_id, token_id, role, actor, created_at, expires_at, revoked_at
+select user_id, token_id, role, actor, created_at, expires_at, revoked_at, policy
 from garden.tokens
 order by user_id, created_at, token_id;
 
 -- name: of_user
-select user_id, token_id, role, actor, created_at, expires_at, revoked_at
+select user_id, token_id, role, actor, created_at, expires_at, revoked_at, policy
 from garden.tokens
 where user_id = %(user_id)s
 order by created_at, token_id;
