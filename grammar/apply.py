@@ -23,6 +23,7 @@ from garden.grammar.edits import (
     Edit,
     RecoveryEdit,
     ReplaceSection,
+    ReplaceText,
     SectionEdit,
     WriteFile,
 )
@@ -38,6 +39,7 @@ from garden.grammar.parser import parse, with_bodies
 from garden.grammar.patch import apply_diff
 from garden.grammar.recovery import recover
 from garden.grammar.refusals import AlreadyExistsError, NoDocumentError
+from garden.grammar.replacing import replace_once
 from garden.grammar.section_edits import append_entry, append_to_section, new_body, replace_section
 from garden.grammar.splice import SPLICES_MAX, Splice, Splices, splices_between
 
@@ -207,6 +209,8 @@ def _edited_text(document: Document | None, edit: Edit, kind: Kind | None) -> st
             return rewrite_file(document, edit.text)
         case AppendToFile() if document is not None:
             return append_to_file(document, edit.text, kind)
+        case ReplaceText() if document is not None:
+            return replace_once(document.text, edit.find, edit.replace, document.newline)
         case ApplyDiff() if document is not None:
             return apply_diff(document.text, edit.diff, document.newline, edit.path)
     raise NoDocumentError(

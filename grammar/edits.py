@@ -84,6 +84,14 @@ class WriteFile:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplaceText:
+    """Replace a text that stands in the document exactly once."""
+
+    find: str
+    replace: str
+
+
+@dataclass(frozen=True, slots=True)
 class ApplyDiff:
     """Apply a unified diff; if `path` is given, a diff that names another document is refused."""
 
@@ -122,4 +130,5 @@ class RestoreText:
 
 SectionEdit = ReplaceSection | AppendToSection | CurateList
 RecoveryEdit = RepairDocument | RestoreText
-Edit = SectionEdit | AppendToFile | AppendLogLine | WriteFile | ApplyDiff | CreateDocument | RecoveryEdit
+FileEdit = AppendToFile | AppendLogLine | WriteFile | ReplaceText | ApplyDiff | CreateDocument
+Edit = SectionEdit | FileEdit | RecoveryEdit

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 from garden.grammar.document import Document, Section
 from garden.grammar.kinds.declaration import Kind
@@ -11,6 +12,7 @@ from garden.grammar.values import Anchor
 _ANCHOR_NAME = re.compile(r"(?:@anchor:\s*)?([A-Za-z0-9][A-Za-z0-9_-]*)(?:\s+v([0-9]{1,9}))?")
 
 _MAX_LISTED = 40
+_MAX_COMPARED = 200
 
 
 def find_section(document: Document, name: str) -> Section:
@@ -19,7 +21,7 @@ def find_section(document: Document, name: str) -> Section:
     if not found:
         raise AnchorNotFoundError(
             f"There is no section {excerpt(name)!r}.",
-            hint=_listing(document.sections),
+            hint=_suggestion(document.sections, name) or _listing(document.sections),
             details={"sections": [section.name for section in document.sections]},
         )
     if len(found) > 1:
@@ -88,6 +90,17 @@ def _lower(anchor: Anchor) -> Anchor:
 
 def _folded(words: str) -> str:
     return " ".join(words.split()).casefold()
+
+
+def _suggestion(sections: tuple[Section, ...], name: str) -> str:
+    """Ask whether the nearest section was meant, if one is near."""
+    known = {
+        _folded(words): section.name
+        for section in sections[:_MAX_COMPARED]
+        for words in (section.name, section.heading.text, section.anchor.id if section.anchor else "")
+    }
+    close = get_close_matches(_folded(name[:_MAX_COMPARED]), known, n=1, cutoff=0.8)
+    return f"Did you mean {known[close[0]]!r}?" if close else ""
 
 
 def _listing(sections: tuple[Section, ...]) -> str:

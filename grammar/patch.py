@@ -129,7 +129,7 @@ def _no_place(keys: list[str], source: list[str], hunk: DiffHunk, places: list[i
             hint="Give more context, so that it matches one place only.",
             details={"hunk": hunk.number, "lines": numbers[:20]},
         )
-    line, nearest = _nearest(keys, source)
+    line, nearest = nearest_lines(keys, source)
     return PatchConflictError(
         f"Hunk {hunk.number} matches nowhere. Nearest, from line {line}: {nearest!r}.",
         hint="Read the file again: context and removed lines must match exactly.",
@@ -142,7 +142,7 @@ def _no_place(keys: list[str], source: list[str], hunk: DiffHunk, places: list[i
     )
 
 
-def _nearest(keys: list[str], source: list[str]) -> tuple[int, str]:
+def nearest_lines(keys: list[str], source: list[str]) -> tuple[int, str]:
     """Find the lines that share the most words with the wanted ones."""
     wanted = [set(line.split()) for line in source[:_NEAREST_LIMIT_SOURCE]]
     words = [set(line.split()) for line in keys[:_NEAREST_LIMIT_LINES]]

@@ -1,6 +1,7 @@
 """The forms of secrets: private keys, tokens of well-known services, and values that look like passwords."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -84,9 +85,20 @@ _SIGNS = Signs(SIGNS)
 _SIGNS_OF_CERTAIN = Signs(sign for shape in _SHAPES if shape.certain for sign in shape.signs)
 
 
+def as_seen(text: str) -> str:
+    """A text without invisible and full-width characters, which would hide the form of a secret."""
+    plain = unicodedata.normalize("NFKC", text)
+    return plain.translate({ord(each): None for each in set(plain) if unicodedata.category(each) == "Cf"})
+
+
 def may_hold_certain_secret(text: str) -> bool:
     """Whether a text has a sign of a certain secret: a cheap test before `secrets_in`."""
     return bool(_SIGNS_OF_CERTAIN.found_in(text))
+
+
+def may_hold_secret(text: str) -> bool:
+    """Whether a text has a sign of any secret, so that `secrets_in` is worth its time."""
+    return bool(_SIGNS.found_in(text))
 
 
 def secrets_in(text: str, signs: frozenset[str] | None = None) -> Iterator[Secret]:

@@ -58,12 +58,13 @@ _PHRASES = (
         "ignore,disregard,forget,override,bypass,follow & instruction,prompt,guideline,directive,programming",
         r"\b(?:ignore|disregard|forget|override|bypass|do not follow|don't follow) (?:[\w']+ ){0,3}?"
         r"(?:previous|prior|above|earlier|preceding|former|existing|original|initial|system|your|safety) "
-        r"(?:\w+ )?(?:instructions?|prompts?|guidelines?|directives?|programming)\b",
+        r"(?:\w+ )?(?:instructions?|prompts?|guidelines?|directives?|programming)\b"
+        r"|\b(?:ignore|disregard|forget) (?:all )?(?:the|these|those) (?:instructions|prompts?) above\b",
     ),
     _phrase(
         _OVERRIDE,
-        "ignor & anweisung,précéd,ci-dessus,anterior,previas",
-        r"\bignorier\w* (?:\w+ ){0,2}(?:vorherigen|bisherigen|obigen|früheren) anweisungen\b"
+        "ignor,vergiss & anweisung,précéd,ci-dessus,anterior,previas",
+        r"\b(?:ignorier\w*|vergiss) (?:\w+ ){0,2}(?:vorherigen|bisherigen|obigen|früheren) anweisungen\b"
         r"|\bignor\w+ (?:toutes )?les instructions (?:précédentes|ci-dessus)"
         r"|\bignor\w+ (?:todas )?(?:las instrucciones|as instruções) (?:anteriores|previas)",
     ),
@@ -76,19 +77,23 @@ _PHRASES = (
         "gives an agent another role",
         "you,pretend,act & now dan,developer,jailbr,unrestr,unfilt, ai,language,assistant,chatbot",
         r"\b(?:you are now|pretend (?:to be|you are)|act as) (?:in )?(?:an? )?(?:\w+ )?"
-        r"(?:dan\b|developer mode|jailbroken|unrestricted|unfiltered|ai\b|language model|assistant|chatbot)",
+        r"(?:dan\b|developer mode|jailbroken|unrestricted|unfiltered|"
+        r"(?:ai|language model|assistant|chatbot)\b(?! (?!assistant|model|that|who|with|and)\w))",
     ),
     _phrase(
         "asks an agent for its prompt",
         "prompt,instruct,message & reveal,print,show,repeat,output,leak,displ & system,hidden,initial,origin",
         r"\b(?:reveal|print|show|repeat|output|leak|display) (?:me )?(?:your|the) (?:full |entire )?"
-        r"(?:system|hidden|initial|original) (?:prompts?|instructions?|messages?)\b",
+        r"(?:system (?:prompts?|instructions?|messages?)|(?:hidden|initial|original) prompts?)\b"
+        r"|\b(?:reveal|print|show|repeat) (?:me )?your (?:hidden|initial|original) instructions\b",
     ),
     _phrase(
         "tells an agent to use a tool",
-        "tool,function,command,shell,fs.,md.,events.,fs_,md_,events_ & call,invoke,run,execute,use",
+        "tool,function,command,shell,fs.,md.,events.,memory.,fs_,md_,events_,memory_ & "
+        "call,invoke,run,execute,use",
         r"\b(?:you (?:must|should|shall|have to) (?:now |immediately )?|(?:immediately|now) )"
-        r"(?:call|invoke|run|execute|use) (?:the )?(?:tool|function|command|shell|`?(?:fs|md|events)[._]\w+)",
+        r"(?:call|invoke|run|execute|use) (?:the )?"
+        r"(?:tool|function|command|shell|`?(?:fs|md|events|memory)[._]\w+)",
     ),
     _phrase(
         "hides something from the user",
