@@ -22,6 +22,7 @@ class Failpoint(StrEnum):
     HALF_BEGUN = "half_begun"
     HALF_SEALED = "half_sealed"
     STALLED_READ = "stalled_read"
+    ROLLED_FORWARD = "rolled_forward"
     CONFIRMED = "confirmed"
     COPIED = "copied"
     CLAIMED = "claimed"

@@ -28,11 +28,22 @@ def difference(before: str, after: str, path: str, section: str | None, *, words
     if section is not None:
         before, after = _sections_of(before, after, section)
     diff = (word_diff if words else unified_diff)(before, after, path)
-    data = diff.text.encode()
+    return Difference(diff.added, diff.removed, *cut_diff(diff.text))
+
+
+def cut_diff(text: str) -> tuple[str, int]:
+    """As many lines of a diff as an answer may hold, and how many are cut off."""
+    data = text.encode()
     if len(data) <= DIFF_BYTES_MAX:
-        return Difference(diff.added, diff.removed, diff.text, 0)
+        return text, 0
     shown = data[: data.rfind(b"\n", 0, DIFF_BYTES_MAX) + 1].decode()
-    return Difference(diff.added, diff.removed, shown, len(split_lines(diff.text)) - shown.count("\n"))
+    return shown, len(split_lines(text)) - shown.count("\n")
+
+
+def cut_warning(lines_cut: int, way_on: str) -> tuple[str, ...]:
+    """The warning that a diff was cut, and how to see the rest."""
+    cut = f"The diff is cut after {DIFF_BYTES_MAX} bytes; {lines_cut} more lines are left out."
+    return (f"{cut} {way_on}",) if lines_cut else ()
 
 
 def section_text(text: str, section: str) -> str:

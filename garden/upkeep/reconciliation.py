@@ -185,15 +185,18 @@ def rebuild_heads(services: Services, user_id: str, *, dry_run: bool = False) ->
 
 
 def forget_expired(services: Services) -> Iterator[int]:
-    """Delete expired requests, old notes of what recall gave, and the attempts at settled sagas.
+    """Delete expired requests and calls, the words of expired approvals, old counts, notes and attempts.
 
-    It yields the number of requests per batch.
+    It yields the number of requests or calls per batch.
     """
     services.recoveries.forget_outdated()
+    services.maintenance.forget_old_calls()
+    services.maintenance.forget_approvals()
     for user_id in services.maintenance.users():
         services.passages.forget_old_given(user_id)
     while count := services.maintenance.forget_expired_requests(limit=_BATCH_REQUESTS):
         yield count
+    yield from services.calls.forget_expired()
 
 
 class _Batch:

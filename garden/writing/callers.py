@@ -1,6 +1,8 @@
 """Callers: users, actors and roles. Imports little, since surfaces check a caller before all else."""
 
+import re
 from enum import StrEnum
+from unicodedata import name, normalize
 
 from garden.events.records import Caller
 from garden.files.paths import is_id
@@ -10,6 +12,10 @@ EXTERNAL = "external"
 """The actor of outside edits."""
 
 _ACTOR_CHARACTERS_MAX = 120
+# Persons, and the service itself; an agent of such a name would seem to act with their authority.
+_NOT_FOR_AGENTS = frozenset(
+    {"adopted", "human", "imported", "maintainer", "operator", "owner", "person", "reconciler", "reviewer"}
+)
 
 
 class Role(StrEnum):
@@ -38,16 +44,26 @@ def check_user_id(user_id: str) -> None:
 def check_caller(user_id: str, actor: str, role: str) -> None:
     """Refuse a user id, actor or role that can't be recorded."""
     check_user_id(user_id)
-    if not actor.strip() or len(actor) > _ACTOR_CHARACTERS_MAX or not actor.isprintable():
+    if actor.strip() != actor or not actor or len(actor) > _ACTOR_CHARACTERS_MAX or not actor.isprintable():
         raise InvalidCallerError(
-            "This can't be an actor's name.", hint=f"Use 1 to {_ACTOR_CHARACTERS_MAX} printable characters."
+            "This can't be an actor's name.",
+            hint=f"Use 1 to {_ACTOR_CHARACTERS_MAX} printable characters, without a space at either end.",
         )
-    if actor == EXTERNAL:
+    plain = normalize("NFKC", actor).strip().casefold()
+    if plain == EXTERNAL:
         raise InvalidCallerError(
             f"{EXTERNAL!r} is the actor of edits made outside the tools.", hint="Choose another name."
         )
+    if role == Role.AGENT and (plain in _NOT_FOR_AGENTS or _mixes_scripts(actor)):
+        raise InvalidCallerError(f"No agent can have the name {actor!r}.", hint="Choose another name.")
     if role not in set(Role):
         raise InvalidCallerError(f"There is no role {role!r}.", hint=f"There are: {', '.join(Role)}.")
+
+
+def _mixes_scripts(actor: str) -> bool:
+    """Whether in a word Greek or Cyrillic letters may pass for the Latin ones beside them."""
+    words = [{name(each, "").split(" ")[0] for each in word} for word in re.findall(r"\w+", actor)]
+    return any(len(scripts & {"LATIN", "CYRILLIC", "GREEK"}) > 1 for scripts in words)
 
 
 def make_caller(

@@ -49,7 +49,7 @@ class ErasedText:
         """Refuse erased words in reasons, notes, names and ids, and requests whose answer is erased."""
         if not stream.has_erased:
             return
-        self._refuse_lost_answer(stream)
+        self.refuse_lost_answer(stream)
         details = statement.edit.details if isinstance(statement.edit, NotePayload) else None
         said = (statement.rationale, statement.override_rationale, *statement.evidence_refs)
         texts = [*filter(None, (*said, *_names(stream, statement))), *strings_in(details)]
@@ -61,13 +61,13 @@ class ErasedText:
         if self.words.contain(user_id, runs):
             raise _refusal("The request")
 
-    def _refuse_lost_answer(self, stream: LockedStream) -> None:
-        """Refuse to carry out a request a second time because its answer was erased."""
+    def refuse_lost_answer(self, stream: LockedStream) -> None:
+        """Refuse to carry out a request a second time because its answer is gone."""
         key = stream.request.key if stream.request else ""
         if key.startswith(CALLERS_KEY) and self.words.took_answer(stream.caller.user_id, key):
             raise IdempotencyConflictError(
-                "A request with this idempotency key was carried out, and its answer has been erased since.",
-                hint="Look whether the effect is there; if not, send the request with a new key.",
+                "A request with this idempotency key was carried out, and its answer is gone.",
+                hint="Look which of its effects are there, and send what is missing with a new key.",
             )
 
     def refuse_old_copy(self, stream: LockedStream, file: FileText) -> None:

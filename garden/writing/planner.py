@@ -23,6 +23,7 @@ from garden.grammar.edits import (
     Edit,
     RecoveryEdit,
     ReplaceSection,
+    ReplaceText,
     RestoreText,
     SectionEdit,
     WriteFile,
@@ -150,7 +151,9 @@ class Plan:
         changed = changed_sections(self.before.document if self.before else None, self.after.document)
         return tuple(name for name in changed if log is None or name != log.name)
 
-    def statement(self, answer: Mapping[str, Any], file_time: str | None = None) -> Statement:
+    def statement(
+        self, answer: Mapping[str, Any], file_time: str | None = None, *, in_transaction: bool | None = None
+    ) -> Statement:
         """The statement of the event, with the answer for the caller."""
         intent, section = self.intent, self.applied.section_after
         exceeded = [finding.key for finding in self.comparison.exceeded]
@@ -172,6 +175,7 @@ class Plan:
                 from_version=intent.edit.version if isinstance(intent.edit, RecoveryEdit) else None,
                 file_was_missing=self.missing or None,
                 file_time=file_time,
+                in_transaction=in_transaction,
             ),
             lint={
                 "counts": self.after.report.counts,
@@ -277,6 +281,8 @@ def _characters(edit: Edit) -> int:
             | WriteFile(text=text)
         ):
             return len(text)
+        case ReplaceText():
+            return len(edit.find) + len(edit.replace)
         case ApplyDiff(diff=diff):
             return len(diff)
         case CurateList(ops=ops):

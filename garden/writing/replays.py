@@ -1,10 +1,12 @@
 """Replays: the stored answer for a request that was carried out before, and what is left of its effect."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from garden.events.idempotency import EarlierRequest, InProgressError
 from garden.events.payloads import MovePayload
 from garden.events.reader import EventReader, Query
+from garden.events.records import Event
 from garden.events.saga import Status
 from garden.events.stream import LockedStream
 from garden.files.errors import FileTooLargeError, NotTextError
@@ -18,11 +20,12 @@ from garden.writing.settlement import SagaSettler
 
 REPLAY_HINT = "This is the earlier answer. Send an idempotencyKey of its own to carry it out again."
 _NOT_AGAIN = "This request was carried out before, and not again."
-_AS_LEFT = "The document is still as it left it."
+AS_LEFT = "The document is still as it left it."
 _MOVED = "The document is still at its new path."
 _CHANGED = "The document has changed since, and still has this change."
 _UNDONE = "The document has changed since, and no longer has this change."
 _MISSING = "The document's file has gone since, or can no longer be read."
+_NOT_THERE = "A person's edit came before this change, or the document has gone since."
 _MOVED_ON = "The document is no longer at its new path."
 _RECENT_MOVES = 20
 
@@ -42,9 +45,8 @@ class Replays:
         if earlier is None:
             return None
         text = self._text(stream, path, records=records)
-        is_newest = stream.head.head_event_id == earlier.event_id
-        if is_newest and text is not None and raw_hash(text.encode()) == stream.head.file_hash:
-            return replay_outcome(earlier, _AS_LEFT, stands=True)
+        if text is not None and _is_as_left(stream, earlier.event_id, text):
+            return replay_outcome(earlier, AS_LEFT, stands=True)
         if is_new_request(stream, records=records):
             return None
         if text is None:
@@ -52,6 +54,17 @@ class Replays:
         event = self.reader.event(path.user_id, earlier.event_id)
         stands = event is not None and self.settler.holds_change(path, event, text)
         return replay_outcome(earlier, _CHANGED if stands else _UNDONE, stands=stands)
+
+    def effect_of(self, stream: LockedStream, event: Event) -> tuple[str, bool]:
+        """What has become of the effect of a settled event, and whether it stands."""
+        path = GardenPath(stream.path)
+        text = self._text(stream, path, records=True) if event.status is Status.COMMITTED else None
+        if text is None:
+            return _NOT_THERE, False
+        if _is_as_left(stream, event.event_id, text):
+            return AS_LEFT, True
+        stands = self.settler.holds_change(path, event, text)
+        return _CHANGED if stands else _UNDONE, stands
 
     def _text(self, stream: LockedStream, path: GardenPath, *, records: bool) -> str | None:
         """The document's text, or None if it has no file, or none that can be read.
@@ -108,6 +121,11 @@ def answered_request(stream: LockedStream) -> EarlierRequest | None:
             hint="Send it again in a moment to get its answer.",
         )
     return stream.earlier
+
+
+def _is_as_left(stream: LockedStream, event_id: UUID, text: str) -> bool:
+    is_newest = stream.head.head_event_id == event_id
+    return is_newest and raw_hash(text.encode()) == stream.head.file_hash
 
 
 def is_new_request(stream: LockedStream, *, records: bool) -> bool:

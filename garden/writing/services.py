@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from garden.events.attempts import Attempts
+    from garden.events.calls import CallLog
     from garden.events.head_guard import HeadGuard
     from garden.events.heads import HeadBuilder
     from garden.events.kept_texts import KeptTexts
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from garden.writing.indexing import Indexing
     from garden.writing.moves import Mover
     from garden.writing.snapshots import Snapshots
+    from garden.writing.transactions import Transactions
     from garden.writing.write_path import WritePath
 
 
@@ -56,6 +58,7 @@ class Services:
     recovery_path: WritePath
     mover: Mover
     snapshots: Snapshots
+    transactions: Transactions
     eraser: Eraser
     passages: PassageStore
     kept_texts: KeptTexts
@@ -67,6 +70,7 @@ class Services:
     language: str | None
     upkeep: Upkeep
     usage: RecallUsage
+    calls: CallLog
     sessions: Sessions
     home: Home
     keys: Callable[[], Keyring]

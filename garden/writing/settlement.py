@@ -83,7 +83,7 @@ class SagaSettler:
         _update_earlier(stream, ended)
 
     def _settle_event(self, stream: LockedStream, path: GardenPath, event: Event) -> Event:
-        file = self.read(path)
+        file = self._roll_forward(path, event, self.read(path))
         written = self._written_text(path, event, file)
         if written is not None:
             # The writer may have stopped because the disk did not confirm, or before it could.
@@ -100,6 +100,18 @@ class SagaSettler:
         current = file.hash if file else None
         stalled = current == event.before_raw_hash or (current is None and _was_missing(event))
         return stream.fail(event, STALLED if stalled else CONFLICT, keep=True)
+
+    def _roll_forward(self, path: GardenPath, event: Event, file: FileText | None) -> FileText | None:
+        """Write the text of a change that belongs to a transaction, if the file is still as before it."""
+        payload = event.statement.edit
+        if not (isinstance(payload, EditPayload) and payload.in_transaction):
+            return file
+        if (file.hash if file else None) != event.before_raw_hash:
+            return file
+        text = apply_splices(file.text if file else "", event.splices or ())
+        self.files.replace(path, text.encode(), expected=file.hash if file else None)
+        reach(Failpoint.ROLLED_FORWARD)
+        return self.read(path)
 
     def _passages(self, path: GardenPath, event: Event) -> str | None:
         """What the change of an event does to the passages of its document."""

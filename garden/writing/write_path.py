@@ -145,7 +145,7 @@ class WritePath:
                 opened = self.open_and_adopt(stream, path, recreates=intent.recreates)
                 intent = intent.at_version(stream.head.version, opened.current)
                 return self._write(stream, intent, opened, build_result)
-        self._adopt_move(move)
+        self.adopt_move(move)
         return self.write(caller, intent, request, build_result)
 
     def _try(
@@ -184,7 +184,7 @@ class WritePath:
         name = stream.next_name()
         plan = self.planner.plan(intent, opened.current, name, stream.damage, missing=opened.missing)
         reach(Failpoint.PLANNED)
-        outcome = _outcome(plan, build_result(plan), opened.adopted)
+        outcome = outcome_of(plan, build_result(plan), opened.adopted)
         if plan.unchanged:
             return replace(outcome, unchanged=True)
         self.erased_text.refuse_plan(stream, plan)
@@ -230,16 +230,27 @@ class WritePath:
             if plan.before and plan.missing and copy:
                 self._write_missing_version(copy, plan.before)
             reach(Failpoint.WRITTEN)
-            try:
-                with report_unknown_outcome(event):
-                    answer = {**response, "eventId": str(event.event_id)}
-                    stream.finish(event, answer, meanwhile=names, passages=passages)
-            finally:
-                # The change may be committed even if the database did not say so.
-                names()
-            reach(Failpoint.SEALED)
-            names.result()
+            self.seal(stream, event, response, names, passages)
         return event
+
+    def seal(
+        self,
+        stream: LockedStream,
+        event: Event,
+        response: Mapping[str, Any],
+        names: SideWork[None],
+        passages: str | None,
+    ) -> None:
+        """Seal a change that is written, while the names of its files go to the disk."""
+        try:
+            with report_unknown_outcome(event):
+                answer = {**response, "eventId": str(event.event_id)}
+                stream.finish(event, answer, meanwhile=names, passages=passages)
+        finally:
+            # The change may be committed even if the database did not say so.
+            names()
+        reach(Failpoint.SEALED)
+        names.result()
 
     def preview(
         self, caller: Caller, intent: Intent, request: RequestIdentity | None, *, may_exceed: bool = False
@@ -278,10 +289,10 @@ class WritePath:
                     return SettledDocument(settled, opened.adopted, stream.damage, rebuilt=opened.rebuilt)
             except GardenError as error:
                 return SettledDocument(settled, None, stream.damage, error=error)
-        moved = self._adopt_move(move)
+        moved = self.adopt_move(move)
         return replace(self.settle_and_adopt(caller, path), settled=settled, adopted=moved, moved=True)
 
-    def _adopt_move(self, move: HandMove) -> Event | None:
+    def adopt_move(self, move: HandMove) -> Event | None:
         """Record a move by hand, under locks of its own, and give the document the id of its new place."""
         moved = self.hand_moves.adopt(self.store, move.old, move.new) if move.old else None
         intent = self.hand_moves.new_identity(move.new)
@@ -411,7 +422,8 @@ def report_unknown_outcome(event: Event) -> Iterator[None]:
         ) from None
 
 
-def _outcome(plan: Plan, result: Any, adopted: Event | None) -> WriteOutcome:
+def outcome_of(plan: Plan, result: Any, adopted: Event | None) -> WriteOutcome:
+    """The outcome of a plan that is carried out, and of the outside edit that was recorded before it."""
     warnings = list(plan.warnings)
     also: dict[str, Any] = {"documentHash": plan.after.document.hash}
     if adopted is not None:

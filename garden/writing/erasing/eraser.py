@@ -128,6 +128,7 @@ class Eraser:
         for pending in self.erasures.pending(caller.user_id):
             self.carry_out(pending)
         found = self.preview(caller, wish)
+        self.erasures.forget_requests(caller.user_id, self.erasures.now())
         reached = [each for each in found.places if each.what != "unreadable" or wish.passage is None]
         if not reached:
             if wish.kind is ErasureKind.USER:
