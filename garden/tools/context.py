@@ -9,6 +9,7 @@ from garden.events.wire import Wire
 from garden.recall.context import CHARACTERS_PER_TOKEN, make_context
 from garden.tools.declaration import Call, Reply, Tool, Traits
 from garden.tools.wire import Line, Request, Words
+from garden.writing.origins import Origin
 
 _IDS_NAMED_MAX = 20
 _HINT = "More tokens make room for what is new in them. memory.list lists all; fs.read shows a document."
@@ -17,23 +18,22 @@ _HINT = "More tokens make room for what is new in them. memory.list lists all; f
 class ContextRequest(Request):
     """The size of the block, and what it is for."""
 
-    query: Words | None = Field(
-        None, description="What the answer will be about; without it come the overview and recent notes."
-    )
+    query: Words | None = Field(None, description="What the answer will be about.")
     tokens: Annotated[StrictInt, Field(ge=100, le=50_000)] = Field(
-        description="Most tokens of the block; its characters, divided by four and rounded up, count."
+        description="Most tokens of the block, four characters each."
     )
     sections: Annotated[tuple[Line, ...], Field(max_length=50)] = Field(
-        (), description="Only these sections of the overview: facts v1, facts, or the heading."
+        (), description="Only these sections of the overview."
     )
 
 
 class ContextItem(Wire):
-    """A passage of the block."""
+    """A passage of the block, and who wrote it."""
 
     id: str
     path: str
     anchor: str
+    origin: Origin
 
 
 class Omission(Wire):
@@ -65,8 +65,10 @@ def context(call: Call, request: ContextRequest) -> Reply:
         Omission(part=part, passages=len(ids), ids=tuple(ids[:_IDS_NAMED_MAX]), hint=_HINT)
         for part, ids in block.omitted.items() if ids
     ]  # fmt: skip
-    places = [(line.id, *line.place.split("#", 1)) for line in block.lines]
-    items = [ContextItem(id=name, path=path, anchor=anchor) for name, path, anchor in places]
+    items = [
+        ContextItem(id=line.id, path=path, anchor=anchor, origin=line.origin)
+        for line in block.lines for path, anchor in [line.place.split("#", 1)]
+    ]  # fmt: skip
     tokens = -(-len(block.text) // CHARACTERS_PER_TOKEN)
     found = Context(text=block.text, tokens=tokens, items=tuple(items), omitted=tuple(omitted))
     return Reply(found, {}, block.warnings)

@@ -22,16 +22,25 @@ WRITERS = frozenset({Role.AGENT, Role.MAINTAINER})
 MAINTAINERS = frozenset({Role.MAINTAINER})
 
 Cost = Literal["light", "document", "many_documents"]
+Phase = Literal["observe", "tend", "maintain"]
+PHASES: tuple[Phase, ...] = ("observe", "tend", "maintain")
+"""What callers may do: read; also write; also move and repair. Each phase has the tools of those before."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a tool: the caller, the services and tools it may use, and its progress."""
+    """One call of a tool: the caller, the services and tools it may use, and its progress.
+
+    `sees_plan` gets the plan of an edit before anything is recorded, and may refuse it.
+    """
 
     services: Services
     caller: Caller
     tools: "Mapping[str, Tool[Any]]"
     progress: CallProgress = field(default_factory=CallProgress)
+    permission: "Callable[[Tool[Any]], str]" = lambda _tool: "allow"
+    """Whether the caller's policy has a tool; its role may still refuse it."""
+    sees_plan: "Callable[[Plan], None] | None" = None
 
 
 @dataclass(frozen=True)
@@ -57,14 +66,20 @@ _RequestT = TypeVar("_RequestT", bound=Request)
 class Traits:
     """What a caller may know about a tool before using it.
 
-    A tool that writes but does not set `replaces` only adds text.
+    A tool that writes but does not set `replaces` only adds text. One that `maintains` moves or repairs.
     """
 
     writes: bool = False
     replaces: bool = False
+    maintains: bool = False
     roles: frozenset[Role] = EVERYONE
     idempotent: bool = True
     cost: Cost = "document"
+
+    @property
+    def phase(self) -> Phase:
+        """The first phase that has the tool."""
+        return "maintain" if self.maintains else "tend" if self.writes else "observe"
 
 
 @dataclass(frozen=True)

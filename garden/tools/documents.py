@@ -12,6 +12,7 @@ from garden.grammar.errors import GardenError
 from garden.writing.services import Services
 
 if TYPE_CHECKING:
+    from garden.files.garden_files import FileText
     from garden.grammar.kinds.declaration import Kind
     from garden.writing.documents import GardenDocument
 
@@ -32,8 +33,14 @@ class FileGoneError(GardenError):
 
 def read_document(services: Services, path: GardenPath) -> "GardenDocument":
     """Read a document or a history copy; if its file is missing, name the version that the events hold."""
+    return read_file(services, path)[1]
+
+
+def read_file(services: Services, path: GardenPath) -> "tuple[FileText, GardenDocument]":
+    """Read a document as `read_document` does, with its file."""
     try:
-        return services.documents.parse_file(path, services.files.read(path))
+        file = services.files.read(path)
+        return file, services.documents.parse_file(path, file)
     except FileMissingError:
         version = _recorded_version(services, path)
         if version is None:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from garden.events.idempotency import RequestIdentity, identify_request
 from garden.files.paths import GardenPath
 from garden.grammar.edits import Edit
+from garden.history.differences import cut_diff, cut_warning
 from garden.tools.declaration import Call, Edits, Reply
 from garden.tools.request_paths import document_path
 from garden.tools.wire import EditRequest, WriteRequest, payload_of
@@ -51,11 +52,23 @@ def edit_handler(edits: Edits[_EditT]) -> Callable[[Call, _EditT], Reply]:
 
 def carry_out(call: Call, edits: Edits[_WriteT], path: GardenPath, request: _WriteT) -> Reply:
     """Carry out the edit that a request asks for, or preview it."""
+    edits = replace(edits, result=seen_result(call, edits))
     if request.dry_run:
         return preview_reply(preview_edit(call, edits, path, request), edits.result)
     intent = edits.intent(call, path, request)
     identity = request_identity(call, intent.tool, path, request, needs_key=edits.needs_key)
     return write_reply(call.services.write_path.write(call.caller, intent, identity, edits.result))
+
+
+def seen_result(call: Call, edits: Edits[Any]) -> Callable[[Plan], Any]:
+    """Make the result of a plan, which the gate sees first and may refuse."""
+
+    def result(plan: Plan) -> Any:
+        if call.sees_plan is not None:
+            call.sees_plan(plan)
+        return edits.result(plan)
+
+    return result
 
 
 def preview_edit(
@@ -93,17 +106,21 @@ def preview_reply(preview: Preview | WriteOutcome, result: Callable[[Plan], Any]
     if isinstance(preview, WriteOutcome):
         return write_reply(preview, dry_run=True)
     plan = preview.plan
+    diff, about, warnings = diff_of(plan)
+    meta = {"dryRun": True, "unchanged": plan.unchanged, **about, "diff": diff}
+    return Reply(result(plan), meta, (*preview.warnings, *warnings))
+
+
+def diff_of(plan: Plan) -> tuple[str, dict[str, Any], tuple[str, ...]]:
+    """The diff of a plan, its counts with the new hash, and a warning if it is cut."""
     diff = plan.applied.diff(plan.intent.path.text)
-    return Reply(
-        result(plan),
-        {
-            "dryRun": True,
-            "unchanged": plan.unchanged,
-            "diff": diff.text,
-            "documentHash": plan.after.document.hash,
-        },
-        preview.warnings,
-    )
+    shown, lines_cut = cut_diff(diff.text)
+    about = {
+        "documentHash": plan.after.document.hash,
+        "linesAdded": diff.added,
+        "linesRemoved": diff.removed,
+    }
+    return shown, about, cut_warning(lines_cut, "Preview the change in smaller parts to see them.")
 
 
 def write_reply(outcome: WriteOutcome, *, dry_run: bool = False) -> Reply:

@@ -7,7 +7,7 @@ from pydantic import Field, StrictBool
 from garden.events.wire import Wire
 from garden.tools.declaration import MAINTAINERS, Call, Reply, Tool, Traits
 from garden.tools.request_paths import document_path
-from garden.tools.wire import Request, Words, is_absent
+from garden.tools.wire import Reason, Request, is_absent
 from garden.writing.erasing.eraser import ErasureReport
 from garden.writing.erasing.wishes import PASSAGE_CHARACTERS_MAX, ErasureWish
 
@@ -36,9 +36,9 @@ class EraseRequest(Request):
         max_length=PASSAGE_CHARACTERS_MAX,
         description="The passage, in one document or, without path, in all of them.",
     )
-    everything: StrictBool = Field(False, description="Erase all documents, notes and answers of the user.")
-    reason: Words = Field(min_length=1, description="Why; it is kept, so leave the words themselves out.")
-    preview: StrictBool = Field(False, description="List the places without erasing anything.")
+    everything: StrictBool = Field(False, description="All that the user has.")
+    reason: Reason = Field(min_length=1, description="Why, without the words themselves.")
+    preview: StrictBool = Field(False, description="Only list the places.")
 
 
 class ErasedPlace(Wire):
@@ -66,6 +66,8 @@ def erase(call: Call, request: EraseRequest) -> Reply:
     """Erase, or list what would be erased."""
     path = document_path(call.caller, request.path) if request.path is not None else None
     wish = ErasureWish(request.reason, path, request.text, request.everything)
+    # Calls that wait for their batch hold words too.
+    call.services.calls.flush()
     run = call.services.eraser.preview if request.preview else call.services.eraser.erase
     report = run(call.caller, wish)
     warnings = [_NOTHING] if not report.places else [_SHORT] if wish.is_forgotten else []
@@ -98,7 +100,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         EraseRequest,
         Erased,
         erase,
-        Traits(writes=True, replaces=True, roles=MAINTAINERS, cost="many_documents"),
+        Traits(writes=True, maintains=True, replaces=True, roles=MAINTAINERS, cost="many_documents"),
         {"text": "the words to erase", "reason": "It was told in confidence.", "preview": True},
     ),
 )

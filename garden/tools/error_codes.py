@@ -50,7 +50,9 @@ CODES: Mapping[str, Code] = MappingProxyType(
             "This request, or one that blocks it, is still running.", "Send it again in a moment."
         ),
         "permission_denied": Code("The caller may not do this.", "Ask someone whose role allows it."),
-        "permission_required": Code("A person must allow this first.", "Wait for their answer."),
+        "permission_required": Code(
+            "A person must allow this first.", "Have it approved, then send the same call again."
+        ),
         "rate_limited": Code("Too many calls in too short a time.", "Come back after retryAfterMs."),
         "unknown_tool": Code("No tool has this name.", "tools.list names every tool."),
         "too_large": Code("It is larger than a document may be.", "Move older entries elsewhere."),
@@ -60,6 +62,7 @@ CODES: Mapping[str, Code] = MappingProxyType(
             "A maintainer repairs it or restores a version; the details name what is missing.",
         ),
         "erased": Code("These words were erased.", "Leave them out; a maintainer erased them for good."),
+        "not_run": Code("Another call of the transaction was refused.", "Correct that one; send all again."),
         "unavailable": Code("The database or the disk is unavailable.", "Send the same request again later."),
         "internal": Code("The service has a bug.", "The service's log says more."),
     }

@@ -22,32 +22,29 @@ class QueryRequest(Request):
     """Filters; one that is left out does not narrow the search."""
 
     other_names: ClassVar[Mapping[str, str]] = {"filePath": "path"}
+    rare: ClassVar[frozenset[str]] = frozenset(
+        {"op", "tool", "status", "toolCallId", "transactionId", "agentActionId", "evidenceRef"}
+    )
 
-    path: str | None = Field(None, description="Only events of this document.")
-    section_anchor: Line | None = Field(
-        None, description="Only events of this section: concerns v1, concerns, or its heading, in any case."
-    )
-    event_id: Line | None = Field(
-        None, description="Only the event with this id, or with these last six or more characters of it."
-    )
-    type: Line | None = Field(
-        None, description="Only this type: profile_update, observation, external_edit, ..."
-    )
-    op: Line | None = Field(None, description="Only this operation: replace_section, append_item, ...")
-    tool: Line | None = Field(None, description="Only events of this tool: md.patch_section, fs.append, ...")
+    path: str | None = Field(None, description="Only this document.")
+    section_anchor: Line | None = Field(None, description="Only this section, such as concerns v1.")
+    event_id: Line | None = Field(None, description="An event's id, or at least its last six characters.")
+    type: Line | None = Field(None, description="Such as profile_update, observation, external_edit.")
+    op: Line | None = Field(None, description="Such as replace_section, append_item.")
+    tool: Line | None = Field(None, description="Such as md.patch_section.")
     status: StatusName | Annotated[tuple[StatusName, ...], Field(min_length=1)] | None = Field(
-        None, description="Only events with this status, or with one of these."
+        None, description="One or several."
     )
     since: Time | None = Field(
-        None, description="Only events from this time on: 2026-11-18T08:25:00Z, 2026-11-01, yesterday, 3d."
+        None, description="From this time on: 2026-11-18T08:25:00Z, 2026-11-01, yesterday, 3d."
     )
-    until: Time | None = Field(None, description="Only events before this time.")
-    actor: Line | None = Field(None, description="Only events by this actor.")
+    until: Time | None = Field(None, description="Before this time.")
+    actor: Line | None = Field(None, description="Only this actor.")
     tool_call_id: Line | None = None
     transaction_id: Line | None = None
     agent_action_id: Line | None = None
-    evidence_ref: Line | None = Field(None, description="Only events with this evidence: ev:s12-m40.")
-    text: Words | None = Field(None, description="Only events with all these words in a rationale.")
+    evidence_ref: Line | None = Field(None, description="Only this evidence: ev:s12-m40.")
+    text: Words | None = Field(None, description="Words in a rationale.")
     limit: Annotated[StrictInt, Field(ge=1, le=PAGE_EVENTS_MAX)] = Field(
         PAGE_EVENTS_DEFAULT, description="Events per page."
     )

@@ -2,13 +2,17 @@
 
 import re
 from collections.abc import Callable
+from typing import Annotated
 
 import re2
+from pydantic import Field
 
 from garden.grammar.errors import GardenError
 
 _TOKENS = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
 _MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+Glob = Annotated[str, Field(max_length=200)]
 
 
 class InvalidPatternError(GardenError):

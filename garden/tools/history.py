@@ -11,11 +11,10 @@ from garden.grammar.lines import split_lines, without_line_end
 from garden.grammar.lookup import find_section
 from garden.grammar.parser import parse
 from garden.history.blame import blame_lines
-from garden.history.differences import DIFF_BYTES_MAX, difference, section_text
+from garden.history.differences import cut_warning, difference, section_text
 from garden.history.gardens import garden_at
 from garden.history.lineage import Lineage
 from garden.history.log import check_names, read_log
-from garden.history.origins import origin_of
 from garden.history.phrases import find_phrase
 from garden.history.references import find_version
 from garden.home.local_day import now_in
@@ -39,6 +38,7 @@ from garden.tools.history_shapes import (
     VersionPage,
 )
 from garden.tools.request_paths import document_path
+from garden.writing.origins import origin_of
 
 HITS_MAX = 100
 _MORE = "There are more versions. Send cursor back for the next page, or narrow the log."
@@ -123,8 +123,8 @@ def diff(call: Call, request: DiffRequest) -> Reply:
     result = VersionDiff(
         added=found.added, removed=found.removed, diff=found.text, truncated=True if found.lines_cut else None
     )
-    cut = f"The diff is cut after {DIFF_BYTES_MAX} bytes; {found.lines_cut} more lines are left out."
-    return Reply(result, warnings=(cut,) if found.lines_cut else ())
+    counts = {"linesAdded": found.added, "linesRemoved": found.removed}
+    return Reply(result, counts, cut_warning(found.lines_cut, "With anchor, compare section by section."))
 
 
 def blame(call: Call, request: BlameRequest) -> Reply:

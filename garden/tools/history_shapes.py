@@ -8,13 +8,13 @@ from uuid import UUID
 from pydantic import Field, StrictBool, StrictInt
 
 from garden.events.wire import Wire
-from garden.history.origins import Origin
 from garden.tools.wire import Line, Request, Time, Words, is_absent
+from garden.writing.origins import Origin
 
 VERSIONS_DEFAULT, VERSIONS_MAX = 20, 100
 Reference = Annotated[
     Line,
-    Field(description="12, v12, an event id or its end, 2026-11-01, yesterday, 3d, head, head~2 or now."),
+    Field(description="12, an event id or its end, 2026-11-01, yesterday, head, head~2, now."),
 ]
 
 
@@ -23,16 +23,16 @@ class LogRequest(Request):
 
     other_names: ClassVar[Mapping[str, str]] = {"fromTime": "from"}
 
-    path: str | None = Field(None, description="A document or a folder; without one, the whole garden.")
-    anchor: Line | None = Field(None, description="Only versions that changed this section: concerns.")
-    from_time: Time | None = Field(None, alias="from", description="Only versions of this time or later.")
-    to: Time | None = Field(None, description="Only versions from before this time.")
-    actor: Line | None = Field(None, description="Only versions by this actor.")
-    text: Words | None = Field(None, description="Only versions whose rationale has all these words.")
+    path: str | None = Field(None, description="A document or a folder; by default, the garden.")
+    anchor: Line | None = Field(None, description="Only this section.")
+    from_time: Time | None = Field(None, alias="from", description="Only this time or later.")
+    to: Time | None = Field(None, description="Only before this time.")
+    actor: Line | None = Field(None, description="Only this actor.")
+    text: Words | None = Field(None, description="Words in the rationale.")
     limit: Annotated[StrictInt, Field(ge=1, le=VERSIONS_MAX)] = Field(
-        VERSIONS_DEFAULT, description="Most versions to return."
+        VERSIONS_DEFAULT, description="Most to return."
     )
-    cursor: Line | None = Field(None, description="The cursor of the previous page.")
+    cursor: Line | None = Field(None, description="That of the previous page.")
 
 
 class ShowRequest(Request):
@@ -50,7 +50,7 @@ class DiffRequest(Request):
 
     path: str = Field(description="The document.")
     from_version: Reference = Field(alias="from")
-    to: Reference | None = Field(None, description="The other version; without one, the file as it is now.")
+    to: Reference | None = Field(None, description="The other version; by default, the file.")
     anchor: Line | None = Field(None, description="Only this section.")
     words: StrictBool = Field(False, description="Mark changed words: [-old-]{+new+}.")
 
@@ -67,7 +67,7 @@ class PhraseRequest(Request):
     """The phrase, and where to look for it."""
 
     text: Annotated[Words, Field(min_length=1)] = Field(description="The phrase, in any case.")
-    path: str | None = Field(None, description="A document or a folder; without one, the whole garden.")
+    path: str | None = Field(None, description="A document or a folder; by default, the garden.")
 
 
 class VersionName(Wire):

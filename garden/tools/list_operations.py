@@ -11,13 +11,13 @@ ListOpName = Literal["append", "prune", "merge"]
 
 
 class PruneWish(Wire):
-    """The item to prune."""
+    """To prune."""
 
     match: str
 
 
 class MergeWish(Wire):
-    """The items to merge into one."""
+    """To merge."""
 
     into: str
     sources: Annotated[tuple[str, ...], Field(alias="from", min_length=1)]

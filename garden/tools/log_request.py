@@ -6,7 +6,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from garden.tools.wire import Label, Line, RecordedRequest
+from garden.events.payloads import strings_in
+from garden.tools.wire import Label, Line, RecordedRequest, plain
 
 DETAILS_CHARACTERS_MAX = 64 * 1024
 DETAILS_DEPTH_MAX = 32
@@ -19,6 +20,8 @@ def _check_details(details: dict[str, Any]) -> dict[str, Any]:
         level = [inner for value in level for inner in _inside(value)]
     if level:
         raise ValueError(f"must be nested at most {DETAILS_DEPTH_MAX} deep")
+    for each in strings_in(details):
+        plain(each)
     try:
         text = json.dumps(details, allow_nan=False)
     except TypeError:
@@ -39,13 +42,14 @@ class LogRequest(RecordedRequest):
     """What to record."""
 
     other_names: ClassVar[Mapping[str, str]] = {"path": "filePath"}
+    rare: ClassVar[frozenset[str]] = frozenset({"op", "beforeHash", "afterHash", "details"})
 
-    type: Label = Field(description="Event type: observation, decision, profile_update, ...")
-    op: Label = Field("note", description="Operation: note, replace_section, append_item, ...")
+    type: Label = Field(description="Such as observation, decision.")
+    op: Label = Field("note", description="Such as note, append_item.")
     file_path: str | None = Field(None, description="The document it is about.")
     section_anchor: Line | None = Field(None, description="The section it is about.")
-    before_hash: Hash | None = Field(None, description="Hash before the change.")
-    after_hash: Hash | None = Field(None, description="Hash after the change.")
+    before_hash: Hash | None = Field(None, description="Before the change.")
+    after_hash: Hash | None = Field(None, description="After the change.")
     details: Annotated[dict[str, Any], AfterValidator(_check_details)] | None = Field(
-        None, description="Further details, as a JSON object."
+        None, description="Anything else."
     )

@@ -21,7 +21,7 @@ from garden.tools.documents import read_document
 from garden.tools.edits import edit_handler, intent_of, new_hash_of, request_identity, write_reply
 from garden.tools.list_operations import ItemWish, ListOpName, edit_of, op_of
 from garden.tools.request_paths import document_or_copy_path, document_path
-from garden.tools.wire import EditRequest, Line, NewHash, Request, Words, is_absent
+from garden.tools.wire import EditRequest, Line, NewHash, Reason, Request, is_absent
 from garden.writing.documents import identity_for_new
 from garden.writing.file_wishes import FileWish
 from garden.writing.planner import Intent, Plan
@@ -48,10 +48,10 @@ class SectionName(Wire):
 
 
 class SectionChange(Wire):
-    """The new text of a section: give one of the two."""
+    """Give one of the two."""
 
-    replace: str | None = Field(None, description="New body; heading and anchor stay.")
-    append: str | None = Field(None, description="Text to add below the body.")
+    replace: str | None = Field(None, description="New body.")
+    append: str | None = Field(None, description="Text to add below.")
 
     @model_validator(mode="after")
     def _one_of_two(self) -> "SectionChange":
@@ -63,9 +63,7 @@ class SectionChange(Wire):
 class PatchSectionRequest(EditRequest):
     """The section and its change."""
 
-    section_anchor: str = Field(
-        description="The section, such as concerns v1; or concerns, or its heading, if that is unambiguous."
-    )
+    section_anchor: str = Field(description="Its anchor, such as concerns v1, or its heading.")
     change: SectionChange
 
 
@@ -74,16 +72,15 @@ class CurateListRequest(EditRequest):
 
     other_names: ClassVar[Mapping[str, str]] = {"op": "ops", "item": "items"}
 
-    section_anchor: str = Field(description="The section with the list, such as evidence v1.")
+    section_anchor: str = Field(description="Its anchor, such as evidence v1.")
     ops: ListOpName | Annotated[tuple[ListOpName, ...], Field(min_length=1, max_length=OPS_MAX)] = Field(
-        description="append, prune or merge: one op for all items, or one for each."
+        description="One for all items, or one for each."
     )
     items: ItemWish | Annotated[tuple[ItemWish, ...], Field(min_length=1, max_length=OPS_MAX)] = Field(
-        description="One item or several. For append the item's text; for prune {match}: an ev: token, the "
-        "whole text, or the number and first words as in '3: I can't relax'; for merge "
-        "{into, from: [...], text?}."
+        description="To append, the text; to prune or merge, the whole text, an ev: token, or number and "
+        "first words: '3: I can't relax'."
     )
-    reason: Words = Field(min_length=1, description="Why; stored with the event and in the Change Log.")
+    reason: Reason = Field(min_length=1, description="Why; it is recorded.")
 
     @field_validator("items")
     @classmethod
@@ -145,10 +142,10 @@ class Diagnostics(Wire):
 class PlantRequest(EditRequest):
     """The document to create."""
 
-    path: str = Field(description="Path of the new document; it decides the kind.")
+    path: str = Field(description="The new document; its path decides the kind.")
     title: Line | None = Field(None, description="Title; by default the kind's.")
     participants: Annotated[tuple[Line, ...], Field(max_length=20)] = Field(
-        (), description="Part ids or names, for a relationship's profile."
+        (), description="Of a relationship: part ids or names."
     )
 
 

@@ -21,6 +21,7 @@ from garden.recall.recall import recall_of
 from garden.recall.sessions import session_of
 from garden.tools.declaration import Call, Reply, Tool, Traits
 from garden.tools.wire import Line, Request, Time, Words, is_absent
+from garden.writing.origins import Origin, origin_of
 
 LIMIT_MAX = 50
 Category = Literal[
@@ -41,29 +42,34 @@ class MemoryFilters(Request):
     """Filters; one that is left out does not narrow the search."""
 
     other_names: ClassVar[Mapping[str, str]] = {"fromDay": "from"}
+    rare: ClassVar[frozenset[str]] = frozenset({"kinds", "periodKeyPrefix", "asOf", "summaryTypes"})
 
     limit: Annotated[StrictInt, Field(ge=1, le=LIMIT_MAX)] = Field(
-        LIMIT_DEFAULT, description="Most memories to return."
+        LIMIT_DEFAULT, description="Most to return."
     )
-    categories: tuple[Category, ...] = Field((), description="Only memories of these categories.")
-    kinds: tuple[KindName, ...] = Field((), description="Only from documents of these kinds.")
-    paths: tuple[str, ...] = Field((), description="Only from these documents, or those in these folders.")
-    tags: tuple[Line, ...] = Field((), description="Only memories with all these tags, in any case.")
+    categories: tuple[Category, ...] = Field((), description="Only these categories.")
+    kinds: tuple[KindName, ...] = Field((), description="Only these kinds of documents.")
+    paths: tuple[str, ...] = Field((), description="Only these documents or folders.")
+    tags: tuple[Line, ...] = Field((), description="Only with all these tags.")
     from_day: Time | None = Field(
-        None, alias="from", description="Only memories of this day or later: 2026-11-01, yesterday, 3d."
+        None, alias="from", description="Only this day or later: 2026-11-01, yesterday, 3d."
     )
-    to: Time | None = Field(None, description="Only memories of this day or earlier.")
+    to: Time | None = Field(None, description="Only this day or earlier.")
     period_key_prefix: Line | None = Field(
         None, description="Only summaries of periods that begin so: 2026-11."
     )
-    summary_types: tuple[SummaryType, ...] = Field((), description="Only summaries of these types.")
+    summary_types: tuple[SummaryType, ...] = Field((), description="Only such summaries.")
     as_of: Time | None = Field(None, description="Answer as the garden stood at this time.")
 
 
 class RecallRequest(MemoryFilters):
     """The question, and filters."""
 
-    query: Words = Field(min_length=1, description="What to find, in words of any language.")
+    rare: ClassVar[frozenset[str]] = MemoryFilters.rare | {
+        "minSimilarity", "semanticWeight", "lexicalWeight", "explain"
+    }  # fmt: skip
+
+    query: Words = Field(min_length=1, description="What to find.")
     min_similarity: StrictFloat | None = Field(None, ge=-1, le=1, description="Least semantic score.")
     semantic_weight: StrictFloat | None = Field(
         None, ge=0, le=100, description="Weight of meaning, instead of the usual."
@@ -77,7 +83,7 @@ class RecallRequest(MemoryFilters):
 class MemoryListRequest(MemoryFilters):
     """Filters, and the page."""
 
-    cursor: Line | None = Field(None, description="The cursor of the previous page.")
+    cursor: Line | None = Field(None, description="That of the previous page.")
 
 
 class Memory(Wire):
@@ -95,7 +101,7 @@ class Memory(Wire):
     created_at: datetime
     event_id: UUID
     actor: str | None = Field(None, exclude_if=is_absent)
-    origin: str
+    origin: Origin
     tags: tuple[str, ...]
     priority: int | None = Field(None, alias="pursuingPriority", exclude_if=is_absent)
     summary_type: str | None = Field(None, exclude_if=is_absent)
@@ -212,7 +218,7 @@ def _fields(call: Call, row: FoundPassage) -> dict[str, Any]:
         "kind": kind,
         "category": category_of(kind, row.anchor),
         "session": session_of(row, kind, call.services.sessions, zone),
-        "origin": "adopted" if row.type == "external_edit" else row.role,
+        "origin": origin_of(row),
     }
 
 

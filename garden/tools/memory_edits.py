@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from difflib import get_close_matches
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, StrictBool, StrictInt, model_validator
 
@@ -32,7 +32,7 @@ from garden.tools.declaration import WRITERS, Call, Edits, Reply, Tool, Traits
 from garden.tools.edits import carry_out, intent_of
 from garden.tools.memory import Category
 from garden.tools.request_paths import document_path
-from garden.tools.wire import Line, Words, WriteRequest, is_absent
+from garden.tools.wire import Line, Reason, WriteRequest, is_absent
 from garden.writing.documents import GardenDocument, identity_for_new
 from garden.writing.planner import Intent, Plan
 
@@ -47,22 +47,24 @@ _KEPT = (
 class StoreRequest(WriteRequest):
     """The memory, and where it belongs."""
 
+    rare: ClassVar[frozenset[str]] = frozenset({"chatId"})
+
     content: str = Field(min_length=1, max_length=10_000, description="The memory, in a sentence or two.")
     category: Category | None = Field(
         None,
-        description="The section of the overview; without it, the memory goes to the Inbox of the notes.",
+        description="Its section of the overview; without one, the Inbox of the notes.",
     )
-    tags: Annotated[tuple[Line, ...], Field(max_length=20)] = Field((), description="Tags, such as sailing.")
+    tags: Annotated[tuple[Line, ...], Field(max_length=20)] = Field((), description="Such as sailing.")
     pursuing_priority: Annotated[StrictInt, Field(ge=0, le=100)] | None = Field(
-        None, description="How much to pursue it, from 0 to 100."
+        None, description="How much to pursue it."
     )
-    summary_type: SummaryType | None = Field(None, description="Store a summary of a period of this type.")
+    summary_type: SummaryType | None = Field(None, description="For the summary of a period.")
     period_key: Line | None = Field(
         None,
-        description="The period: 2026-11-19 (also for a conversation), 2026-W47, 2026-11, 2026-Q4, 2026.",
+        description="Its period: 2026-11-19, 2026-W47, 2026-11, 2026-Q4, 2026.",
     )
-    chat_id: Line | None = Field(None, description="The conversation that a summary is of.")
-    insist: StrictBool = Field(False, description="Store it beside what is already known.")
+    chat_id: Line | None = Field(None, description="The conversation summarized.")
+    insist: StrictBool = Field(False, description="Store it although it is known.")
 
     @model_validator(mode="after")
     def _fields_fit(self) -> "StoreRequest":
@@ -80,10 +82,8 @@ class StoreRequest(WriteRequest):
 class ForgetRequest(WriteRequest):
     """The memory to forget."""
 
-    id: Annotated[str, Field(max_length=1000)] = Field(
-        description="The memory's id, or the name at its end if no other has it."
-    )
-    rationale: Words = Field(min_length=1, description="Why; stored with the event and in the Change Log.")
+    id: Annotated[str, Field(max_length=1000)] = Field(description="The memory's id, or the name at its end.")
+    rationale: Reason = Field(min_length=1, description="Why; it is recorded.")
 
 
 class Stored(Wire):

@@ -1,16 +1,16 @@
 """`propose_change`: a preview of an edit. Nothing is recorded."""
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from garden.events.wire import Wire
 from garden.grammar.errors import GardenError
 from garden.tools.declaration import WRITERS, Call, Reply, Tool, Traits
-from garden.tools.edits import preview_edit, write_reply
+from garden.tools.edits import diff_of, preview_edit, write_reply
 from garden.tools.request_paths import document_path
-from garden.tools.requests import check_role, find_tool, parse_request
+from garden.tools.requests import ToolNotAllowedError, check_role, find_tool, parse_request
 from garden.tools.secrets import check_for_secrets
 from garden.tools.wire import Request, with_correlation
 from garden.writing.outcomes import WriteOutcome
@@ -35,13 +35,18 @@ class Proposal(Wire):
 
     diff: str
     safety_report: str
-    requires_approval: Literal[False] = False
+    requires_approval: bool
 
 
 def propose(call: Call, request: ProposeRequest) -> Reply:
     """Plan a call exactly as the tool would and return its diff."""
     tool = find_tool(call.tools, request.tool)
     check_role(tool, call.caller)
+    permission = call.permission(tool)
+    if permission == "deny":
+        raise ToolNotAllowedError(
+            "Access denied by creator.", hint=f"The policy denies {tool.name}; ask the operator."
+        )
     if tool.edits is None:
         names = ", ".join(name for name, each in call.tools.items() if each.edits)
         raise NotAnEditError(
@@ -56,11 +61,16 @@ def propose(call: Call, request: ProposeRequest) -> Reply:
     if isinstance(preview, WriteOutcome):
         replay = write_reply(preview)
         report = "\n".join(["Nothing would change: the answer is a replay.", *_bullets(preview.warnings)])
-        return Reply(Proposal(diff="", safety_report=report), replay.meta, replay.warnings)
+        return Reply(
+            Proposal(diff="", safety_report=report, requires_approval=False), replay.meta, replay.warnings
+        )
     plan = preview.plan
-    diff = plan.applied.diff(path.text)
-    meta = {"documentHash": plan.after.document.hash, "linesAdded": diff.added, "linesRemoved": diff.removed}
-    return Reply(Proposal(diff=diff.text, safety_report=_safety(preview)), meta, warnings)
+    diff, meta, cut = diff_of(plan)
+    return Reply(
+        Proposal(diff=diff, safety_report=_safety(preview), requires_approval=permission == "ask"),
+        meta,
+        (*warnings, *cut),
+    )
 
 
 def _safety(preview: Preview) -> str:

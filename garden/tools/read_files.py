@@ -1,29 +1,35 @@
-"""Tools that read files: `fs.list`, `fs.read`, `fs.search`, `fs.hash`."""
+"""Tools that read files: `fs.list`, `fs.read`, `fs.hash`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StrictBool, StrictInt
 
 from garden.events.wire import Wire
-from garden.files.errors import FileError, FileMissingError
-from garden.files.paths import GardenPath, parse_path
+from garden.files.errors import FileMissingError
+from garden.files.garden_files import FileText
+from garden.files.paths import GardenPath
+from garden.files.plain_files import time_of
 from garden.grammar.errors import GardenError
 from garden.grammar.lines import split_any_lines
 from garden.tools.declaration import Call, Reply, Tool, Traits
-from garden.tools.documents import read_document, warnings_of_copy
-from garden.tools.globs import matcher
+from garden.tools.documents import read_document, read_file, warnings_of_copy
+from garden.tools.globs import Glob, matcher
 from garden.tools.request_paths import document_or_copy_path, folder_path
-from garden.tools.search import LineMatch, Searcher
 from garden.tools.wire import Request
 
 RANGES_MAX = 50
-MATCHES_MAX = 100
-CONTEXT_LINES_MAX = 20
-SEARCH_CHARACTERS_MAX = 256 * 1024
+DEPTH_MAX = 10
+READ_LINES_MAX = 500
 
-_NOTHING_YET = {"hint": "This garden is still empty; md.plant creates a document."}
+NOTHING_YET = {"hint": "This garden is still empty; md.plant creates a document."}
+_SORT_KEYS: Mapping[str, Callable[[dict[str, Any]], Any]] = {
+    "name": lambda _: 0,
+    "change": lambda each: -each["changedAt"].timestamp(),
+    "size": lambda each: -(each["sizeBytes"] or 0),
+}
 
 Count = Annotated[StrictInt, Field(ge=1)]
 
@@ -37,11 +43,21 @@ class InvalidRangeError(GardenError):
 class ListRequest(Request):
     """The folder to list."""
 
-    path: str = Field(description="A folder: users/{userId}, a folder below it, or history/{userId}/...")
-    glob: Annotated[str, Field(max_length=200)] | None = Field(
+    rare: ClassVar[frozenset[str]] = frozenset({"depth", "sort", "details"})
+
+    path: str = Field(description="Such as users/{userId} or history/{userId}/...")
+    glob: Glob | None = Field(
         None,
-        description="Only paths that match, relative to the folder: *.md, parts/*/notes.md, **/profile.md. A "
-        "pattern with / or ** also searches the folders below.",
+        description="Only paths that match, such as *.md, or **/profile.md for folders below as well.",
+    )
+    depth: Annotated[StrictInt, Field(ge=1, le=DEPTH_MAX)] | None = Field(
+        None, description="Levels of folders to list; 1 unless the glob searches below."
+    )
+    sort: Literal["name", "change", "size"] = Field(
+        "name", description="By name; or by change or size, newest or largest first."
+    )
+    details: StrictBool = Field(
+        False, description="Also give kind, size and time of the last change, in meta.entries."
     )
 
 
@@ -57,7 +73,10 @@ class ReadRequest(Request):
 
     path: str = Field(description="A document or a history copy.")
     ranges: Annotated[tuple[LineRange, ...], Field(min_length=1, max_length=RANGES_MAX)] | None = Field(
-        None, description="Lines to read; by default the file from its beginning."
+        None, description="By default the file from its beginning."
+    )
+    max_lines: Annotated[StrictInt, Field(ge=1, le=READ_LINES_MAX)] | None = Field(
+        None, description="Most lines to return."
     )
 
 
@@ -75,34 +94,6 @@ class Slices(Wire):
     range_slices: tuple[Slice, ...]
 
 
-class SearchRequest(Request):
-    """The pattern and where to search."""
-
-    root: str = Field(description="A folder or document; users/{userId} for the whole garden.")
-    pattern: Annotated[str, Field(min_length=1, max_length=1000)] = Field(
-        description="A regular expression in RE2 syntax, matched line by line."
-    )
-    glob: Annotated[str, Field(max_length=200)] | None = Field(
-        None, description="Only files that match, relative to the root: **/notes.md."
-    )
-    ignore_case: StrictBool = Field(False, description="Ignore the case of letters.")
-    literal: StrictBool = Field(False, description="Treat the pattern as plain text.")
-    context: Annotated[StrictInt, Field(ge=0, le=CONTEXT_LINES_MAX)] = Field(
-        0, description="Lines to show before and after each match."
-    )
-    max_matches: Annotated[StrictInt, Field(ge=1, le=MATCHES_MAX)] = Field(
-        MATCHES_MAX, description="Maximum number of matching lines."
-    )
-
-
-class Match(Wire):
-    """A matching line with its context."""
-
-    path: str
-    line: int
-    match: str
-
-
 class HashRequest(Request):
     """The document or section to hash."""
 
@@ -113,45 +104,60 @@ class HashRequest(Request):
 def list_names(call: Call, request: ListRequest) -> Reply:
     """List the paths in a folder."""
     folder = folder_path(call.caller, request.path)
-    if _is_unplanted(call, folder):
-        return Reply([], _NOTHING_YET)
-    files, limit = call.services.files, call.services.limits.list_names
-    if request.glob is None:
-        found = [path.text for path in files.list_folder(folder)]
-    else:
+    if is_unplanted(call, folder):
+        return Reply([], NOTHING_YET)
+    is_deep = request.glob is not None and ("/" in request.glob or "**" in request.glob)
+    found = list(_below(call, folder, request.depth or (DEPTH_MAX if is_deep else 1)))
+    if request.glob is not None:
         matches = matcher(request.glob)
-        deep = "/" in request.glob or "**" in request.glob
-        paths = _below(call, folder) if deep else iter(files.list_folder(folder))
-        found = [path.text for path in paths if matches(path.text.removeprefix(f"{folder.text}/"))]
-    if len(found) <= limit:
-        return Reply(found)
+        found = [path for path in found if matches(path.text.removeprefix(f"{folder.text}/"))]
+    names, limit, meta = [path.text for path in found], call.services.limits.list_names, dict[str, Any]()
+    if request.details or request.sort != "name":
+        entries = sorted(_entries(call, found), key=_SORT_KEYS[request.sort])
+        names = [each["path"] for each in entries]
+        meta = {"entries": entries[:limit]} if request.details else {}
+    if len(names) <= limit:
+        return Reply(names, meta)
     return Reply(
-        found[:limit],
-        {"truncated": {"shown": limit, "total": len(found)}},
-        (f"Only the first {limit} of {len(found)} names are listed; narrow the list with glob.",),
+        names[:limit],
+        meta | {"truncated": {"shown": limit, "total": len(names)}},
+        (f"Only the first {limit} of {len(names)} names are listed; narrow the list with glob.",),
     )
 
 
-def _is_unplanted(call: Call, place: GardenPath) -> bool:
+def _entries(call: Call, paths: list[GardenPath]) -> Iterator[dict[str, Any]]:
+    for path in paths:
+        # It may have gone meanwhile.
+        with suppress(FileMissingError):
+            stamp = call.services.files.stamp(path)
+            yield {
+                "path": path.text,
+                "kind": "folder" if path.is_folder else path.kind,
+                "sizeBytes": None if path.is_folder else stamp.size_bytes,
+                "changedAt": time_of(stamp.written_ns),
+            }
+
+
+def is_unplanted(call: Call, place: GardenPath) -> bool:
     """Whether this is the top folder of a garden that does not exist yet; it counts as empty."""
     return place.is_top and not call.services.files.exists(place)
 
 
-def _below(call: Call, folder: GardenPath) -> Iterator[GardenPath]:
+def _below(call: Call, folder: GardenPath, depth: int) -> Iterator[GardenPath]:
     call.progress.step()
     for path in call.services.files.list_folder(folder):
         yield path
-        if path.is_folder:
-            yield from _below(call, path)
+        if path.is_folder and depth > 1:
+            yield from _below(call, path, depth - 1)
 
 
 def read(call: Call, request: ReadRequest) -> Reply:
     """Return a file's text or some of its lines."""
     path = document_or_copy_path(call.caller, request.path)
     services = call.services
-    standing = read_document(services, path)
+    file, standing = read_file(services, path)
     lines = split_any_lines(standing.text)
-    limit = services.limits.read_lines
+    limit = min(services.limits.read_lines, request.max_lines or services.limits.read_lines)
     if request.ranges is not None:
         reply = _slices(lines, request.ranges, limit)
         is_whole = _covers(reply.result, len(lines))
@@ -161,7 +167,16 @@ def read(call: Call, request: ReadRequest) -> Reply:
     warnings = (*reply.warnings, *warnings_of_copy(services, path, standing))
     # The hash of the whole would let a caller who has seen only a part replace the rest.
     meta = {"documentHash": standing.document.hash} if is_whole else reply.meta
-    return replace(reply, meta=meta, warnings=warnings)
+    return replace(reply, meta={**meta, **_about(file, len(lines))}, warnings=warnings)
+
+
+def _about(file: FileText, lines: int) -> dict[str, Any]:
+    return {
+        "totalLines": lines,
+        "sizeBytes": file.size_bytes,
+        "changedAt": time_of(file.stamp.written_ns),
+        "encoding": "utf-8-sig" if file.text.startswith("\ufeff") else "utf-8",
+    }
 
 
 def _beginning(text: str, lines: list[str], limit: int) -> Reply:
@@ -216,63 +231,6 @@ def _as_json(wanted: LineRange) -> str:
     return wanted.model_dump_json(by_alias=True)
 
 
-def search(call: Call, request: SearchRequest) -> Reply:
-    """Find the lines that match, document by document."""
-    root = parse_path(request.root, owner=call.caller.user_id)
-    searcher = Searcher(request.pattern, ignore_case=request.ignore_case, literal=request.literal)
-    wanted = min(request.max_matches, call.services.limits.search_matches)
-    if _is_unplanted(call, root):
-        return Reply([], _NOTHING_YET)
-    found: list[Match] = []
-    unread: list[str] = []
-    characters = 0
-    files, searched = call.services.files, _documents_to_search(call, root, request.glob)
-    for number, path in enumerate(searched):
-        call.progress.step(number, len(searched), path.text)
-        try:
-            content = files.content(path)
-        except FileError as error:
-            # A document named by the caller must be readable; among many, one is skipped.
-            if path == root:
-                raise
-            if isinstance(error, FileMissingError):
-                continue
-            unread.append(f"{path} was skipped: {error.message}")
-            continue
-        for hit in searcher.lines(content, request.context, wanted + 1 - len(found)):
-            found.append(_match(path, hit))
-            characters += len(hit.text)
-            if characters > SEARCH_CHARACTERS_MAX:
-                wanted = min(wanted, len(found) - 1)
-                break
-        if len(found) > wanted:
-            break
-    warnings = tuple(unread)
-    if len(found) <= wanted:
-        return Reply(found, {}, warnings)
-    return Reply(
-        found[:wanted],
-        {"truncated": {"shown": wanted}},
-        (f"There are more than {wanted} matches; narrow the pattern, the root or the glob.", *warnings),
-    )
-
-
-def _match(path: GardenPath, hit: LineMatch) -> Match:
-    return Match(path=path.text, line=hit.line, match=hit.text)
-
-
-def _documents_to_search(call: Call, root: GardenPath, glob: str | None) -> Sequence[GardenPath]:
-    if not root.is_folder:
-        return (root,) if glob is None or matcher(glob)(root.name) else ()
-    if not call.services.files.exists(root):
-        raise FileMissingError
-    paths = call.services.files.documents(root)
-    if glob is None:
-        return tuple(paths)
-    matches = matcher(glob)
-    return [path for path in paths if matches(path.text.removeprefix(f"{root.text}/"))]
-
-
 def hash_of(call: Call, request: HashRequest) -> Reply:
     """Hash a document, or one section of it, in canonical form."""
     path = document_or_copy_path(call.caller, request.path)
@@ -290,7 +248,8 @@ TOOLS: tuple[Tool[Any], ...] = (
         "List documents",
         "List the documents and folders in a folder of the garden or its history.",
         "Start with users/{userId}. Folders have no suffix, documents end in .md. At most 500 names are "
-        "returned; a longer list is marked as truncated.",
+        "returned; a longer list is marked as truncated. With sort change and depth 10 the latest work comes "
+        "first.",
         ListRequest,
         list[str],
         list_names,
@@ -311,19 +270,6 @@ TOOLS: tuple[Tool[Any], ...] = (
         Traits(),
         {"path": "users/ada/notes.md", "ranges": [{"startLine": 1, "endLine": 40}]},
         positional="ranges",
-    ),
-    Tool(
-        "fs.search",
-        "Search documents",
-        "Find lines that match a regular expression, in one document or a whole folder.",
-        "RE2 syntax, matched line by line. Set literal for plain text, ignoreCase to ignore case, context "
-        f"for surrounding lines. At most {MATCHES_MAX} matches are returned.",
-        SearchRequest,
-        list[Match],
-        search,
-        Traits(cost="many_documents"),
-        {"root": "users/ada", "pattern": "deadline|late", "ignoreCase": True},
-        positional="opts",
     ),
     Tool(
         "fs.hash",

@@ -1,5 +1,6 @@
 """Every tool by name. Surfaces, documents and tests derive their lists from this one."""
 
+import re
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
@@ -7,10 +8,12 @@ from typing import Any
 from garden.tools.declaration import Tool
 
 _MODULES = {
+    "calls": "calls.stats",
     "context": "memory.context",
     "erase": "garden.erase",
     "event_log": "events.log",
     "events": "events.query",
+    "file_search": "fs.search",
     "fix": "md.fix",
     "history": "history.blame history.diff history.log history.search history.show",
     "markdown": "lint.check md.curate_list md.lint md.list_sections md.patch_section md.plant "
@@ -18,10 +21,10 @@ _MODULES = {
     "memory": "memory.list memory.recall",
     "memory_edits": "memory.forget memory.store",
     "proposal": "propose_change",
-    "read_files": "fs.hash fs.list fs.read fs.search",
+    "read_files": "fs.hash fs.list fs.read",
     "repair": "md.repair md.restore md.undo",
     "tool_help": "tools.help tools.list",
-    "write_files": "fs.append fs.ensure_dir fs.move fs.patch fs.write",
+    "write_files": "fs.append fs.edit fs.ensure_dir fs.move fs.patch fs.write",
 }
 
 
@@ -47,3 +50,15 @@ class _Registry(Mapping[str, Tool[Any]]):
 
 
 REGISTRY: Mapping[str, Tool[Any]] = _Registry(_MODULES)
+
+_DOTTED = re.compile(rf"\b(?:{'|'.join(re.escape(name) for name in REGISTRY if '.' in name)})\b(?!\.[a-z])")
+
+
+def wire_name(name: str) -> str:
+    """Return a tool's name without a dot."""
+    return name.replace(".", "_")
+
+
+def with_wire_names(text: str) -> str:
+    """Replace the tools' own names in a text with those without dots."""
+    return _DOTTED.sub(lambda found: wire_name(found[0]), text)

@@ -38,12 +38,10 @@ class RestoreRequest(EditRequest):
     """The version to restore: give one of the three."""
 
     version: int | None = Field(None, ge=1, le=_VERSION_MAX, strict=True, description="The version's number.")
-    at: Time | None = Field(
-        None, description="The version at this time: 2026-11-18T08:25:00Z, 2026-11-18, yesterday, 3d."
-    )
+    at: Time | None = Field(None, description="As of this time: 2026-11-18T08:25:00Z, yesterday, 3d.")
     event: Line | None = Field(
         None,
-        description="The version that this event made: its id, or at least the last six characters of it.",
+        description="The event that made it: its id, or the end of it.",
     )
 
     @model_validator(mode="after")
@@ -56,10 +54,8 @@ class RestoreRequest(EditRequest):
 class UndoRequest(WriteRequest):
     """The event to undo."""
 
-    event: Line = Field(description="The event's id, or at least the last six characters of it.")
-    path: str | None = Field(
-        None, description="The document, as a check: an event of another one is refused."
-    )
+    event: Line = Field(description="Its id, or at least the last six characters of it.")
+    path: str | None = Field(None, description="The event's document, as a check.")
 
 
 class Restoration(Wire):
@@ -158,7 +154,7 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "md.repair",
         "Repair a document",
-        "Put back anchors and identity that an outside edit removed. For maintainers only.",
+        "Put back anchors and identity that an outside edit removed.",
         "Every line of the person's text stays. The last undamaged version shows what is missing: an anchor "
         "goes back below its heading, a missing section comes back empty, identity keys get their values "
         "back, and unreadable frontmatter is replaced. An uncertain repair is refused; use md.restore then. "
@@ -166,28 +162,28 @@ TOOLS: tuple[Tool[Any], ...] = (
         RepairRequest,
         Repair,
         edit_handler(_REPAIR),
-        Traits(writes=True, replaces=True, roles=MAINTAINERS),
+        Traits(writes=True, maintains=True, replaces=True, roles=MAINTAINERS),
         {"path": "users/ada/parts/critic/profile.md", "rationale": "She had edited it on her phone."},
         edits=_REPAIR,
     ),
     Tool(
         "md.restore",
         "Restore a version",
-        "Bring an earlier version of a document back as a new version. For maintainers only.",
+        "Bring an earlier version of a document back as a new version.",
         "Give one of version, at and event. The file may be missing or damaged; an outside edit is recorded "
         "first, so no text is lost. The Change Log keeps its newer lines. Warnings name the anchors that "
         "disappear. A version that is itself damaged is refused.",
         RestoreRequest,
         Restoration,
         edit_handler(_RESTORE),
-        Traits(writes=True, replaces=True, roles=MAINTAINERS),
+        Traits(writes=True, maintains=True, replaces=True, roles=MAINTAINERS),
         {"path": "users/ada/parts/critic/profile.md", "version": 1, "rationale": "Too much was lost."},
         edits=_RESTORE,
     ),
     Tool(
         "md.undo",
         "Undo an event",
-        "Take one event's change back, as a new edit. For maintainers only.",
+        "Take one event's change back, as a new edit.",
         "Works while later changes left the lines of that event as they were; otherwise the conflict names "
         "the events that changed them. Lines of the Change Log stay. A document that has moved since is "
         "edited where it is now. A move is undone with fs.move. Without the change, the document stays "

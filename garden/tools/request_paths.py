@@ -1,10 +1,27 @@
 """The path in a request, parsed and checked for what the tool may work on."""
 
+from collections.abc import Iterator
+
 from garden.events.records import Caller
 from garden.files.paths import GardenPath, PathNotAllowedError, Place, parse_path
+from garden.tools.wire import Request
 
 _NO_DOCUMENT = "it is a folder, and this tool works on documents"
 _NO_FOLDER = "it is a document, and this tool works on folders"
+_PATH_FIELDS = ("path", "new_path", "file_path", "root", "roots", "paths")
+
+
+def check_paths(caller: Caller, request: Request) -> None:
+    """Refuse a request with a path outside the caller's own garden."""
+    for text in paths_in(request):
+        parse_path(text, owner=caller.user_id)
+
+
+def paths_in(request: Request) -> Iterator[str]:
+    """The paths that a request names."""
+    for name in _PATH_FIELDS:
+        given = getattr(request, name, None)
+        yield from (given,) if isinstance(given, str) else given or ()
 
 
 def document_path(caller: Caller, text: str) -> GardenPath:

@@ -3,20 +3,25 @@
 import difflib
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic.alias_generators import to_camel
 
 from garden.events.records import Caller
 from garden.grammar.errors import GardenError
 from garden.tools.declaration import Tool
+from garden.tools.strict_json import parse_json
 
 _DELETING = re.compile(
     r"delete|remove|unlink|destroy|erase|purge|wipe|trash|shred|truncate|discard|"
     r"(?<![a-z])(?:rm|rmdir|rmtree|del)(?![a-z])",
     re.IGNORECASE,
 )
+_Form = TypeVar("_Form", bound=BaseModel)
+_NESTED = ("opts", "meta")
+# The errors of a text where an object or a list would fit.
+_NO_TEXT = frozenset({"model_type", "dict_type", "tuple_type"})
 _PROBLEMS_MAX = 10
 _NAME_CHARACTERS_MAX = 100
 
@@ -34,13 +39,13 @@ class NoDeleteToolError(GardenError):
 
 
 class InvalidRequestError(GardenError):
-    """The arguments do not fit the tool."""
+    """The request is not of the form that is asked for."""
 
     code = "invalid_input"
 
 
-class RoleNotAllowedError(GardenError):
-    """The caller's role may not use the tool."""
+class ToolNotAllowedError(GardenError):
+    """The caller's role or policy does not have the tool."""
 
     code = "permission_denied"
 
@@ -61,19 +66,19 @@ def find_tool(tools: Mapping[str, Tool[Any]], name: str) -> Tool[Any]:
             hint="To remove text, replace the section or prune the list; the history keeps earlier versions. "
             "A maintainer erases words for good with garden.erase.",
         )
-    asked = name[:_NAME_CHARACTERS_MAX].replace(".", "_")
-    close = [plain[each] for each in difflib.get_close_matches(asked, plain, n=3, cutoff=0.5)]
+    asked = name[:_NAME_CHARACTERS_MAX].replace(".", "_").lower()
+    close = [plain[each] for each in difflib.get_close_matches(asked, plain, n=1, cutoff=0.5)]
     raise UnknownToolError(
         "No tool has this name.",
-        hint=f"Did you mean {' or '.join(close)}?" if close else "tools.list names every tool.",
-        details={"tools": list(tools)},
+        hint=f"Did you mean {close[0]}?" if close else "tools.list names every tool.",
+        details={"nearest": close[0]} if close else {},
     )
 
 
 def check_role(tool: Tool[Any], caller: Caller) -> None:
     """Refuse a caller whose role may not use the tool."""
     if caller.role not in tool.traits.roles:
-        raise RoleNotAllowedError(
+        raise ToolNotAllowedError(
             f"The role {caller.role} may not use {tool.name}.",
             hint=f"Roles that may use it: {', '.join(sorted(tool.traits.roles))}.",
         )
@@ -85,7 +90,7 @@ def parse_request(tool: Tool[Any], args: object) -> Any:
         raise InvalidRequestError("The arguments must be a JSON object.", hint=_hint(tool))
     fields = _flatten_options(tool, args)
     try:
-        return tool.request.model_validate(fields)
+        return _validate(tool, fields)
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False)[:_PROBLEMS_MAX]
         problems = [_problem(each) for each in found]
@@ -97,23 +102,60 @@ def parse_request(tool: Tool[Any], args: object) -> Any:
         ) from None
 
 
+def parse_form(form: type[_Form], request: object, name: str, hint: str) -> _Form:
+    """Validate a request that is no call of a single tool."""
+    try:
+        return form.model_validate(request)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        field = short_name(".".join(map(str, first["loc"]))) or "the request"
+        raise InvalidRequestError(
+            f"This is no {name}: {field}: {first['msg']}.", hint=hint, details={"field": field}
+        ) from None
+
+
+def _validate(tool: Tool[Any], fields: dict[str, Any]) -> Any:
+    """Validate the fields; where only an object or a list fits, its JSON as text is understood as well."""
+    try:
+        return tool.request.model_validate(fields)
+    except ValidationError as error:
+        found = error.errors(include_input=False, include_url=False)
+        texts = {each["loc"][0] for each in found if each["type"] in _NO_TEXT}
+        read = {name: _container(value) for name, value in fields.items() if name in texts}
+        if not read:
+            raise
+        return tool.request.model_validate(fields | read)
+
+
+def _container(value: object) -> object:
+    """The object or list whose JSON a text is, or else the value itself."""
+    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
+        return value
+    try:
+        return parse_json(value)
+    except ValueError:
+        return value
+
+
 def _flatten_options(tool: Tool[Any], args: Mapping[Any, Any]) -> dict[str, Any]:
-    """Merge the fields of `opts` with the others, all in the wire's spelling."""
+    """Merge the fields of `opts` and `meta` with the others, all in the wire's spelling."""
     if tool.fields.issuperset(args):
         return dict(args)
-    options = args.get("opts", {})
-    if options is None:
-        options = {}
-    if not isinstance(options, Mapping):
-        raise InvalidRequestError("opts must be a JSON object.", hint=_hint(tool))
+    given = [(name, value) for name, value in args.items() if name not in _NESTED]
+    for nested in _NESTED:
+        options = {} if args.get(nested) is None else _container(args[nested])
+        if not isinstance(options, Mapping):
+            raise InvalidRequestError(f"{nested} must be a JSON object.", hint=_hint(tool))
+        given += options.items()
     fields: dict[str, Any] = {}
     names: dict[str, str] = {}
-    for name, value in [*((n, v) for n, v in args.items() if n != "opts"), *options.items()]:
+    for name, value in given:
         field = _field_name(tool, str(name))
         if field in fields:
-            both = " and ".join(dict.fromkeys(map(short_name, (names[field], str(name)))))
+            both = dict.fromkeys(map(short_name, (names[field], str(name))))
+            shown = f" ({' and '.join(both)})" if len(both) > 1 else ""
             raise InvalidRequestError(
-                f"{tool.name} does not accept these arguments: {short_name(field)} is given twice ({both}).",
+                f"{tool.name} does not accept these arguments: {short_name(field)} is given twice{shown}.",
                 hint="Give each field once.",
             )
         fields[field], names[field] = value, str(name)

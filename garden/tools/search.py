@@ -10,11 +10,11 @@ from garden.tools.globs import InvalidPatternError
 LINE_CHARACTERS_MAX = 2000
 
 
-class LineMatch(NamedTuple):
-    """The number of a matching line, and its text with the requested context."""
+class Place(NamedTuple):
+    """A matching line, and the offset of its first match in the data."""
 
     line: int
-    text: str
+    offset: int
 
 
 class Searcher:
@@ -41,23 +41,18 @@ class Searcher:
         except UnicodeEncodeError:
             raise InvalidPatternError("The pattern is not valid text.", hint="Use UTF-8.") from None
 
-    def lines(self, content: bytes, context: int, matches_max: int) -> Iterator[LineMatch]:
-        """Matching lines of UTF-8 text, from the top."""
-        if self._needle not in content:
+    def places(self, data: bytes) -> Iterator[Place]:
+        """Matching lines of UTF-8 text with plain line ends, from the top."""
+        if self._needle not in data:
             return
-        data = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in content else content
-        lines: list[bytes] = []
         number, start = 1, 0
         # An empty rest after the last newline is not a line.
-        while matches_max > 0 and (start < len(data) or not data):
+        while start < len(data) or not data:
             found = self._compiled.search(data, start)
             if found is None or (found.start() == len(data) and data.endswith(b"\n")):
                 return
-            lines = lines or data.split(b"\n")
             number += data.count(b"\n", start, found.start())
-            around = lines[max(number - 1 - context, 0) : number + context]
-            yield LineMatch(number, "\n".join(_short_line(line) for line in around))
-            matches_max -= 1
+            yield Place(number, found.start())
             end = data.find(b"\n", found.start())
             if end < 0:
                 return
@@ -69,6 +64,22 @@ class Searcher:
         for found in self._compiled.finditer(data):
             start = len(data[: found.start()].decode())
             yield start, start + len(data[found.start() : found.end()].decode())
+
+
+def with_plain_ends(content: bytes) -> bytes:
+    """The content with a line feed at the end of each line."""
+    return content.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in content else content
+
+
+def column_of(data: bytes, place: Place) -> int:
+    """Column of the first match in its line, in characters from 1."""
+    return len(data[data.rfind(b"\n", 0, place.offset) + 1 : place.offset].decode()) + 1
+
+
+def text_around(lines: list[bytes], place: Place, context: int) -> str:
+    """The matching line with so many lines before and after it."""
+    around = lines[max(place.line - 1 - context, 0) : place.line + context]
+    return "\n".join(_short_line(line) for line in around)
 
 
 def _short_line(line: bytes) -> str:

@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 from garden.events.payloads import strings_in
 from garden.events.records import Caller
 from garden.grammar.errors import GardenError
-from garden.lint.secrets import PRIVATE_KEY, Secret, may_hold_certain_secret, secrets_in
+from garden.lint.secrets import PRIVATE_KEY, Secret, as_seen, may_hold_certain_secret, secrets_in
 from garden.tools.request_paths import document_path
 from garden.tools.wire import CORRELATION, EditRequest, RecordedRequest, Request
 from garden.writing.services import Services
@@ -37,7 +37,7 @@ def check_for_secrets(services: Services, caller: Caller, request: Request) -> t
     found = dict.fromkeys(_secrets_brought(services, caller, request))
     if not found:
         return ()
-    if services.secrets == "warn":
+    if services.secrets in ("warn", "ask"):
         return tuple(f"{field} holds {what}." for field, what in found)
     problems = [{"field": field, "problem": f"it holds {what}"} for field, what in found]
     shown = "; ".join(f"{each['field']}: {each['problem']}" for each in problems)
@@ -55,7 +55,7 @@ def _secrets_brought(services: Services, caller: Caller, request: Request) -> It
         return
     known: str | None = None
     for field, given in _texts(values):
-        text = given if given.isascii() else _as_seen(given)
+        text = given if given.isascii() else as_seen(given)
         for secret in secrets_in(text):
             if secret.certain and isinstance(request, EditRequest) and field not in _OWN_WORDS:
                 known = _text_before(services, caller, request) if known is None else known
@@ -85,12 +85,6 @@ def _texts(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for text in strings_in(value):
             # A diff also shows lines that stay and lines that go.
             yield name, _added_lines(text) if name == "diffText" else text
-
-
-def _as_seen(text: str) -> str:
-    """A text without invisible and full-width characters, which would hide the form of a secret."""
-    plain = unicodedata.normalize("NFKC", text)
-    return plain.translate({ord(each): None for each in set(plain) if unicodedata.category(each) == "Cf"})
 
 
 def _added_lines(diff: str) -> str:

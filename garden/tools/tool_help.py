@@ -8,7 +8,6 @@ from garden.events.wire import Wire
 from garden.tools.declaration import Call, Reply, Tool, Traits
 from garden.tools.requests import find_tool
 from garden.tools.wire import Request
-from garden.writing.callers import Role
 
 
 class ToolsListRequest(Request):
@@ -25,9 +24,9 @@ class ToolLine(Wire):
 
 
 class ToolsHelpRequest(Request):
-    """The tool to explain."""
+    """The tool to explain, or none for a list."""
 
-    tool: str = Field(description="The tool's name.")
+    tool: str | None = Field(None, description="The tool's name; without one, every tool is listed.")
 
 
 class ToolPage(Wire):
@@ -46,14 +45,13 @@ class ToolPage(Wire):
 
 def list_tools(call: Call, _request: ToolsListRequest) -> Reply:
     """List every tool."""
-    role = Role(call.caller.role)
     return Reply(
         [
             ToolLine(
                 name=tool.name,
                 summary=tool.summary,
                 writes=tool.traits.writes,
-                allowed=role in tool.traits.roles,
+                allowed=_is_offered(call, tool),
             )
             for tool in call.tools.values()
         ]
@@ -61,8 +59,14 @@ def list_tools(call: Call, _request: ToolsListRequest) -> Reply:
 
 
 def explain_tool(call: Call, request: ToolsHelpRequest) -> Reply:
-    """Explain one tool."""
-    return Reply(page_of(find_tool(call.tools, request.tool)))
+    """Explain one tool, or name in a line each those that the caller may use."""
+    if request.tool is not None:
+        return Reply(page_of(find_tool(call.tools, request.tool)))
+    return Reply([f"{tool.name}: {tool.summary}" for tool in call.tools.values() if _is_offered(call, tool)])
+
+
+def _is_offered(call: Call, tool: Tool[Any]) -> bool:
+    return call.caller.role in tool.traits.roles and call.permission(tool) != "deny"
 
 
 def page_of(tool: Tool[Any]) -> ToolPage:
@@ -95,12 +99,14 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "tools.help",
         "Explain a tool",
-        "Show a tool's description, request schema, result schema and an example.",
-        "You can send the example as it is, with paths of your own user.",
+        "Show a tool's fields and an example, or list every tool; you can call any of them by its name.",
+        "The page of a tool has its description, the schemas of its request and its result, and an example "
+        "that you can send as it is, with paths of your own user.",
         ToolsHelpRequest,
-        ToolPage,
+        ToolPage | list[str],
         explain_tool,
         Traits(cost="light"),
         {"tool": "md.patch_section"},
+        positional="tool",
     ),
 )

@@ -18,11 +18,19 @@ REFS_MAX = 50
 CORRELATION = ("tool_call_id", "transaction_id", "agent_action_id")
 # Control characters other than tabs and line ends, and halves of surrogate pairs.
 _NOT_PLAIN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_REORDERING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """Refuse a text with a control character."""
     if _NOT_PLAIN.search(text):
         raise ValueError("contains a control character")
+    return text
+
+
+def _in_order(text: str) -> str:
+    if _REORDERING.search(text):
+        raise ValueError("contains a character that reorders text")
     return text
 
 
@@ -31,11 +39,13 @@ def _one_line(text: str) -> str:
         raise ValueError("must be one line")
     if not text.strip():
         raise ValueError("must not be blank")
-    return _plain(text)
+    return _in_order(plain(text))
 
 
-Words = Annotated[str, AfterValidator(_plain), Field(max_length=REASON_CHARACTERS_MAX)]
+Words = Annotated[str, AfterValidator(plain), Field(max_length=REASON_CHARACTERS_MAX)]
 """A few sentences of text."""
+Reason = Annotated[Words, AfterValidator(_in_order)]
+"""A few sentences that show a reviewer the order they were written in."""
 Line = Annotated[str, AfterValidator(_one_line), Field(max_length=LINE_CHARACTERS_MAX)]
 """One line of text."""
 Label = Annotated[str, Field(pattern="^[a-z][a-z0-9_.]{0,63}$")]
@@ -64,12 +74,14 @@ class Request(Wire):
     other_names: ClassVar[Mapping[str, str]] = {}
     # Fields with words that the tool takes away; only they may hold a secret.
     words_to_remove: ClassVar[frozenset[str]] = frozenset()
+    # Fields on the wire that models are only named; the tool's help page has their schema.
+    rare: ClassVar[frozenset[str]] = frozenset()
 
 
 class RecordedRequest(Request):
     """The fields of every tool that records something: reason, evidence and correlation ids."""
 
-    rationale: Words | None = Field(None, description="Why, in one sentence; stored with the event.")
+    rationale: Reason | None = Field(None, description="Why, in one sentence; stored with the event.")
     override_rationale: Line | None = Field(
         None, description="Why this edit may exceed a soft cap, in one line."
     )

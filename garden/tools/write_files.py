@@ -1,4 +1,4 @@
-"""Tools that write whole files: `fs.ensure_dir`, `fs.write`, `fs.append`, `fs.patch`, `fs.move`."""
+"""Tools that write files: `fs.ensure_dir`, `fs.write`, `fs.append`, `fs.edit`, `fs.patch`, `fs.move`."""
 
 from typing import Any, Literal
 
@@ -8,7 +8,7 @@ from garden.events.records import JOURNAL, Statement
 from garden.events.wire import Wire
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
-from garden.grammar.edits import AppendToFile, ApplyDiff, WriteFile
+from garden.grammar.edits import AppendToFile, ApplyDiff, ReplaceText, WriteFile
 from garden.tools.declaration import MAINTAINERS, WRITERS, Call, Edits, Reply, Tool, Traits
 from garden.tools.edits import edit_handler, intent_of, new_hash_of, request_identity, write_reply
 from garden.tools.request_paths import document_path, new_folder_path
@@ -42,6 +42,13 @@ class FileAppendRequest(EditRequest):
     text: str = Field(description="The entry to add, after a blank line.")
 
 
+class FileEditRequest(EditRequest):
+    """The document, the text to find in it, and the text to put there."""
+
+    find: str = Field(min_length=1, description="The text to replace.")
+    replace: str = Field(description="What takes its place; may be empty.")
+
+
 class FilePatchRequest(EditRequest):
     """The document and its diff."""
 
@@ -59,6 +66,12 @@ class NewSize(Wire):
     """The document's new size in bytes."""
 
     new_size: int
+
+
+class Replaced(NewHash):
+    """The new hash of the document, and how often the text was found."""
+
+    match_count: Literal[1] = 1
 
 
 class Moved(Wire):
@@ -125,6 +138,11 @@ def _append_intent(_call: Call, path: GardenPath, request: FileAppendRequest) ->
     return intent_of(path, "fs.append", request, AppendToFile(request.text), "append_file")
 
 
+def _edit_intent(_call: Call, path: GardenPath, request: FileEditRequest) -> Intent:
+    edit = ReplaceText(request.find, request.replace)
+    return intent_of(path, "fs.edit", request, edit, "replace_text")
+
+
 def _patch_intent(_call: Call, path: GardenPath, request: FilePatchRequest) -> Intent:
     edit = ApplyDiff(request.diff_text, request.path)
     return intent_of(path, "fs.patch", request, edit, "apply_diff")
@@ -151,6 +169,7 @@ def move(call: Call, request: FileMoveRequest) -> Reply:
 
 _WRITE = Edits(_write_intent, new_hash_of)
 _APPEND = Edits(_append_intent, _new_size)
+_EDIT = Edits(_edit_intent, new_hash_of)
 _PATCH = Edits(_patch_intent, new_hash_of)
 
 TOOLS: tuple[Tool[Any], ...] = (
@@ -168,9 +187,9 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "fs.write",
         "Write a whole document",
-        "Replace the whole text of a document, or create the document.",
-        "Anchors, identity and the Change Log must stay as they are. Prefer md.patch_section to change one "
-        "section, and md.plant to create a document. Send the document's hash as ifMatch, or you also "
+        "Replace a document's whole text, or create it; md.patch_section changes one section.",
+        "Anchors, identity and the Change Log must stay as they are. Prefer md.plant to "
+        "create a document. Send the document's hash as ifMatch, or you also "
         "replace what others wrote since you read it.",
         FileWriteRequest,
         NewHash,
@@ -204,6 +223,20 @@ TOOLS: tuple[Tool[Any], ...] = (
         edits=_APPEND,
     ),
     Tool(
+        "fs.edit",
+        "Replace a text in a document",
+        "Replace a text that stands in a document exactly once.",
+        "The text is taken literally and may span lines; line ends need not be the document's. A text that "
+        "is not there, or is there more than once, is refused, with matchCount and the nearest lines. "
+        "Anchors, identity and the Change Log must stay as they are.",
+        FileEditRequest,
+        Replaced,
+        edit_handler(_EDIT),
+        Traits(writes=True, replaces=True, roles=WRITERS),
+        {"path": "users/ada/notes.md", "find": "slept well", "replace": "slept very well"},
+        edits=_EDIT,
+    ),
+    Tool(
         "fs.patch",
         "Apply a diff",
         "Apply a unified diff to one document.",
@@ -223,12 +256,12 @@ TOOLS: tuple[Tool[Any], ...] = (
     Tool(
         "fs.move",
         "Move a document",
-        "Move a document to another path. For maintainers only.",
+        "Move a document to another path.",
         "A profile's frontmatter must fit the new path. The history stays at the old path.",
         FileMoveRequest,
         Moved,
         move,
-        Traits(writes=True, replaces=True, roles=MAINTAINERS),
+        Traits(writes=True, maintains=True, replaces=True, roles=MAINTAINERS),
         {"path": "users/ada/parts/critik/notes.md", "newPath": "users/ada/parts/critic/notes.md"},
     ),
 )
