@@ -18,9 +18,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from garden.access.dispatcher import Envelope
 from garden.application import Garden, open_garden
 from garden.events.records import Caller
+from garden.gateway.dispatcher import Envelope
 from garden.grammar.errors import GardenError
 from garden.session import Session
 from garden.surfaces.python.answers import Answer
@@ -94,6 +94,14 @@ class AsyncSession(AsyncToolbelt):
     async def call(self, tool: str, args: Mapping[str, Any] | None = None) -> Envelope:
         """Call a tool by name."""
         return await self._workers.run(partial(self._session.call, tool, args))
+
+    async def call_several(self, calls: object) -> dict[str, Any]:
+        """Call several tools in order, each with `name` and `args`."""
+        return await self._workers.run(partial(self._session.call_several, calls))
+
+    async def archon(self, request: object) -> dict[str, Any]:
+        """Carry out a request in the Archon envelope."""
+        return await self._workers.run(partial(self._session.archon, request))
 
     async def ask(self, tool: str, fields: Mapping[str, Any]) -> Answer[Any]:
         """Call a tool by name and return what its typed method returns."""

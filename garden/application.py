@@ -2,15 +2,23 @@
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from garden.access.dispatcher import Dispatcher, Watch
+from garden.events.approvals import ApprovalStore
+from garden.events.call_counts import CallCounts
+from garden.events.calls import CallLog
 from garden.events.pool import Pool
 from garden.events.recall_usage import RecallUsage
 from garden.files.garden_files import GardenFiles
+from garden.gateway.access import Access, Surface
+from garden.gateway.account import CallRecord
+from garden.gateway.approvals import Approvals
+from garden.gateway.dispatcher import Dispatcher, Gates, Watch
+from garden.gateway.limits import RateLimits
+from garden.gateway.policies import Policies
 from garden.home.disk_space import DiskSpace
 from garden.home.embedded import EmbeddedPostgres
 from garden.home.keys import KeySource
@@ -22,9 +30,10 @@ from garden.writing.callers import make_caller
 from garden.writing.services import Services
 
 if TYPE_CHECKING:
-    from garden.access.feed import Feed
-    from garden.access.lookups import Lookups
-    from garden.access.tokens import Tokens
+    from garden.gateway.decisions import Decisions
+    from garden.gateway.feed import Feed
+    from garden.gateway.lookups import Lookups
+    from garden.gateway.tokens import Tokens
 
 _RECOVERERS_MAX = 4
 _RECOVERY_LOCK_SECONDS = 0.5
@@ -56,8 +65,9 @@ class Garden:
                 )
             )
             self.pools = {"writers": writers, "readers": readers, "recoverers": recoverers}
-            usage = RecallUsage(readers)
+            usage, calls = RecallUsage(readers), CallLog(readers, settings.gateway.calls_keep_days)
             stack.callback(usage.close)
+            stack.callback(calls.close)
             at_once = {
                 "files": stack.enter_context(GardenFiles(prepared.home.path)),
                 "disk_space": DiskSpace(prepared.home.path, settings.limits.free_disk_bytes),
@@ -67,6 +77,7 @@ class Garden:
                 "language": settings.language,
                 "upkeep": settings.upkeep,
                 "usage": usage,
+                "calls": calls,
                 "sessions": settings.sessions,
                 "home": prepared.home,
                 "keys": self.keys,
@@ -76,28 +87,39 @@ class Garden:
             if self._own_kinds:
                 # A wrong declaration is an error of every command.
                 self.services.documents  # noqa: B018 - made by being asked for
+            policies = Policies(settings.gateway, prepared.home.path, REGISTRY)
+            limits = RateLimits(CallCounts(readers))
             self._open = stack.pop_all()
-        self._dispatcher = Dispatcher(self.services, REGISTRY)
+        store, seconds = ApprovalStore(self.pools["readers"]), settings.gateway.approval_seconds
+        self.gates = Gates(policies, limits, Approvals(store, self.keys, seconds), partial(CallRecord, calls))
+        self._dispatcher = Dispatcher(self.services, REGISTRY, self.gates)
 
     @cached_property
     def lookups(self) -> "Lookups":
         """Texts, versions, events and diffs."""
-        from garden.access.lookups import Lookups
+        from garden.gateway.lookups import Lookups
 
-        return Lookups(self.services)
+        return Lookups(self.services, self._dispatcher)
+
+    @cached_property
+    def decisions(self) -> "Decisions":
+        """The decisions about calls that were asked about."""
+        from garden.gateway.decisions import Decisions
+
+        return Decisions(self.gates.approvals.store, self._dispatcher)
 
     @cached_property
     def tokens(self) -> "Tokens":
         """The access tokens."""
-        from garden.access.tokens import Tokens
         from garden.events.tokens import TokenStore
+        from garden.gateway.tokens import Tokens
 
         return Tokens(TokenStore(self.pools["readers"], self.keys))
 
     @cached_property
     def feed(self) -> "Feed":
         """The feed of events."""
-        from garden.access.feed import Feed
+        from garden.gateway.feed import Feed
 
         feed = Feed(self._prepared.database_url, self.pools["readers"])
         self._open.callback(feed.close)
@@ -111,12 +133,18 @@ class Garden:
         role: str = "agent",
         transaction_id: str | None = None,
         agent_action_id: str | None = None,
+        surface: Surface = "python",
+        policy: Mapping[str, Any] | None = None,
+        request_id: str | None = None,
     ) -> Session:
-        """Open a session for one user; the ids are recorded with all of its events."""
+        """Open a session for one user; the ids are recorded with all of its events.
+
+        `policy` is that of the caller's token, which narrows the policy of the home.
+        """
         caller = make_caller(
             user_id, actor, role, transaction_id=transaction_id, agent_action_id=agent_action_id
         )
-        return Session(self._dispatcher, caller)
+        return Session(self._dispatcher, Access(caller, surface, policy, request_id), self.gates.approvals)
 
     def watch_calls(self, watch: Watch) -> None:
         """Report every call of every session to this function."""
@@ -125,7 +153,7 @@ class Garden:
     def load(self) -> Self:
         """Make every part now; returns the garden."""
         self.services.load()
-        self.lookups, self.tokens, self.feed  # noqa: B018 - made by being asked for
+        self.lookups, self.tokens, self.feed, self.decisions  # noqa: B018 - made by being asked for
         return self
 
     def close(self) -> None:

@@ -36,6 +36,7 @@ from garden.writing.replays import Replays
 from garden.writing.services import Services
 from garden.writing.settlement import SagaSettler
 from garden.writing.snapshots import Snapshots
+from garden.writing.transactions import Transactions
 from garden.writing.write_path import WritePath
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def writing_parts(
         "write_path": write_path,
         "recovery_path": WritePath(EventStore(pools["recoverers"], keys), *parts),
         "mover": Mover(store, files, documents, write_path, disk_space),
+        "transactions": Transactions(store, write_path),
         "snapshots": Snapshots(store, reader, files, write_path, disk_space),
         "eraser": Eraser(store, reader, erasures, tokens, files, living, write_path, passages),
         "passages": passages,

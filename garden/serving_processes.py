@@ -18,7 +18,7 @@ from pathlib import Path
 
 from prometheus_client.multiprocess import mark_process_dead
 
-from garden.access.processes import READY, RETIRE, STOP, ServiceProcess, SharedCounts
+from garden.gateway.processes import READY, RETIRE, STOP, ServiceProcess, SharedCounts
 from garden.grammar.errors import GardenError
 from garden.home.logs import get_logger
 

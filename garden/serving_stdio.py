@@ -33,7 +33,7 @@ def serve_stdio(settings: Settings, user_id: str, *, actor: str, role: str) -> N
         except GardenError as error:
             raise _log_and_hide(error) from None
 
-    serve(open_garden, user_id, actor=actor, role=role)
+    serve(open_garden, settings, user_id, actor=actor, role=role)
 
 
 def _log_and_hide(error: GardenError) -> GardenNotOpenedError:

@@ -23,7 +23,7 @@ _HIDDEN = "********"
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["auto", "console", "json"]
-Secrets = Literal["refuse", "warn"]
+Secrets = Literal["refuse", "warn", "ask"]
 Caps = Literal["ask", "warn"]
 
 
@@ -111,12 +111,30 @@ class Serve(_Table):
     stream_seconds: PositiveInt = Field(
         15, description="Seconds of silence after which a stream sends a keep-alive."
     )
-    connections: PositiveInt = Field(1024, description="Most connections open at once to a process.")
+    connections: PositiveInt = Field(
+        1024,
+        description="Most connections open at once to a process; half of them before their first "
+        "authenticated request.",
+    )
+    address_connections: int = Field(
+        256,
+        ge=0,
+        description="Most connections of one address to a process; 0 is no limit of its own. A proxy is one "
+        "address.",
+    )
+    hosts: tuple[str, ...] = Field(
+        (),
+        description="Names that requests may call the service by, besides its address and those of the "
+        "machine itself; '*' is any. Needed on a loopback address behind a proxy that passes names on.",
+    )
     body_bytes: PositiveInt = Field(
         4 * 1024 * 1024,
         description="Largest request body in bytes; as JSON a document can take several times its size.",
     )
     body_seconds: PositiveInt = Field(20, description="Seconds within which a request's body must arrive.")
+    head_seconds: PositiveInt = Field(
+        5, description="Seconds for a request's headers before the first authenticated request."
+    )
     idle_seconds: PositiveInt = Field(
         20, description="Seconds that a connection may be silent, or take to send a request's headers."
     )
@@ -212,6 +230,73 @@ class Tlog(_Table):
     )
 
 
+Profile = Literal["lean", "full"]
+
+
+class Mcp(_Table):
+    """The tools that MCP clients are shown; every other one can be called by its name."""
+
+    profile: Profile = Field(
+        "lean", description="'lean' lists the tools of a companion's daily work, 'full' every tool."
+    )
+    output_schemas: bool = Field(False, description="Whether the list has the schemas of answers too.")
+
+
+Permission = Literal["allow", "ask", "deny"]
+Phase = Literal["observe", "tend", "maintain"]
+Preset = Literal["strict", "default"]
+Permissions = Annotated[
+    Mapping[str, Permission],
+    Field(description="Permission by tool, such as 'fs.move', 'md.*' or '*'; the longest name counts."),
+]
+
+
+CallLimits = Annotated[
+    Mapping[str, Annotated[int, Field(ge=0, le=1_000_000)]],
+    Field(
+        description="Single rate limits, such as actor_minute = 20 or 'fs.read' = 100; 0 turns a limit off."
+    ),
+]
+
+
+class TokenPolicy(_Table):
+    """What narrows the calls of one token."""
+
+    phase: Phase | None = None
+    preset: Preset | None = None
+    remove: tuple[str, ...] = ()
+    permissions: Permissions = {}
+
+
+class ActorPolicy(TokenPolicy):
+    """What one actor may do, where it differs from the others."""
+
+    add: tuple[str, ...] = ()
+    limits: CallLimits = {}
+
+
+class Gateway(_Table):
+    """What stands between callers and the tools."""
+
+    phase: Phase = Field(
+        "maintain",
+        description="Tools that callers have: 'observe' reads, 'tend' also writes, 'maintain' also moves and "
+        "repairs; roles narrow this further.",
+    )
+    permissions: Permissions = {}
+    preset: Preset | None = Field(
+        None, description="Rate limits: 'strict', or 'default' with twenty times its numbers; none without."
+    )
+    limits: CallLimits = {}
+    actors: Mapping[str, ActorPolicy] = Field({}, description="Policies of single actors, by name.")
+    approval_seconds: PositiveInt = Field(
+        3600, le=30 * 86400, description="Seconds for which a call that was asked about waits for its answer."
+    )
+    deadline_seconds: PositiveInt = Field(30, description="Seconds that a call may take.")
+    search_deadline_seconds: PositiveInt = Field(10, description="Seconds that a search may take.")
+    calls_keep_days: PositiveInt = Field(90, description="Days that the account of calls is kept.")
+
+
 class Settings(BaseSettings):
     """All settings, with their values."""
 
@@ -253,7 +338,8 @@ class Settings(BaseSettings):
     )
     secrets: Secrets = Field(
         "refuse",
-        description="What is done with a request that brings a private key or a well-known token.",
+        description="What is done with a request that brings a private key or a well-known token: "
+        "'refuse' it, 'warn' and carry it out, or 'ask' a person.",
     )
     limits: Limits = Field(Limits(), description="Limits of single calls and files.")
     serve: Serve = Field(Serve(), description="The HTTP service.")
@@ -261,6 +347,8 @@ class Settings(BaseSettings):
     recall: Recall = Field(Recall(), description="Ranked search.")
     sessions: Sessions = Field(Sessions(), description="The sessions of notes.")
     tlog: Tlog = Field(Tlog(), description="The transparency log.")
+    mcp: Mcp = Field(Mcp(), description="The Model Context Protocol.")
+    gateway: Gateway = Field(Gateway(), description="Policies, approvals and the account of calls.")
 
     @classmethod
     def settings_customise_sources(
@@ -284,6 +372,8 @@ TABLES: Mapping[str, type[BaseModel]] = {
     "recall": Recall,
     "sessions": Sessions,
     "tlog": Tlog,
+    "mcp": Mcp,
+    "gateway": Gateway,
 }
 """The tables of `garden.toml`, with their settings."""
 
@@ -305,7 +395,7 @@ def load_settings(home: Path | None = None) -> LoadedSettings:
     try:
         settings = Settings(**file_values).model_copy(update={"home": folder})
     except ValidationError as error:
-        raise _settings_error(error) from None
+        raise _settings_error(error, folder) from None
     return LoadedSettings(settings, file_values, home_given=home is not None)
 
 
@@ -327,21 +417,22 @@ def setting_paths() -> list[tuple[str, ...]]:
 
 
 def redact_url(url: str) -> str:
-    """Hide the password in a URL, or the whole URL if it can't be parsed."""
+    """Hide the password in a URL, a user without one, or the whole URL if it can't be parsed."""
     match = re.fullmatch(r"([a-z]+://)([^/?#]*)([^@]*)", url)
     if match is None:
         return _HIDDEN
     scheme, authority, rest = match.groups()
     credentials, at, host = authority.rpartition("@")
     user, colon, _password = credentials.partition(":")
-    shown = f"{user}{colon}{_HIDDEN if colon else ''}{at}{host}"
+    # A password whose colon was forgotten looks like a user.
+    shown = f"{user}:{_HIDDEN}@{host}" if colon else f"{_HIDDEN if at else ''}{at}{host}"
     return scheme + shown + re.sub(r"(?i)(password=)[^&]*", rf"\1{_HIDDEN}", rest)
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
     """A clause that suggests the known name nearest to this one, or nothing."""
     matches = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean '{matches[0]}'?" if matches else ""
+    return f"; did you mean '{matches[0]}'?" if matches else "."
 
 
 def _read_file(path: Path) -> dict[str, Any]:
@@ -349,7 +440,7 @@ def _read_file(path: Path) -> dict[str, Any]:
         values = tomllib.loads(path.read_text("utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, RecursionError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(
             f"{path} can't be read: {error}.", hint='Write lines like: log_level = "info"'
         ) from None
@@ -360,20 +451,45 @@ def _read_file(path: Path) -> dict[str, Any]:
     return values
 
 
-def _settings_error(error: ValidationError) -> SettingsError:
-    sentences = [_sentence(each["loc"], each["type"], each["input"], each["msg"]) for each in error.errors()]
+def place_in_file(folder: Path, path: tuple[str, ...]) -> str:
+    """Name the line of `garden.toml` that sets a value, or only the file where it is not found."""
+    try:
+        lines = (folder / FILE_NAME).read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return FILE_NAME
+    begins = 1
+    for number in range(1, len(lines) + 1):
+        try:
+            values = tomllib.loads("\n".join(lines[:number]))
+        except tomllib.TOMLDecodeError:
+            # A value over several lines is not complete before its last.
+            continue
+        if _has(values, path):
+            return f"{FILE_NAME} line {begins}"
+        begins = number + 1
+    return FILE_NAME if len(path) < 2 else place_in_file(folder, path[:-1])
+
+
+def _has(values: Any, path: tuple[str, ...]) -> bool:
+    return not path or (isinstance(values, dict) and path[0] in values and _has(values[path[0]], path[1:]))
+
+
+def _settings_error(error: ValidationError, folder: Path) -> SettingsError:
+    sentences = [
+        _sentence(folder, each["loc"], each["type"], each["input"], each["msg"]) for each in error.errors()
+    ]
     return SettingsError("\n".join(sentences), hint="Correct it, or remove it to use the default.")
 
 
-def _sentence(location: tuple[int | str, ...], kind: str, value: Any, complaint: str) -> str:
+def _sentence(folder: Path, location: tuple[int | str, ...], kind: str, value: Any, complaint: str) -> str:
     path = tuple(str(part) for part in location)
     dotted = ".".join(path)
     if kind == "extra_forbidden":
         known = [".".join(each) for each in setting_paths()]
         if os.environ.get(variable_name(*path)):
             return f"{variable_name(*path)} is set but is no setting{suggest(dotted, known)}"
-        return f"{FILE_NAME} sets '{dotted}', which is no setting{suggest(dotted, known)}"
-    place = variable_in_use(path) or f"{dotted} in {FILE_NAME}"
+        return f"{place_in_file(folder, path)}: '{dotted}' is no setting{suggest(dotted, known)}"
+    place = variable_in_use(path) or f"{place_in_file(folder, path)}: {dotted}"
     wish = complaint.removeprefix("Value error, ").replace("Input should be", "accepted is")
     return f"{place} is {_display_input(path, value)}; {wish}."
 

@@ -7,7 +7,9 @@ from pathlib import Path
 from garden.events.database import connection
 from garden.events.migrations import MigrationStatus, migrate
 from garden.events.ownership import claim
+from garden.events.roles import DAILY_LOGIN, is_up_to_date, make_daily_login
 from garden.home.embedded import EmbeddedPostgres
+from garden.home.embedded.cluster import SUPERUSER
 from garden.home.folder import Home, ensure_home
 from garden.home.settings import Settings
 
@@ -20,7 +22,7 @@ def ignore_progress(_step: str) -> None:
 
 @dataclass(frozen=True)
 class PreparedHome:
-    """A home, the address of its migrated database, and the migrations just applied."""
+    """A home, the address of its migrated database for daily work, and the migrations just applied."""
 
     home: Home
     database_url: str
@@ -30,17 +32,23 @@ class PreparedHome:
 def prepare_home(settings: Settings, report: Progress = ignore_progress) -> PreparedHome:
     """Make a home ready for use: create, start and migrate only what is missing."""
     home = ensure_home(settings.home)
-    url = ensure_database(settings, home, report)
-    with connection(url) as opened:
-        applied = tuple(migrate(opened))
-        claim(opened, home.id)
+    owner = url = ensure_database(settings, home, report)
+    applied: tuple[MigrationStatus, ...] = ()
+    if settings.database_url is None:
+        url = owner.replace(f"//{SUPERUSER}@", f"//{DAILY_LOGIN}@", 1)
+    if url == owner or not is_up_to_date(url, home.id):
+        with connection(owner) as opened:
+            applied = tuple(migrate(opened))
+            claim(opened, home.id)
+            if url != owner:
+                make_daily_login(opened)
     for each in applied:
         report(f"Applied migration {each.version:04d} {each.name}")
     return PreparedHome(home, url, applied)
 
 
 def ensure_database(settings: Settings, home: Home, report: Progress = ignore_progress) -> str:
-    """Give the address of the configured database, or start the embedded one if it is not running."""
+    """Give the owner's address of the database; start the embedded one if it is not running."""
     if settings.database_url is not None:
         return settings.database_url.get_secret_value()
     embedded = EmbeddedPostgres(home)

@@ -13,7 +13,10 @@ from hashlib import sha256
 from hmac import compare_digest
 
 from garden.events.tokens import Token, TokenName, TokenStatus, TokenStore
+from garden.gateway.policies import check_names
 from garden.grammar.errors import GardenError
+from garden.home.settings import TokenPolicy
+from garden.tools.registry import REGISTRY
 from garden.writing.callers import check_user_id, make_caller
 
 _SECRET_BYTES = 32
@@ -61,9 +64,21 @@ class Tokens:
         self._store = store
         self._now = now
 
-    def create(self, user_id: str, *, role: str, actor: str, expires_at: datetime | None) -> IssuedToken:
-        """Create a token for one user and one role; without a time it is valid until revoked."""
+    def create(
+        self,
+        user_id: str,
+        *,
+        role: str,
+        actor: str,
+        expires_at: datetime | None,
+        policy: TokenPolicy | None = None,
+    ) -> IssuedToken:
+        """Create a token for one user and one role; without a time it is valid until revoked.
+
+        A policy narrows what its calls may do.
+        """
         make_caller(user_id, actor, role)
+        check_names(policy or TokenPolicy(), REGISTRY)
         now = self._now()
         if expires_at is not None and (expires_at.tzinfo is None or expires_at <= now):
             raise InvalidTokenRequestError(
@@ -77,6 +92,7 @@ class Tokens:
             actor=actor,
             created_at=now,
             expires_at=expires_at and expires_at.astimezone(UTC),
+            policy=(policy.model_dump(mode="json", exclude_defaults=True) if policy else None) or None,
         )
         secret = f"mgt.{user_id}.{token.token_id}.{secrets.token_urlsafe(_SECRET_BYTES)}"
         self._store.add(token, _hash(secret))
@@ -91,9 +107,9 @@ class Tokens:
 
     def revoke(self, token_id: str, user_id: str | None = None) -> Token:
         """Revoke a token for good; a running service stops accepting it within a second."""
-        found = self._find(token_id, user_id)
+        found = self.find(token_id, user_id)
         self._store.revoke(found.user_id, found.token_id, self._now())
-        return self._find(token_id, found.user_id)
+        return self.find(token_id, found.user_id)
 
     def check(self, secret: str) -> Token:
         """The token of a secret; the timing of a refusal reveals nothing about the secret."""
@@ -121,7 +137,8 @@ class Tokens:
         """Status of a token now."""
         return token.status(self._now())
 
-    def _find(self, token_id: str, user_id: str | None) -> Token:
+    def find(self, token_id: str, user_id: str | None) -> Token:
+        """Find a token by its id."""
         if _ID.fullmatch(token_id) is None:
             # The text may be a whole token, so the message does not repeat it.
             raise InvalidTokenRequestError(

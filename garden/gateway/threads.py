@@ -9,7 +9,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
-from garden.access.processes import SharedCounts
+from garden.gateway.processes import SharedCounts
 from garden.grammar.errors import GardenError
 from garden.tools.progress import CallProgress
 
@@ -97,6 +97,9 @@ class CallThreads:
             if progress is not None:
                 progress.cancel()
             raise
+        finally:
+            # An error refers back to this: in a cycle, the request would stay until a garbage collection.
+            del running
 
     def close(self) -> None:
         """Wait for the calls under way; drop those that have not begun."""

@@ -1,6 +1,6 @@
-"""The second door: lookups that are not tools, such as a whole text, one version, one event or a diff.
+"""Lookups that are not tools, such as a whole text, one version, one event or a diff.
 
-Everything else that a surface needs goes through the dispatcher.
+Each of those that begin a request passes the gateway as the tool would that shows the same.
 """
 
 from collections.abc import Mapping
@@ -13,6 +13,8 @@ from garden.events.versions import Version
 from garden.events.views import EventView
 from garden.files.errors import FileMissingError
 from garden.files.paths import GardenPath, parse_path
+from garden.gateway.access import Access
+from garden.gateway.dispatcher import Dispatcher
 from garden.grammar.canonical import content_hash
 from garden.history.lineage import Lineage
 from garden.history.names import unknown_name
@@ -40,13 +42,15 @@ class WholeText:
 class Lookups:
     """Find what a caller names in the caller's own garden."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, dispatcher: Dispatcher) -> None:
         self._services = services
+        self.admit = dispatcher.admit
 
-    def text(self, caller: Caller, path: str) -> WholeText:
+    def text(self, access: Access, path: str) -> WholeText:
         """Read a whole document or history copy of any length."""
-        place = document_or_copy_path(caller, path)
-        standing = read_document(self._services, place)
+        with self.admit(access, "fs.read", {"path": path}):
+            place = document_or_copy_path(access.caller, path)
+            standing = read_document(self._services, place)
         warnings = warnings_of_copy(self._services, place, standing)
         return WholeText(standing.text, standing.document.hash, warnings)
 
@@ -59,10 +63,11 @@ class Lookups:
             raise FileMissingError
         return list(self._services.files.documents(place))
 
-    def version(self, caller: Caller, path: str, number: int) -> WholeText:
+    def version(self, access: Access, path: str, number: int) -> WholeText:
         """Rebuild one version of a document from its events."""
-        place = parse_path(path, owner=caller.user_id)
-        text = self._services.reader.text_at(caller.user_id, place.text, number)
+        with self.admit(access, "history.show", {"path": path, "at": str(number)}):
+            user_id = access.caller.user_id
+            text = self._services.reader.text_at(user_id, parse_path(path, owner=user_id).text, number)
         return WholeText(text, content_hash(text))
 
     def version_named(self, caller: Caller, path: str, reference: str) -> Version:
@@ -71,13 +76,15 @@ class Lookups:
         lineage = Lineage(self._services.versions, caller.user_id, place.text)
         return find_version(lineage, reference, now_in(self._services.timezone))
 
-    def event(self, caller: Caller, event_id: str) -> EventView:
+    def event(self, access: Access, event_id: str) -> EventView:
         """Find an event by its whole id, with its annotations."""
-        return self._view(caller, self._event(caller, event_id))
+        with self.admit(access, "events.query", {}):
+            return self._view(access.caller, self._event(access.caller, event_id))
 
-    def event_named(self, caller: Caller, name: str) -> EventView:
+    def event_named(self, access: Access, name: str) -> EventView:
         """Find an event by its id or the end of it, with its annotations."""
-        return self._view(caller, find_event(self._services.reader, caller.user_id, name))
+        with self.admit(access, "events.query", {}):
+            return self._view(access.caller, find_event(self._services.reader, access.caller.user_id, name))
 
     def check_filters(self, caller: Caller, filters: Mapping[str, str | None]) -> None:
         """Refuse an actor, type, op or tool that no event of the user has, and name the nearest ones."""
