@@ -8,7 +8,7 @@ import typer
 from garden.surfaces.cli.render import say, show_diff, show_error, show_hint, show_json, show_warnings
 
 if TYPE_CHECKING:
-    from garden.access.dispatcher import Envelope
+    from garden.gateway.dispatcher import Envelope
 
 COMMANDS = {
     "events.query": "garden events",

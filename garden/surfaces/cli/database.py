@@ -1,5 +1,7 @@
 """The commands `garden database ...`: the embedded Postgres of a home."""
 
+from typing import Annotated
+
 import typer
 
 from garden.surfaces.cli.desk import read_settings
@@ -44,17 +46,30 @@ def stop(context: typer.Context, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def url(context: typer.Context, as_json: AsJson = False) -> None:
+def url(
+    context: typer.Context,
+    service: Annotated[
+        bool, typer.Option("--service", help="The service's login, which can do only what the service does.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Print the database's address, for psql and other clients.
 
-    Starts the embedded Postgres if it is not running.
+    The login is the database's owner, unless --service is given. Starts the embedded Postgres if it is not
+    running.
 
-    Example: psql "$(garden database url)"
+    Examples:
+    psql "$(garden database url)"
+
+    garden database url --service
     """
     from garden.home.folder import open_home
-    from garden.home.setup import ensure_database
+    from garden.home.setup import ensure_database, prepare_home
     from garden.surfaces.cli.render import show, show_progress
 
     settings = read_settings(context).settings
-    address = ensure_database(settings, open_home(settings.home), show_progress)
+    if service:
+        address = prepare_home(settings, show_progress).database_url
+    else:
+        address = ensure_database(settings, open_home(settings.home), show_progress)
     show({"url": address}, address, as_json=as_json)

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 import typer
 
 if TYPE_CHECKING:
-    from garden.access.dispatcher import Envelope
     from garden.application import Garden
+    from garden.gateway.dispatcher import Envelope
     from garden.home.settings import LoadedSettings
     from garden.session import Session
 
@@ -104,7 +104,23 @@ def open_desk(
     with open_garden(context) as garden:
         if not may_begin and not garden.services.files.exists(GardenPath(f"users/{user}")):
             select_users(garden, user)
-        yield Desk(garden, garden.session(user, actor, role=ROLE), user)
+        yield Desk(garden, open_session(garden, user, actor, ROLE), user)
+
+
+def open_session(garden: "Garden", user: str, actor: str, role: str) -> "Session":
+    """A session on the command line, which asks the person at a terminal where the rules ask."""
+    session = garden.session(user, actor, role=role, surface="cli")
+    if sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty():
+        session.confirm = _confirm
+    return session
+
+
+def _confirm(details: Mapping[str, Any]) -> bool:
+    from garden.surfaces.cli.render import show_diff
+
+    show_diff(details["diff"], error=True)
+    question = f"{details['tool']} (+{details['linesAdded']} -{details['linesRemoved']}): carry it out?"
+    return typer.confirm(question, err=True)
 
 
 def resolve_user(context: typer.Context, user: str | None, *paths: str) -> str:
@@ -144,7 +160,7 @@ def select_users(garden: "Garden", user: str | None) -> list[str]:
 
 def users_in_home(home: Path) -> list[str]:
     """Users who have a garden in a home; none if there is no home yet."""
-    from garden.access.directory import users_in
+    from garden.gateway.directory import users_in
     from garden.home.folder import HomeMissingError, open_home
 
     try:
@@ -171,6 +187,16 @@ def read_text(context: typer.Context, text: str) -> str:
     return decode_text(context, read_stdin(), "standard input") if text == "-" else text
 
 
+def read_file(context: typer.Context, name: str) -> str:
+    """The text of a file, or standard input if its name is -."""
+    if name == "-":
+        return read_text(context, name)
+    try:
+        return decode_text(context, Path(name).read_bytes(), name)
+    except OSError as error:
+        fail_usage(context, f"{name} can't be read: {error.strerror}.")
+
+
 def decode_text(context: typer.Context, data: bytes, source: str) -> str:
     """Decode a text from outside, or end the command as misused."""
     try:
@@ -184,6 +210,20 @@ def read_stdin() -> bytes:
     # None if it is closed, despite its type.
     stream: TextIO | None = sys.stdin
     return stream.buffer.read() if stream is not None else b""
+
+
+def parse_json(given: str | bytes, source: str) -> Any:
+    """Parse the JSON that a command was given, strictly."""
+    from garden.tools import strict_json
+    from garden.tools.requests import InvalidRequestError
+
+    try:
+        return strict_json.parse_json(given if isinstance(given, str) else given.decode())
+    except ValueError as error:
+        raise InvalidRequestError(
+            f"{source} is not valid JSON: {error}.",
+            hint="""Quote it: '{"path": "users/ada/notes.md"}', or give - and pass it on stdin.""",
+        ) from None
 
 
 def fail_usage(context: typer.Context, message: str) -> NoReturn:

@@ -1,11 +1,10 @@
 """The commands that change documents: `plant`, `append`, `patch`."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from garden.surfaces.cli.desk import Desk, decode_text, fail_usage, open_desk, read_text, resolve_user
+from garden.surfaces.cli.desk import Desk, fail_usage, open_desk, read_file, read_text, resolve_user
 from garden.surfaces.cli.options import (
     Actor,
     AsJson,
@@ -20,7 +19,7 @@ from garden.surfaces.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from garden.access.dispatcher import Envelope
+    from garden.gateway.dispatcher import Envelope
 
 
 def append(
@@ -122,7 +121,7 @@ def patch(
             "Name the section, as in: garden patch PATH 'concerns v1' --replace TEXT; or give --diff alone.",
         )
     fields = edit_fields(rationale, override_rationale, evidence, if_match, key)
-    text = _read_diff(context, diff) if diff is not None else read_text(context, changes[0])
+    text = read_file(context, diff) if diff is not None else read_text(context, changes[0])
     with open_desk(context, user, path, actor=actor) as desk:
         args: dict[str, Any] = {"path": desk.path(path), **fields}
         if diff is not None:
@@ -130,15 +129,6 @@ def patch(
             return
         args |= {"sectionAnchor": anchor, "change": {"replace" if replace is not None else "append": text}}
         send_edit(desk, "md.patch_section", args, dry_run=dry_run, as_json=as_json)
-
-
-def _read_diff(context: typer.Context, name: str) -> str:
-    if name == "-":
-        return read_text(context, name)
-    try:
-        return decode_text(context, Path(name).read_bytes(), name)
-    except OSError as error:
-        fail_usage(context, f"{name} can't be read: {error.strerror}.")
 
 
 def edit_fields(

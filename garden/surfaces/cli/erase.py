@@ -19,7 +19,7 @@ from garden.surfaces.cli.desk import (
 from garden.surfaces.cli.options import Actor, AsJson, User, complete_paths
 
 if TYPE_CHECKING:
-    from garden.access.dispatcher import Envelope
+    from garden.gateway.dispatcher import Envelope
 
 _KINDS = {
     "file": "the file itself",
@@ -186,7 +186,8 @@ def _replay(context: typer.Context, file: Path, *, as_json: bool) -> None:
 
 def _vacuum(context: typer.Context) -> None:
     from garden.events.vacuum import vacuum
-    from garden.home.setup import prepare_home
+    from garden.home.setup import ensure_database, prepare_home
 
-    vacuum(prepare_home(read_settings(context).settings).database_url)
+    settings = read_settings(context).settings
+    vacuum(ensure_database(settings, prepare_home(settings).home))
     print("The tables are rewritten.", file=sys.stderr)

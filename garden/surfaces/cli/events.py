@@ -132,7 +132,7 @@ def show_event_named(desk: Desk, name: str, *, as_json: bool) -> None:
     from garden.surfaces.cli.views import show_event
 
     lookups, caller = desk.garden.lookups, desk.session.caller
-    row = lookups.event_named(caller, name).model_dump(mode="json", by_alias=True)
+    row = lookups.event_named(desk.session.access, name).model_dump(mode="json", by_alias=True)
     if as_json:
         show_json({"ok": True, "result": row, "meta": {"warnings": []}})
     else:

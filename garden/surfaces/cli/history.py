@@ -107,7 +107,7 @@ def show(
     """Show a document as it was, or what an event changed.
 
     A version is named by its number, an event that left it, a time, or a count back from the newest. A folder
-    is shown whole as it was at a time: . is the garden. A pipe receives the exact bytes.
+    is shown whole as it was at a time: . is the garden. A file receives the exact bytes.
 
     Examples:
     garden show parts/critic/profile.md 2026-11-18 --section concerns

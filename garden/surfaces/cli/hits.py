@@ -1,7 +1,6 @@
 """Memories for people: the place that opens in an editor, the text, and how a score came about."""
 
 import re
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -74,7 +73,7 @@ def line_of(document: Document, passage_id: str, passage: str) -> int | None:
 
 def _document(desk: Desk, path: str) -> Document | None:
     try:
-        return parse(desk.garden.lookups.text(desk.session.caller, path).text)
+        return parse(desk.garden.lookups.text(desk.session.access, path).text)
     except GardenError:
         # An answer of an earlier time names documents that are gone.
         return None
@@ -93,7 +92,7 @@ def _place(file: Path, memory: dict[str, Any], document: Document | None) -> Tex
 
 def _shown_lines(memory: dict[str, Any]) -> list[Text]:
     # Rich would drop some control characters.
-    lines = escape_controls(memory["text"], sys.stdout).split("\n")
+    lines = escape_controls(memory["text"]).split("\n")
     rest = [f"… {len(lines) - _LINES_MAX} more lines"] if lines[_LINES_MAX:] else []
     shown = [Text(f"    {line}") for line in (*lines[:_LINES_MAX], *rest)]
     for word in memory.get("matched", ()):

@@ -91,12 +91,12 @@ def migrate(
         sql = preparation(_login(settings))
         show({"sql": sql}, sql, as_json=as_json)
         return
-    if not status:
-        from garden.home.setup import prepare_home
+    from garden.home.setup import ensure_database, prepare_home
 
+    if not status:
         ground = prepare_home(settings, show_progress)
         if distribute:
-            _distribute(ground.database_url, as_json=as_json)
+            _distribute(ensure_database(settings, ground.home), as_json=as_json)
             return
         if not as_json:
             print(f"{len(ground.applied)} applied; the database is up to date.")
@@ -104,7 +104,6 @@ def migrate(
     from garden.events.database import connection
     from garden.events.migrations import status as read_status
     from garden.home.folder import open_home
-    from garden.home.setup import ensure_database
 
     with connection(ensure_database(settings, open_home(settings.home), show_progress)) as opened:
         _show_migrations(read_status(opened), as_json=as_json)

@@ -9,8 +9,8 @@ from garden.surfaces.cli.desk import Desk, fail_usage, open_desk
 from garden.surfaces.cli.options import Actor, AsJson, User, complete_paths
 
 if TYPE_CHECKING:
-    from garden.access.dispatcher import Envelope
     from garden.files.paths import GardenPath
+    from garden.gateway.dispatcher import Envelope
 
 _SEVERITIES = {"block": "failed", "cap": "warning", "style": "skipped"}
 

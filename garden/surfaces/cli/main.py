@@ -48,7 +48,7 @@ class GardenCommands(GroupedCommands):
             "event": "events.event",
         },
         "Prove what happened": {"checkpoint": "proofs.checkpoint", "prove": "proofs.prove"},
-        "Use the agent's tools": {"call": "tools.call", "tools": "tools.tools"},
+        "Use the agent's tools": {"call": "tools.call", "tools": "tools.app"},
         "Move gardens": {
             "export": "transfer.export",
             "import": "transfer.import_folder",
@@ -60,10 +60,12 @@ class GardenCommands(GroupedCommands):
             "worker": "serve.worker",
             "schedule": "serve.schedule",
             "token": "tokens.app",
+            "approvals": "approvals.app",
         },
         "Look after a home": {
             "init": "home.init",
             "config": "home.config",
+            "policy": "policy.app",
             "migrate": "home.migrate",
             "doctor": "home.doctor",
             "status": "upkeep.status",
@@ -130,7 +132,7 @@ def _show_refusal(options: Invocation, error: GardenError) -> int:
     from garden.surfaces.cli.render import show_error, show_json
 
     if options.as_json:
-        from garden.access.dispatcher import refusal
+        from garden.gateway.dispatcher import refusal
 
         show_json(refusal(error))
     elif error.code == "unknown_tool":

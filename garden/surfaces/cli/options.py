@@ -38,7 +38,7 @@ def complete_users(context: typer.Context, incomplete: str) -> list[str]:
 
 def complete_paths(context: typer.Context, incomplete: str) -> list[str]:
     """Complete a document's short or full path; offers nothing if the home can't be read."""
-    from garden.access.directory import documents_in
+    from garden.gateway.directory import documents_in
 
     try:
         home = _home(context)

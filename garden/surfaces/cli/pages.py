@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from garden.access.dispatcher import Envelope
+    from garden.gateway.dispatcher import Envelope
     from garden.surfaces.cli.desk import Desk
 
 

@@ -95,7 +95,7 @@ def prove(
     from garden.surfaces.cli.render import show
 
     with open_desk(context, user) as desk:
-        row = desk.garden.lookups.event_named(desk.session.caller, name)
+        row = desk.garden.lookups.event_named(desk.session.access, name)
         proof = prove_event(desk.garden.services, desk.user, row.event_id)
     file = out or Path(f"{row.event_id}.tlog-proof")
     file.write_text(str(proof), "utf-8")

@@ -66,12 +66,13 @@ def cat(
         str | None, typer.Option(metavar="TIME", help="As it was at this time; like --version.")
     ] = None,
     user: User = None,
+    raw: Annotated[bool, typer.Option("--raw", help="The exact bytes, control characters included.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print a document, as it is or as it was.
 
-    A pipe or file receives the exact bytes; a terminal shows control characters as signs. Earlier versions
-    come from the events. Times without an offset are in the time zone of the settings, else in UTC.
+    A file receives the exact bytes; a terminal or a pipe receives signs for control characters. Earlier
+    versions come from the events. Times without an offset are in the time zone of the settings, else in UTC.
 
     Examples:
     garden cat notes.md
@@ -101,7 +102,7 @@ def cat(
     if as_json:
         show_json({"ok": True, "result": text, "meta": meta})
     else:
-        show_text(text)
+        show_text(text, raw=raw)
         show_warnings(meta["warnings"])
 
 
@@ -109,10 +110,10 @@ def _read(desk: Desk, path: str, reference: str | None) -> tuple[str, dict[str, 
     """Read a whole document, or one version of it, and its meta."""
     lookups, caller = desk.garden.lookups, desk.session.caller
     if reference is None:
-        found = lookups.text(caller, desk.path(path))
+        found = lookups.text(desk.session.access, desk.path(path))
         return found.text, {"documentHash": found.hash, "warnings": list(found.warnings)}
     version = lookups.version_named(caller, desk.path(path), reference)
-    found = lookups.version(caller, version.path, version.number)
+    found = lookups.version(desk.session.access, version.path, version.number)
     return found.text, {"version": version.number, "documentHash": found.hash, "warnings": []}
 
 

@@ -5,10 +5,12 @@ Rich is loaded for a terminal and for tables: a plain line does without.
 
 import json
 import os
+import re
 import shutil
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -27,6 +29,8 @@ _SIGNS = (
     | {127: 0x2421}
     | dict.fromkeys((*range(128, 160), *_OVERRIDES), 0xFFFD)
 )
+# JSON keeps them so; it escapes the others itself.
+_JSON_ESCAPES = {code: f"\\u{code:04x}" for code in _SIGNS if code > 32}
 
 _Item = TypeVar("_Item")
 
@@ -41,7 +45,7 @@ def show_json(value: Any, *, indent: int | None = 2) -> None:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
         text = json.dumps(value, indent=indent, default=_as_json)
-    print(escape_controls(text, sys.stdout))
+    print(text.translate(_JSON_ESCAPES))
 
 
 def _as_json(value: Any) -> Any:
@@ -80,7 +84,7 @@ def _cell(value: object) -> "Text":
 
     if isinstance(value, Text):
         return value
-    return Text(escape_controls(" ".join(str(value).split()), sys.stdout), overflow="fold")
+    return Text(escape_controls(" ".join(str(value).split())), overflow="fold")
 
 
 def _print_columns(rows: "Sequence[Sequence[Text]]") -> None:
@@ -105,31 +109,42 @@ def say(line: "str | Text", style: str = "", *, error: bool = False) -> None:
     """Print a line of any length on standard output, or on standard error; the style is for a terminal."""
     stream = sys.stderr if error else sys.stdout
     if not stream.isatty():
-        print(line if isinstance(line, str) else line.plain, file=stream)
+        print(_for_pipe(line if isinstance(line, str) else line.plain), file=stream)
         return
     from rich.text import Text
 
     text = Text(line, style) if isinstance(line, str) else line.copy()
-    text.plain = escape_controls(text.plain, stream)
+    text.plain = escape_controls(text.plain)
     console(stream).print(text, soft_wrap=True)
 
 
-def show_text(text: str) -> None:
-    """Print a document's text: byte for byte, or on a terminal with its control characters as signs."""
-    if sys.stdout.isatty():
-        shown = escape_controls(text.replace("\r\n", "\n"), sys.stdout)
+def show_text(text: str, *, raw: bool = False) -> None:
+    """Print a document's text, with its control characters as signs unless it is `raw` or goes into a file.
+
+    A pipe keeps every other byte: it may end at a terminal, or at a program that compares.
+    """
+    if sys.stdout.isatty() and not raw:
+        shown = escape_controls(text.replace("\r\n", "\n"))
         sys.stdout.write(shown if shown.endswith("\n") or not shown else f"{shown}\n")
         return
     sys.stdout.flush()
+    if not raw and not _is_file(sys.stdout):
+        text = _for_pipe(text)
     sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
     sys.stdout.buffer.flush()
 
 
-def show_diff(diff: str) -> None:
-    """Print a unified diff, coloured on a terminal."""
+def _is_file(stream: TextIO) -> bool:
+    with suppress(OSError):
+        return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    return False
+
+
+def show_diff(diff: str, *, error: bool = False) -> None:
+    """Print a unified diff, coloured on a terminal, on standard output or on standard error."""
     # No other character ends a line: an agent could forge one.
     for line in diff.removesuffix("\n").split("\n") if diff else ():
-        say(line, DIFF_COLOURS.get(line[:1], ""))
+        say(line, DIFF_COLOURS.get(line[:1], ""), error=error)
 
 
 def show_progress(step: str) -> None:
@@ -188,9 +203,14 @@ def status_line(label: str) -> Iterator[Callable[[str], None]]:
         yield lambda text: line.update(f"{label} {text}")
 
 
-def escape_controls(text: str, stream: TextIO) -> str:
-    """Replace control characters by signs on a terminal; elsewhere keep the text."""
-    return text.translate(_SIGNS) if stream.isatty() else text
+def escape_controls(text: str) -> str:
+    """Replace control characters by signs; a pipe, too, may end at a terminal."""
+    return text.translate(_SIGNS)
+
+
+def _for_pipe(text: str) -> str:
+    """Replace control characters by signs, and keep the line ends."""
+    return re.sub(r"[^\r]+|\r(?!\n|\Z)", lambda found: escape_controls(found[0]), text)
 
 
 def console(stream: TextIO) -> "Console":

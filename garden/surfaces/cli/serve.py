@@ -1,6 +1,7 @@
 """The commands that keep running: `serve` and `mcp` answer calls, `worker` and `schedule` run the jobs."""
 
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
     from garden.home.settings import Settings
     from garden.upkeep.jobs import JobActor
+
+ProfileName = Literal["lean", "full"]
 
 
 def serve(
@@ -37,7 +40,17 @@ def serve(
     ] = None,
     user: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Serve only this user, without tokens, to this machine."),
+        typer.Option(metavar="ID", help="Serve only this user, to this machine, with a token of its own."),
+    ] = None,
+    is_open: Annotated[
+        bool, typer.Option("--open", help="With --user: no token; any account of this machine may call.")
+    ] = False,
+    socket: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Listen on a Unix socket that only your account may use; --user needs no token.",
+        ),
     ] = None,
     role: Annotated[
         str | None, typer.Option(help="With --user: agent, reviewer or maintainer.", show_default="agent")
@@ -55,12 +68,15 @@ def serve(
 
     Prints its address once it listens, and runs until SIGTERM or Ctrl-C; it then finishes the calls under
     way. Several processes are replaced when they die; on SIGHUP new ones take over, with the settings of
-    then. Callers need a token from 'garden token create', unless --user is given.
+    then. Callers need a token from 'garden token create'. With --user they need one that is made at each
+    start; the second line printed names its file.
 
     Examples:
     garden serve
 
     garden serve --user ada --port 0
+
+    garden serve --user ada --socket garden.sock
     """
     from garden.home.setup import PreparedHome, prepare_home
     from garden.serving import Offer
@@ -71,18 +87,24 @@ def serve(
     caller = None
     if user is not None:
         caller = make_caller(user, "companion" if actor is None else actor, "agent" if role is None else role)
-    elif role is not None or actor is not None:
-        fail_usage(context, "--role and --actor need --user; without it, tokens identify the callers.")
+    elif role is not None or actor is not None or is_open:
+        fail_usage(
+            context, "--role, --actor and --open need --user; without it, tokens identify the callers."
+        )
+    if socket is not None and (host is not None or port is not None):
+        fail_usage(context, "--socket takes the place of --host and --port.")
 
     def prepare() -> "tuple[Settings, PreparedHome]":
         settings = read_settings(context).settings
         return settings, prepare_home(settings, show_progress)
 
-    run(prepare, Offer(host, port, processes, caller), _announce)
+    run(prepare, Offer(host, port, processes, caller, socket, is_open), _announce)
 
 
-def _announce(url: str, can_be_called: bool) -> None:
+def _announce(url: str, can_be_called: bool, token_file: Path | None) -> None:
     print(f"Listening on {url}", flush=True)
+    if token_file is not None:
+        print(f"The token is in {token_file}", flush=True)
     if not can_be_called:
         from garden.surfaces.cli.render import show_progress
 
@@ -96,6 +118,12 @@ def mcp(
         str, typer.Option(metavar="NAME", help="Name recorded as the actor of every event.")
     ] = "companion",
     role: Annotated[str, typer.Option(help="agent, reviewer or maintainer.")] = "agent",
+    profile: Annotated[
+        ProfileName | None, typer.Option(help="List the tools of daily work, or all. Default: lean.")
+    ] = None,
+    output_schemas: Annotated[
+        bool, typer.Option("--output-schemas", help="List the schemas of answers too.")
+    ] = False,
 ) -> None:
     """Serve one agent over the Model Context Protocol, on stdio.
 
@@ -106,7 +134,10 @@ def mcp(
     """
     from garden.serving_stdio import serve_stdio
 
-    serve_stdio(read_settings(context).settings, user, actor=actor, role=role)
+    settings = read_settings(context).settings
+    given = {"profile": profile, "output_schemas": output_schemas}
+    shown = settings.mcp.model_copy(update={name: value for name, value in given.items() if value})
+    serve_stdio(settings.model_copy(update={"mcp": shown}), user, actor=actor, role=role)
 
 
 def worker(

@@ -1,8 +1,9 @@
 """The commands `garden token ...`: create, list and revoke access tokens."""
 
+import json
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -10,10 +11,13 @@ from garden.surfaces.cli.desk import open_garden
 from garden.surfaces.cli.options import AsJson, NamedUser
 
 if TYPE_CHECKING:
-    from garden.access.tokens import Tokens
     from garden.events.tokens import Token
+    from garden.gateway.tokens import Tokens
 
 DAYS_DEFAULT = 90
+_Phase = Literal["observe", "tend", "maintain"]
+_Preset = Literal["strict", "default"]
+_Tools = list[str] | None
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Create, list and revoke access tokens.")
 
@@ -31,27 +35,37 @@ def create(
         str,
         typer.Option(metavar="WHEN", help="30d, 12h, a date such as 2027-01-01 (midnight, UTC), or never."),
     ] = f"{DAYS_DEFAULT}d",
+    phase: Annotated[_Phase | None, typer.Option(help="Most that its calls may do.")] = None,
+    preset: Annotated[_Preset | None, typer.Option(help="Rate limits of its calls.")] = None,
+    remove: Annotated[_Tools, typer.Option(metavar="TOOL", help="Leave this tool out; repeatable.")] = None,
+    ask: Annotated[_Tools, typer.Option(metavar="TOOL", help="Ask before its calls, as 'md.*'.")] = None,
+    deny: Annotated[_Tools, typer.Option(metavar="TOOL", help="Refuse its calls; repeatable.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Create an access token for one user and one role.
 
     Prints the token on standard output; it can't be shown again, because only its hash is kept. It expires
     after 90 days unless --expires says otherwise. A reviewer may read, an agent may edit, a maintainer may
-    use every tool.
+    use every tool. A policy narrows that further and never widens it.
 
     Examples:
     garden token create --user ada --role agent --actor companion
 
     TOKEN=$(garden token create --user ada --role reviewer --expires 30d)
+
+    garden token create --user ada --role agent --phase observe --preset strict
     """
+    from garden.home.settings import TokenPolicy
     from garden.surfaces.cli.render import say, show_json, show_warnings
     from garden.upkeep.status import known_users
 
     until = _parse_expiry(expires)
+    permissions = {**dict.fromkeys(ask or (), "ask"), **dict.fromkeys(deny or (), "deny")}
+    policy = TokenPolicy(phase=phase, preset=preset, remove=remove or (), permissions=permissions)
     with open_garden(context) as garden:
         # Ask before the token is made: a token that can't be shown is lost.
         has_begun = user in known_users(garden.services)
-        issued = garden.tokens.create(user, role=role, actor=actor or role, expires_at=until)
+        issued = garden.tokens.create(user, role=role, actor=actor or role, expires_at=until, policy=policy)
         shown = _token_fields(garden.tokens, issued.token)
     if as_json:
         show_json({"secret": issued.secret, **shown})
@@ -84,8 +98,10 @@ def list_tokens(
         print("There are no tokens.")
     else:
         names = ("token_id", "user_id", "role", "actor", "created_at", "expires_at", "status")
-        headings = ("id", "user", "role", "actor", "created", "expires", "status")
-        show_table(headings, ([each[name] or "never" for name in names] for each in shown))
+        headings = ("id", "user", "role", "actor", "created", "expires", "status", "policy")
+        policies = (json.dumps(each["policy"]) if each["policy"] else "" for each in shown)
+        rows = ([each[name] or "never" for name in names] for each in shown)
+        show_table(headings, ([*row, policy] for row, policy in zip(rows, policies, strict=True)))
 
 
 @app.command("revoke")

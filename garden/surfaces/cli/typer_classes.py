@@ -56,13 +56,15 @@ class GroupedCommands(TyperGroup):
 
 
 class GroupWithDefault(TyperGroup):
-    """A group with a command `search`, to which all words go that name no other command of the group."""
+    """A group with a command to which all words go that name no other command of the group."""
+
+    default: ClassVar[str] = "search"
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Parse the words; those for `search` may leave its name out."""
+        """Parse the words; those for the default command may leave its name out."""
         names = {*self.commands, *ctx.help_option_names}
-        is_search = args and args[0] not in names and "search" in self.commands
-        return super().parse_args(ctx, ["search", *args] if is_search else args)
+        is_default = args and args[0] not in names and self.default in self.commands
+        return super().parse_args(ctx, [self.default, *args] if is_default else args)
 
 
 class TextCommand(TyperCommand):

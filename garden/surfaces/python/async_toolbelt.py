@@ -4,6 +4,12 @@ from garden.surfaces.python import toolbelt
 from garden.surfaces.python.answers import Family, Part, awaited
 
 
+class AsyncCallsTools(Family):
+    """The tools calls.*."""
+
+    stats = awaited(toolbelt.CallsTools.stats)
+
+
 class AsyncEventsTools(Family):
     """The tools events.*."""
 
@@ -15,6 +21,7 @@ class AsyncFsTools(Family):
     """The tools fs.*."""
 
     append = awaited(toolbelt.FsTools.append)
+    edit = awaited(toolbelt.FsTools.edit)
     ensure_dir = awaited(toolbelt.FsTools.ensure_dir)
     hash = awaited(toolbelt.FsTools.hash)
     list = awaited(toolbelt.FsTools.list)
@@ -82,6 +89,7 @@ class AsyncToolsTools(Family):
 class AsyncToolbelt(Family):
     """Every tool."""
 
+    calls = Part(AsyncCallsTools)
     events = Part(AsyncEventsTools)
     fs = Part(AsyncFsTools)
     garden = Part(AsyncGardenTools)

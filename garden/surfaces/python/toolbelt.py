@@ -10,10 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from garden.tools.calls import CallStats
     from garden.tools.context import Context
     from garden.tools.erase import Erased
     from garden.tools.event_log import LoggedEvent
     from garden.tools.events import Rows
+    from garden.tools.file_search import Match
     from garden.tools.fix import Fixed
     from garden.tools.history_shapes import Blame, PhraseHits, ShownVersion, VersionDiff, VersionPage
     from garden.tools.list_operations import MergeWish, PruneWish
@@ -28,11 +30,28 @@ if TYPE_CHECKING:
     from garden.tools.memory import MemoryPage, Recalled
     from garden.tools.memory_edits import Forgotten, Stored
     from garden.tools.proposal import Proposal
-    from garden.tools.read_files import LineRange, Match, Slices
+    from garden.tools.read_files import LineRange, Slices
     from garden.tools.repair import Repair, Restoration, Undone
     from garden.tools.tool_help import ToolLine, ToolPage
     from garden.tools.wire import NewHash
-    from garden.tools.write_files import Moved, NewSize
+    from garden.tools.write_files import Moved, NewSize, Replaced
+
+
+class CallsTools(Family):
+    """The tools calls.*."""
+
+    def stats(
+        self,
+        *,
+        period: Literal["1h", "1d", "1w"] | None = None,
+        actor: str | None = None,
+        tool: str | None = None,
+    ) -> Answer[CallStats]:
+        """Count the calls of this garden's tools: success rate, latency, refusals and last errors.
+
+        refusals counts, by error code, the calls that were refused.
+        """
+        return self._run("calls.stats", locals())
 
 
 class EventsTools(Family):
@@ -103,6 +122,15 @@ class FsTools(Family):
         """
         return self._run("fs.append", locals())
 
+    def edit(self, path: str, find: str, replace: str, **shared: Unpack[WriteFields]) -> Answer[Replaced]:
+        """Replace a text that stands in a document exactly once.
+
+        The text is taken literally and may span lines; line ends need not be the document's. A text
+        that is not there, or is there more than once, is refused, with matchCount and the nearest
+        lines. Anchors, identity and the Change Log must stay as they are.
+        """
+        return self._run("fs.edit", locals())
+
     def ensure_dir(self, path: str, **shared: Unpack[WriteFields]) -> Answer[None]:
         """Make a folder in the garden unless it exists.
 
@@ -117,16 +145,25 @@ class FsTools(Family):
         """
         return self._run("fs.hash", locals())
 
-    def list(self, path: str, glob: str | None = None) -> Answer[Sequence[str]]:
+    def list(
+        self,
+        path: str,
+        glob: str | None = None,
+        *,
+        depth: int | None = None,
+        sort: Literal["name", "change", "size"] | None = None,
+        details: bool | None = None,
+    ) -> Answer[Sequence[str]]:
         """List the documents and folders in a folder of the garden or its history.
 
         Start with users/{userId}. Folders have no suffix, documents end in .md. At most 500 names
-        are returned; a longer list is marked as truncated.
+        are returned; a longer list is marked as truncated. With sort change and depth 10 the latest
+        work comes first.
         """
         return self._run("fs.list", locals())
 
     def move(self, path: str, new_path: str, **shared: Unpack[WriteFields]) -> Answer[Moved]:
-        """Move a document to another path. For maintainers only.
+        """Move a document to another path.
 
         A profile's frontmatter must fit the new path. The history stays at the old path.
         """
@@ -141,7 +178,11 @@ class FsTools(Family):
         return self._run("fs.patch", locals())
 
     def read(
-        self, path: str, ranges: Sequence[LineRange | Mapping[str, Any]] | None = None
+        self,
+        path: str,
+        ranges: Sequence[LineRange | Mapping[str, Any]] | None = None,
+        *,
+        max_lines: int | None = None,
     ) -> Answer[str | Slices]:
         """Read a document or some of its lines.
 
@@ -162,22 +203,28 @@ class FsTools(Family):
         literal: bool | None = None,
         context: int | None = None,
         max_matches: int | None = None,
+        roots: Sequence[str] | None = None,
+        exclude: Sequence[str] | None = None,
+        group_by_file: bool | None = None,
+        cursor: str | None = None,
     ) -> Answer[Sequence[Match]]:
-        """Find lines that match a regular expression, in one document or a whole folder.
+        """Find lines that match a regular expression, in one document or several folders.
 
         RE2 syntax, matched line by line. Set literal for plain text, ignoreCase to ignore case,
-        context for surrounding lines. At most 100 matches are returned.
+        context for surrounding lines. At most 100 matches are returned; meta.cursor gets the next.
+        meta.columns has the column of each match, meta.totalMatches their number from the cursor
+        on.
         """
         return self._run("fs.search", locals())
 
     def write(
         self, path: str, content: str, opts: Mapping[str, Any] | None = None, **shared: Unpack[WriteFields]
     ) -> Answer[NewHash]:
-        """Replace the whole text of a document, or create the document.
+        """Replace a document's whole text, or create it; md.patch_section changes one section.
 
-        Anchors, identity and the Change Log must stay as they are. Prefer md.patch_section to
-        change one section, and md.plant to create a document. Send the document's hash as ifMatch,
-        or you also replace what others wrote since you read it.
+        Anchors, identity and the Change Log must stay as they are. Prefer md.plant to create a
+        document. Send the document's hash as ifMatch, or you also replace what others wrote since
+        you read it.
         """
         return self._run("fs.write", locals())
 
@@ -363,7 +410,7 @@ class MdTools(Family):
         return self._run("md.plant", locals())
 
     def repair(self, path: str, **shared: Unpack[WriteFields]) -> Answer[Repair]:
-        """Put back anchors and identity that an outside edit removed. For maintainers only.
+        """Put back anchors and identity that an outside edit removed.
 
         Every line of the person's text stays. The last undamaged version shows what is missing: an
         anchor goes back below its heading, a missing section comes back empty, identity keys get
@@ -381,7 +428,7 @@ class MdTools(Family):
         event: str | None = None,
         **shared: Unpack[WriteFields],
     ) -> Answer[Restoration]:
-        """Bring an earlier version of a document back as a new version. For maintainers only.
+        """Bring an earlier version of a document back as a new version.
 
         Give one of version, at and event. The file may be missing or damaged; an outside edit is
         recorded first, so no text is lost. The Change Log keeps its newer lines. Warnings name the
@@ -398,7 +445,7 @@ class MdTools(Family):
         return self._run("md.snapshot_history", locals())
 
     def undo(self, event: str, *, path: str | None = None, **shared: Unpack[WriteFields]) -> Answer[Undone]:
-        """Take one event's change back, as a new edit. For maintainers only.
+        """Take one event's change back, as a new edit.
 
         Works while later changes left the lines of that event as they were; otherwise the conflict
         names the events that changed them. Lines of the Change Log stay. A document that has moved
@@ -545,10 +592,11 @@ class MemoryTools(Family):
 class ToolsTools(Family):
     """The tools tools.*."""
 
-    def help(self, tool: str) -> Answer[ToolPage]:
-        """Show a tool's description, request schema, result schema and an example.
+    def help(self, tool: str | None = None) -> Answer[ToolPage | Sequence[str]]:
+        """Show a tool's fields and an example, or list every tool; you can call any of them by its name.
 
-        You can send the example as it is, with paths of your own user.
+        The page of a tool has its description, the schemas of its request and its result, and an
+        example that you can send as it is, with paths of your own user.
         """
         return self._run("tools.help", locals())
 
@@ -563,6 +611,7 @@ class ToolsTools(Family):
 class Toolbelt(Family):
     """Every tool."""
 
+    calls = Part(CallsTools)
     events = Part(EventsTools)
     fs = Part(FsTools)
     garden = Part(GardenTools)
