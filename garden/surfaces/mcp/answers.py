@@ -4,15 +4,21 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from garden.access.dispatcher import Envelope
-from garden.surfaces.mcp.tool_list import with_wire_names
+from garden.gateway.dispatcher import Envelope
+from garden.grammar.fences import fence_around
+from garden.tools.registry import with_wire_names
 from garden.tools.requests import UnknownToolError
 
 ToolAnswer = dict[str, Any]
 
 _DETAILS_CHARACTERS_MAX = 2000
 # Shown on lines of their own, or of no use to a model.
-_NOT_IN_NOTES = frozenset({"warnings", "hint", "tookMs"})
+_NOT_IN_NOTES = frozenset(
+    {
+        "warnings", "hint", "tookMs", "summary", "tokens", "columns", "totalMatches", "filesSearched",
+        "totalLines", "sizeBytes", "changedAt", "encoding",
+    }
+)  # fmt: skip
 
 
 def tool_answer(envelope: Envelope) -> ToolAnswer:
@@ -27,8 +33,14 @@ def tool_answer(envelope: Envelope) -> ToolAnswer:
 
 
 def _success_texts(envelope: Envelope) -> Iterator[str]:
-    yield _result_text(envelope["result"])
-    notes = "\n".join(_notes(envelope["meta"]))
+    result, meta = envelope["result"], envelope["meta"]
+    if "totalLines" in meta and isinstance(result, str):
+        yield _fenced(result)
+    elif _is_text(result):
+        yield result if isinstance(result, str) else "\n".join(result) or "There is nothing."
+    else:
+        yield meta.get("summary", "Done.") + ("" if result is None else f"\n{_as_json(result)}")
+    notes = "\n".join(_notes(meta))
     if notes:
         yield notes
 
@@ -42,12 +54,16 @@ def _notes(meta: Mapping[str, Any]) -> Iterator[str]:
         yield _as_json(rest)
 
 
-def _result_text(result: Any) -> str:
-    if isinstance(result, str):
-        return result
-    if isinstance(result, list) and all(isinstance(each, str) for each in result):
-        return "\n".join(result) or "There is nothing."
-    return "Done." if result is None else _as_json(result)
+def _is_text(result: Any) -> bool:
+    return isinstance(result, str) or (
+        isinstance(result, list) and all(isinstance(each, str) for each in result)
+    )
+
+
+def _fenced(text: str) -> str:
+    """The text of a document between fences that it cannot close: it is data."""
+    fence = fence_around([text])
+    return f"{fence} document\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}"
 
 
 def _refusal_texts(error: Mapping[str, Any]) -> Iterator[str]:

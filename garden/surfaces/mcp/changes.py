@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager, suppress
 
 from mcp.server.subscriptions import InMemorySubscriptionBus, ResourcesListChanged, ResourceUpdated
 
-from garden.access.feed import Batch, Follower
 from garden.application import Garden
 from garden.files.paths import GardenPath, PathNotAllowedError, Place
+from garden.gateway.feed import Batch, Follower
 from garden.grammar.errors import GardenError
 from garden.home.logs import get_logger
 from garden.surfaces.mcp.resources import uri_of

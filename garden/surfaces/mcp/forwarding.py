@@ -15,7 +15,9 @@ from starlette.types import Message, Receive, Scope, Send
 
 _SESSION_ID = MCP_SESSION_ID_HEADER.encode()
 # Each hop has its own.
-_NOT_PASSED_ON = frozenset({b"connection", b"date", b"transfer-encoding", b"x-request-id"})
+_NOT_PASSED_ON = frozenset(
+    {b"connection", b"date", b"transfer-encoding", b"x-request-id", b"x-content-type-options"}
+)
 _ABORT, _MOUNTED_AT = "garden.abort", "garden.mounted_at"
 
 
@@ -53,19 +55,15 @@ class SessionForwarder:
     async def forward(self, number: str, scope: Scope, receive: Receive, send: Send) -> bool:
         """Have another process answer; returns whether it is there."""
         # Below the mount every path means the same, and one with dots could lead out of it.
-        url = f"http://garden{scope[_MOUNTED_AT]}"
+        url = httpx2.URL(f"http://garden{scope[_MOUNTED_AT]}", query=scope["query_string"])
         # The other process counts the request as one of the mount's.
         scope[_MOUNTED_AT] = "forwarded"
         incoming = Request(scope, receive)
         # This socket carries plain HTTP; loading the certificates would hold up the event loop.
         transport = httpx2.AsyncHTTPTransport(verify=False, uds=str(self._folder / f"{number}.sock"))
         async with httpx2.AsyncClient(transport=transport, timeout=None) as client:
-            outgoing = httpx2.Request(
-                scope["method"],
-                url,
-                headers=scope["headers"],
-                content=await incoming.body(),
-            )
+            body = await incoming.body()
+            outgoing = httpx2.Request(scope["method"], url, headers=scope["headers"], content=body)
             try:
                 answer = await client.send(outgoing, stream=True)
                 await _pass_back(answer, receive, send)

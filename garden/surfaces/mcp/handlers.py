@@ -4,29 +4,32 @@ import traceback
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from garden.access.dispatcher import InternalError, refusal
-from garden.access.threads import CallThreads
 from garden.application import Garden
 from garden.events.records import Caller
+from garden.gateway.access import Access, policy_of
+from garden.gateway.dispatcher import InternalError, refusal
+from garden.gateway.policies import Policies
+from garden.gateway.threads import CallThreads
 from garden.grammar.errors import GardenError
 from garden.home.logs import get_logger
-from garden.session import Session
+from garden.home.settings import Mcp, Profile
+from garden.session import Session, asks_person
 from garden.surfaces.mcp.answers import ToolAnswer, tool_answer
 from garden.surfaces.mcp.completion import completions
+from garden.surfaces.mcp.elicitation import ask_person
 from garden.surfaces.mcp.progress import report_steps
 from garden.surfaces.mcp.prompts import prompts_for, render_prompt
 from garden.surfaces.mcp.resources import list_page, parse_uri, read_resource, resource_templates
 from garden.surfaces.mcp.subscriptions import Subscriptions
-from garden.surfaces.mcp.tool_list import tools_for, with_wire_names
-from garden.tools.progress import CallProgress
-from garden.tools.registry import REGISTRY
+from garden.surfaces.mcp.tool_list import tools_for
+from garden.tools.registry import REGISTRY, with_wire_names
 from garden.tools.requests import find_tool
 from garden.writing.callers import Role
 
@@ -44,10 +47,14 @@ class Handlers:
         open_garden: Callable[[], Awaitable[Garden]],
         threads: CallThreads,
         caller_of: Callable[[ServerRequestContext], Caller],
+        policies: Policies,
+        shown: Mcp,
     ) -> None:
         self._open_garden = open_garden
         self._threads = threads
         self._caller_of = caller_of
+        self._policies = policies
+        self._shown = shown
         self._subscriptions = Subscriptions(open_garden)
 
     async def initialized(self, context: ServerRequestContext, _params: types.NotificationParams) -> None:
@@ -82,9 +89,14 @@ class Handlers:
     async def list_tools(
         self, context: ServerRequestContext, params: types.PaginatedRequestParams
     ) -> types.ListToolsResult:
-        """List the tools that this caller's role may use."""
+        """List the tools of the profile that this caller's role and policy have."""
         _check_first_page(params)
-        return types.ListToolsResult(tools=list(tools_for(self._role(context))))
+        caller = self._caller_of(context)
+        rules = self._policies.rules(Access(caller, "mcp", policy_of(caller)))
+        profile = _profile_in(context) or self._shown.profile
+        shown = tools_for(self._role(context), profile, output_schemas=self._shown.output_schemas)
+        tools = [each for each in shown if rules.offers(find_tool(REGISTRY, each.name), caller.role)]
+        return types.ListToolsResult(tools=tools)
 
     async def call_tool(
         self, context: ServerRequestContext, params: types.CallToolRequestParams
@@ -95,8 +107,16 @@ class Handlers:
             name, writes = _tool_and_kind(params.name)
             asks_for_progress = (context.meta or {}).get("progress_token") is not None
             async with report_steps(context.session.report_progress if asks_for_progress else None) as pace:
-                work = partial(_answer_call, session, name, params.arguments or {}, pace)
-                return await self._threads.run(session.caller.user_id, work, pace, writes=writes)
+                arguments, run = params.arguments or {}, partial(self._threads.run, session.caller.user_id)
+                work = partial(session.call, name, arguments, pace)
+                ask = partial(ask_person, context, params)
+                while asks_person(envelope := await run(work, pace, writes=writes)):
+                    answer = await ask(envelope["error"])
+                    if not isinstance(answer, bool):
+                        return answer or tool_answer(envelope)
+                    approval_id = envelope["error"]["details"]["approvalId"]
+                    await run(partial(session.answer, approval_id, is_yes=answer))
+                return tool_answer(envelope)
         except GardenError as error:
             return tool_answer(refusal(error))
         except Exception:  # noqa: BLE001 - the outermost edge of this surface
@@ -106,9 +126,8 @@ class Handlers:
         self, context: ServerRequestContext, params: types.PaginatedRequestParams
     ) -> types.ListResourcesResult:
         """List the caller's documents."""
-        user_id = self._caller_of(context).user_id
         await self._subscriptions.watch_list(context)
-        shown, cursor = await self._run(context, lambda garden, _: list_page(garden, user_id, params.cursor))
+        shown, cursor = await self._run(context, lambda garden, own: list_page(garden, own, params.cursor))
         return types.ListResourcesResult(resources=shown, next_cursor=cursor)
 
     async def list_resource_templates(
@@ -161,7 +180,9 @@ class Handlers:
 
     def _session(self, context: ServerRequestContext, garden: Garden) -> Session:
         caller = self._caller_of(context)
-        return garden.session(caller.user_id, caller.actor, role=caller.role)
+        return garden.session(
+            caller.user_id, caller.actor, role=caller.role, surface="mcp", policy=policy_of(caller)
+        )
 
     async def _run(
         self, context: ServerRequestContext, work: Callable[[Garden, Session], _Result]
@@ -185,10 +206,6 @@ def _tool_and_kind(name: str) -> tuple[str, bool]:
     return name, False
 
 
-def _answer_call(session: Session, name: str, arguments: dict[str, Any], pace: CallProgress) -> ToolAnswer:
-    return tool_answer(session.call(name, arguments, pace))
-
-
 def protocol_error(error: GardenError) -> MCPError:
     """Translate a refusal into a protocol error; its data is the envelope's error."""
     code = types.INVALID_PARAMS if error.code in _CALLER_ERRORS else types.INTERNAL_ERROR
@@ -200,6 +217,14 @@ def _log_internal_error(request: str) -> InternalError:
         "a request failed unexpectedly", request=request[:100], exception=traceback.format_exc()
     )
     return InternalError("Something went wrong here.", hint="The service's log says more.")
+
+
+def _profile_in(context: ServerRequestContext) -> Profile | None:
+    """Return the profile that the address of a request names, if it names one."""
+    name = None if context.request is None else context.request.query_params.get("profile")
+    if name not in (None, "lean", "full"):
+        raise MCPError(types.INVALID_PARAMS, "The profile in the address must be lean or full.")
+    return name
 
 
 def _check_first_page(params: types.PaginatedRequestParams) -> None:

@@ -5,7 +5,7 @@ The newer protocol has none; every request stands alone.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
 from http import HTTPStatus
@@ -22,15 +22,17 @@ from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from garden.access.processes import ServiceProcess
-from garden.access.threads import CallThreads, TooManyCallsError
 from garden.application import Garden
 from garden.events.records import Caller
+from garden.gateway.processes import ServiceProcess
+from garden.gateway.threads import CallThreads, TooManyCallsError
 from garden.surfaces.mcp.forwarding import SessionForwarder
 from garden.surfaces.mcp.handlers import Handlers, protocol_error
+from garden.surfaces.mcp.messages import find_json_problem
 from garden.surfaces.mcp.server import make_server
 from garden.surfaces.mcp.sessions import Sessions
 
@@ -40,6 +42,7 @@ IDLE_SECONDS_MAX = 30 * 60
 BODY_BYTES_MAX = 4 * 1024 * 1024
 _BATCH = ErrorData(code=INVALID_REQUEST, message="Send one message at a time: this protocol has no batches.")
 _GONE = ErrorData(code=INVALID_REQUEST, message="Session not found")
+_SMALL_BODY_BYTES = 64 * 1024
 _CALLER = "garden.caller"
 _SESSION_ID = MCP_SESSION_ID_HEADER
 
@@ -67,7 +70,8 @@ class McpEndpoint:
         async def load_handlers() -> Handlers:
             return self._handlers
 
-        self._handlers = Handlers(open_garden, threads, _caller)
+        shown = garden.gates.policies, garden.settings.mcp
+        self._handlers = Handlers(open_garden, threads, _caller, *shown)
         self._streams: set[CancelScope] = set()
         self._sessions = Sessions(sessions_of_caller_max, idle_seconds_max, process.counts)
         self._manager = StreamableHTTPSessionManager(
@@ -90,11 +94,13 @@ class McpEndpoint:
             AccessToken(token="", client_id=caller.actor, scopes=[caller.role], subject=_principal(caller))
         )
         if scope["method"] == "POST":
-            first = await receive()
-            if _is_batch(first):
-                await _refusal(_BATCH, HTTPStatus.BAD_REQUEST)(scope, receive, send)
+            # The intake has limited its size, and answers for a client that leaves.
+            body = await Request(scope, receive).body()
+            problem = await _find_problem(body)
+            if problem is not None:
+                await _refusal(problem, HTTPStatus.BAD_REQUEST)(scope, receive, send)
                 return
-            receive = _receive_again(first, receive)
+            receive = _receive_again(body, receive)
         if self._forwarder is not None:
             number = self._forwarder.find_process(scope)
             if number is not None:
@@ -200,17 +206,23 @@ def _refusal(error: ErrorData, status: HTTPStatus) -> JSONResponse:
     return JSONResponse(body.model_dump(by_alias=True, exclude_unset=True), status)
 
 
-def _is_batch(first: Message) -> bool:
-    body: bytes = first.get("body", b"")
-    return body.lstrip().startswith(b"[")
+async def _find_problem(body: bytes) -> ErrorData | None:
+    """Return what is wrong with a body; of one that is too large the SDK says it."""
+    if body.lstrip().startswith(b"["):
+        return _BATCH
+    if len(body) > BODY_BYTES_MAX:
+        return None
+    if len(body) < _SMALL_BODY_BYTES:
+        return find_json_problem(body)
+    return await asyncio.to_thread(find_json_problem, body)
 
 
-def _receive_again(first: Message, receive: Receive) -> Receive:
-    """Return a `receive` that gives this message once more, and then the rest."""
-    messages = [first]
+def _receive_again(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that gives a body once more, and then what follows."""
+    again: Iterator[Message] = iter([{"type": "http.request", "body": body, "more_body": False}])
 
     async def receive_next() -> Message:
-        return messages.pop() if messages else await receive()
+        return next(again, None) or await receive()
 
     return receive_next
 

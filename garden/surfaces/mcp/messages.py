@@ -4,8 +4,9 @@ import json
 from typing import Any
 
 import mcp_types as types
-from pydantic import ValidationError
-from pydantic_core import PydanticSerializationError, from_json
+from pydantic_core import PydanticSerializationError
+
+from garden.tools.strict_json import parse_json
 
 LINE_BYTES_MAX = 8 * 1024 * 1024
 
@@ -39,12 +40,12 @@ class LineSplitter:
 def parse_message(line: bytes) -> types.JSONRPCMessage | None:
     """Parse a line as a message; None if it is no message."""
     try:
-        message = _parse(line)
+        value = parse_json(line.decode())
+        message = types.jsonrpc_message_adapter.validate_python(value, by_name=False)
     except ValueError:
         return None
     # A request with an id of null parses as a notification, and its sender would wait for an answer.
-    has_id = isinstance(message, types.JSONRPCNotification) and b'"id"' in line and "id" in _parse_json(line)
-    return None if has_id else message
+    return None if isinstance(message, types.JSONRPCNotification) and "id" in value else message
 
 
 def line_refusal(line: bytes) -> types.JSONRPCError:
@@ -52,12 +53,30 @@ def line_refusal(line: bytes) -> types.JSONRPCError:
     if len(line) >= LINE_BYTES_MAX:
         return _error(None, types.INVALID_REQUEST, f"A message has at most {LINE_BYTES_MAX} bytes.")
     try:
-        value = _parse_json(line)
-    except ValueError:
-        return _error(None, types.PARSE_ERROR, "This line is not valid JSON.")
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        value = None
+    problem = find_json_problem(line)
+    if problem is not None:
+        # The sender may wait for an answer to this id.
+        return types.JSONRPCError(jsonrpc="2.0", id=_id_in(value), error=problem)
+    return _error(_id_in(value), types.INVALID_REQUEST, "This line is no JSON-RPC 2.0 message.")
+
+
+def find_json_problem(text: bytes) -> types.ErrorData | None:
+    """Return the error that answers a text which is not valid JSON, or None."""
+    try:
+        parse_json(text.decode())
+    except (UnicodeDecodeError, json.JSONDecodeError):
+        return types.ErrorData(code=types.PARSE_ERROR, message="This is not valid JSON.")
+    except ValueError as error:
+        return types.ErrorData(code=types.PARSE_ERROR, message=f"This is not valid JSON: {error}.")
+    return None
+
+
+def _id_in(value: Any) -> types.RequestId | None:
     request_id = value.get("id") if isinstance(value, dict) else None
-    known = request_id if isinstance(request_id, str | int) and not isinstance(request_id, bool) else None
-    return _error(known, types.INVALID_REQUEST, "This line is no JSON-RPC 2.0 message.")
+    return request_id if isinstance(request_id, str | int) and not isinstance(request_id, bool) else None
 
 
 def encode_message(message: types.JSONRPCMessage) -> bytes:
@@ -66,37 +85,6 @@ def encode_message(message: types.JSONRPCMessage) -> bytes:
         return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
     except PydanticSerializationError:
         return json.dumps(message.model_dump(by_alias=True, exclude_unset=True)).encode() + b"\n"
-
-
-def _parse(line: bytes) -> types.JSONRPCMessage:
-    try:
-        return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except ValidationError:
-        if not _may_have_surrogates(line):
-            raise
-    return types.jsonrpc_message_adapter.validate_python(_parse_json(line), by_name=False)
-
-
-def _parse_json(line: bytes) -> Any:
-    """Parse JSON, also with half a surrogate pair in it: the tools refuse that with a better message."""
-    try:
-        return from_json(line)
-    except ValueError:
-        if not _may_have_surrogates(line):
-            raise
-    try:
-        return json.loads(line.decode(), parse_constant=_refuse_constant)
-    except RecursionError:
-        raise ValueError("this is too deep") from None
-
-
-def _may_have_surrogates(line: bytes) -> bool:
-    # JavaScript writes half a surrogate pair only as an escape.
-    return b"\\ud" in line.lower()
-
-
-def _refuse_constant(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON number")
 
 
 def _error(request_id: types.RequestId | None, code: int, message: str) -> types.JSONRPCError:

@@ -155,7 +155,7 @@ def _exists(session: Session, path: str) -> bool:
 
 def _embedded(garden: Garden, session: Session, path: str) -> Messages:
     if _exists(session, path):
-        text = garden.lookups.text(session.caller, path).text
+        text = garden.lookups.text(session.access, path).text
         yield types.EmbeddedResource(
             resource=types.TextResourceContents(uri=uri_of(path), mime_type=MARKDOWN, text=text)
         )

@@ -44,10 +44,13 @@ def uri_of(path: GardenPath | str) -> str:
     return f"{SCHEME}{path}"
 
 
-def list_page(garden: Garden, user_id: str, cursor: str | None) -> tuple[list[types.Resource], str | None]:
+def list_page(
+    garden: Garden, session: Session, cursor: str | None
+) -> tuple[list[types.Resource], str | None]:
     """List one page of a user's documents; returns them and the next page's cursor."""
-    folder = GardenPath(f"users/{user_id}")
-    paths = sorted(path.text for path in garden.services.files.documents(folder))
+    folder = GardenPath(f"users/{session.caller.user_id}")
+    with garden.lookups.admit(session.access, "fs.list", {"path": folder.text}):
+        paths = sorted(path.text for path in garden.services.files.documents(folder))
     left = [path for path in paths if cursor is None or path > cursor]
     shown = left[:PAGE_RESOURCES]
     next_cursor = shown[-1] if len(left) > len(shown) else None
@@ -126,11 +129,11 @@ def read_resource(garden: Garden, session: Session, uri: str) -> types.TextResou
     path, version = parse_uri(session, uri)
     mime_type = MARKDOWN
     if version is not None:
-        text = garden.lookups.version(session.caller, path.text, version).text
+        text = garden.lookups.version(session.access, path.text, version).text
     elif path.place is Place.HISTORY_FOLDER and path.document_name is not None:
         mime_type, text = JSON, _versions(session, path.document)
     else:
-        text = garden.lookups.text(session.caller, path.text).text
+        text = garden.lookups.text(session.access, path.text).text
     return types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
 
 

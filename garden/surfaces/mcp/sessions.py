@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from garden.access.processes import SharedCounts
-from garden.access.threads import TooManyCallsError
 from garden.events.records import Caller
+from garden.gateway.processes import SharedCounts
+from garden.gateway.threads import TooManyCallsError
 
 _FORGET_SECONDS = 1.0
 

@@ -19,15 +19,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from garden.application import Garden
+    from garden.home.settings import Settings
     from garden.surfaces.mcp.handlers import Handlers
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
-def serve(open_garden: "Callable[[], Garden]", user_id: str, *, actor: str, role: str) -> None:
+def serve(
+    open_garden: "Callable[[], Garden]", settings: "Settings", user_id: str, *, actor: str, role: str
+) -> None:
     """Serve one conversation until its input ends or a signal asks the process to stop."""
     with claim_descriptors() as (reading, writing):
-        uvloop.run(_converse(reading, writing, Loading(open_garden, user_id, actor, role)))
+        uvloop.run(_converse(reading, writing, Loading(open_garden, settings, user_id, actor, role)))
 
 
 class Loading:
@@ -37,11 +40,14 @@ class Loading:
     opened is tried again by the next call.
     """
 
-    def __init__(self, open_garden: "Callable[[], Garden]", user_id: str, actor: str, role: str) -> None:
+    def __init__(
+        self, open_garden: "Callable[[], Garden]", settings: "Settings", user_id: str, actor: str, role: str
+    ) -> None:
         self.user_id = user_id
         self.on_failure: Callable[[], None] = lambda: None
         self._actor = actor
         self._role = role
+        self._settings = settings
         self._open_garden = open_garden
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="garden-opening")
         self._loaded: asyncio.Future[Handlers] | None = None
@@ -89,12 +95,16 @@ class Loading:
             self._opened.result().close()
 
     def _load(self) -> "Handlers":
-        from garden.access.threads import CallThreads
+        from garden.gateway.threads import CallThreads
         from garden.surfaces.mcp.handlers import Handlers
         from garden.writing.callers import make_caller
 
         caller = make_caller(self.user_id, self._actor, self._role)
-        return Handlers(self.garden, CallThreads(), lambda _: caller)
+        from garden.gateway.policies import Policies
+        from garden.tools.registry import REGISTRY
+
+        policies = Policies(self._settings.gateway, self._settings.home, REGISTRY)
+        return Handlers(self.garden, CallThreads(), lambda _: caller, policies, self._settings.mcp)
 
 
 async def _converse(reading: int, writing: int, loading: Loading) -> None:

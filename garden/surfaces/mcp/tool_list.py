@@ -1,12 +1,13 @@
-"""The tools as the protocol describes them, and their names here: clients take no dots."""
+"""The tools as the protocol describes them."""
 
-import re
 from functools import cache
 from typing import Any
 
 import mcp_types as types
 
+from garden.home.settings import Profile
 from garden.tools.declaration import Tool
+from garden.tools.descriptions import tool_list, tools_in
 from garden.tools.registry import REGISTRY
 from garden.writing.callers import Role
 
@@ -27,40 +28,16 @@ _ERROR = {
 }
 
 
-def wire_name(name: str) -> str:
-    """Return a tool's name in this protocol."""
-    return name.replace(".", "_")
-
-
-def with_wire_names(text: str) -> str:
-    """Replace the tools' own names in a text with those of this protocol."""
-    return _DOTTED.sub(lambda found: wire_name(found[0]), text)
-
-
-_DOTTED = re.compile(rf"\b(?:{'|'.join(re.escape(name) for name in REGISTRY if '.' in name)})\b(?!\.[a-z])")
-
-
 @cache
-def tools_for(role: Role) -> tuple[types.Tool, ...]:
-    """Describe the tools that a role may use."""
-    return tuple(_description(tool) for tool in REGISTRY.values() if role in tool.traits.roles)
-
-
-def _description(tool: Tool[Any]) -> types.Tool:
-    traits = tool.traits
-    return types.Tool(
-        name=wire_name(tool.name),
-        title=tool.title,
-        description=with_wire_names(f"{tool.summary} {tool.description}"),
-        input_schema=tool.request_schema,
-        output_schema=envelope_schema(tool),
-        annotations=types.ToolAnnotations(
-            title=tool.title,
-            read_only_hint=not traits.writes,
-            destructive_hint=traits.replaces,
-            idempotent_hint=traits.idempotent,
-            open_world_hint=False,
-        ),
+def tools_for(
+    role: Role, profile: Profile = "full", *, output_schemas: bool = False
+) -> tuple[types.Tool, ...]:
+    """Describe the tools of a profile that a role may use."""
+    listed = tools_in(profile, [tool for tool in REGISTRY.values() if role in tool.traits.roles])
+    described = zip(listed, tool_list("mcp", listed), strict=True)
+    return tuple(
+        types.Tool.model_validate({**each, "outputSchema": envelope_schema(tool) if output_schemas else None})
+        for tool, each in described
     )
 
 
