@@ -10,11 +10,12 @@ from fastapi import FastAPI, Request, Response
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from garden.access.processes import ServiceProcess
-from garden.access.readiness import Readiness
-from garden.access.threads import CallThreads
 from garden.application import Garden
+from garden.gateway.processes import ServiceProcess
+from garden.gateway.readiness import Readiness
+from garden.gateway.threads import CallThreads
 from garden.surfaces.web import openapi
+from garden.surfaces.web.approval_routes import add_approval_routes
 from garden.surfaces.web.authentication import Authenticator
 from garden.surfaces.web.calls import JSON, Calls
 from garden.surfaces.web.document_routes import add_document_routes
@@ -148,8 +149,9 @@ class WebService:
         router.route_class = PlainRoute
         calls = Calls(garden, self._threads)
         add_tool_routes(router, calls)
-        add_stream_route(router, self._streams)
+        add_stream_route(router, calls, self._streams)
         add_event_routes(router, calls)
+        add_approval_routes(router, calls, self._streams)
         add_document_routes(router, calls)
         add_health_routes(router, self._readiness, self._metrics)
         add_log_routes(router, garden)

@@ -2,21 +2,22 @@
 
 import asyncio
 import hashlib
+import hmac
 import ipaddress
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from garden.access.threads import OverloadedError
-from garden.access.tokens import parse_token
 from garden.events.records import Caller
 from garden.events.tokens import TokenName
+from garden.gateway.threads import OverloadedError
+from garden.gateway.tokens import parse_token
 from garden.grammar.errors import GardenError
 from garden.home.logs import get_logger
 from garden.surfaces.web.problems import ForbiddenError, TokenRequiredError
@@ -26,6 +27,9 @@ _KNOWN_SECONDS = 1.0
 _WATCH_SECONDS = 0.5
 _KNOWN_MAX = 10_000
 _CHECKS_WAITING_MAX = 128
+_OWN_HINT = (
+    "Send the header Authorization: Bearer <token>; at its start the service names the file that has it."
+)
 _OWN_SITES = frozenset({"none", "same-origin"})
 
 _Result = TypeVar("_Result")
@@ -62,8 +66,11 @@ class TokenAuthenticator:
     Tokens seen before wait in a queue of their own, so a flood of invented tokens delays only other new ones.
     """
 
-    def __init__(self, check: CheckToken, find_ended: FindEnded) -> None:
+    def __init__(
+        self, check: CheckToken, find_ended: FindEnded, names: Collection[str] | None = None
+    ) -> None:
         self._check = check
+        self._names = names
         self._find_ended = find_ended
         self._new = _CheckQueue("garden-token-new")
         self._seen = _CheckQueue("garden-token")
@@ -73,11 +80,13 @@ class TokenAuthenticator:
         self._watching: asyncio.Task[None] | None = None
 
     def inspect(self, headers: Mapping[str, str]) -> None:
-        """Refuse nothing: a web page has no token to send."""
+        """Refuse a request under another name: a page can't send a token, but can read what needs none."""
+        if self._names is not None:
+            _check_host(headers, self._names)
 
     async def authenticate(self, headers: Mapping[str, str]) -> Caller:
         """Return the token's caller."""
-        secret = _bearer_token(headers.get("authorization"))
+        secret = _garden_token(headers.get("authorization"))
         # Memory holds digests, never tokens.
         digest = hashlib.sha256(secret.encode()).digest()
         asked_at, caller = self._known.get(digest, (0.0, None))
@@ -110,7 +119,7 @@ class TokenAuthenticator:
     def watch(self, headers: Mapping[str, str], end: Callable[[], object]) -> Iterator[None]:
         """Call `end` when the token ends while the block lasts."""
         key = object()
-        self._watched[key] = parse_token(_bearer_token(headers.get("authorization"))), end
+        self._watched[key] = parse_token(_garden_token(headers.get("authorization"))), end
         if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._end_watched())
         try:
@@ -165,24 +174,26 @@ class _CheckQueue:
 
 
 class SingleUserAuthenticator:
-    """Takes every request as one user's; for a loopback address only, where every caller is that user.
+    """Takes every request as one user's; for this machine only.
+
+    The service's own token keeps the machine's other accounts out, unless they can't connect or are welcome.
 
     The user's browser reaches a loopback address too. Requests from web pages name another host or another
     origin, or the browser marks them as cross-site. They are refused: a status alone already tells a page
     which documents exist.
     """
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(
+        self, caller: Caller, secret: str | None = None, names: Collection[str] | None = None
+    ) -> None:
         self._caller = caller
+        self._digest = None if secret is None else hashlib.sha256(secret.encode()).digest()
+        self._names = names or ()
 
     def inspect(self, headers: Mapping[str, str]) -> None:
         """Refuse a request from a web page."""
+        _check_host(headers, self._names)
         host = headers.get("host", "")
-        if not is_loopback(_name_in(f"//{host}")):
-            raise ForbiddenError(
-                "This service answers only under this machine's own name.",
-                hint="Call it as 127.0.0.1, localhost or [::1].",
-            )
         origin = headers.get("origin")
         is_from_elsewhere = headers.get("sec-fetch-site", "none") not in _OWN_SITES
         if is_from_elsewhere or (origin is not None and origin != f"http://{host}"):
@@ -198,28 +209,46 @@ class SingleUserAuthenticator:
         """Do nothing: there is no token that could end."""
         return nullcontext()
 
-    async def authenticate(self, headers: Mapping[str, str]) -> Caller:  # noqa: ARG002 - the protocol's
+    async def authenticate(self, headers: Mapping[str, str]) -> Caller:
         """Return the one user."""
+        if self._digest is not None:
+            digest = hashlib.sha256(_bearer_token(headers.get("authorization"), _OWN_HINT).encode()).digest()
+            if not hmac.compare_digest(digest, self._digest):
+                raise TokenRequiredError("This is not the service's token.", hint=_OWN_HINT)
         return self._caller
 
     def close(self) -> None:
         """Do nothing: it has no threads."""
 
 
-def _bearer_token(header: str | None) -> str:
+def _bearer_token(header: str | None, hint: str) -> str:
     scheme, _, secret = (header or "").partition(" ")
     secret = secret.strip()
     if scheme.lower() != "bearer" or not secret:
-        raise TokenRequiredError(
-            "This request needs a token.",
-            hint="Send the header Authorization: Bearer <token>; 'garden token create' makes one.",
-        )
+        raise TokenRequiredError("This request needs a token.", hint=hint)
+    return secret
+
+
+def _garden_token(header: str | None) -> str:
+    secret = _bearer_token(
+        header, "Send the header Authorization: Bearer <token>; 'garden token create' makes one."
+    )
     try:
         # A malformed token must take no place in a queue.
         parse_token(secret)
     except GardenError as error:
         raise TokenRequiredError(error.message, hint=error.hint) from None
     return secret
+
+
+def _check_host(headers: Mapping[str, str], names: Collection[str]) -> None:
+    """Refuse a request that names another host, as a web page's does whose name was pointed here."""
+    name = _name_in(f"//{headers.get('host', '')}")
+    if not is_loopback(name) and name not in names:
+        raise ForbiddenError(
+            "This service does not answer under the name in the header Host.",
+            hint="Call it by its address, or add the name to the setting serve.hosts.",
+        )
 
 
 def is_loopback(host: str) -> bool:

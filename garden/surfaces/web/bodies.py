@@ -1,10 +1,9 @@
 """The body of a call: exactly one JSON object, parsed strictly."""
 
-import json
-import math
 from typing import Any
 
 from garden.surfaces.web.problems import MediaTypeError, NotAcceptedError
+from garden.tools.strict_json import parse_json
 
 DEPTH_MAX = 64
 _HINT = 'Send one JSON object in UTF-8, such as {"path": "users/ada/notes.md"}.'
@@ -28,40 +27,15 @@ def parse_arguments(body: bytes) -> dict[str, Any]:
     if not body.strip():
         return {}
     try:
-        value = json.loads(
-            body.decode("utf-8"),
-            parse_constant=_refuse_constant,
-            parse_float=_parse_finite,
-            object_pairs_hook=_make_object,
-        )
+        value = parse_json(body.decode("utf-8"))
     except UnicodeDecodeError:
         raise NotAcceptedError("The body is not UTF-8.", hint=_HINT) from None
-    except RecursionError:
-        raise _too_deep() from None
     except ValueError as error:
         raise NotAcceptedError(f"The body is not valid JSON: {error}.", hint=_HINT) from None
     if not isinstance(value, dict):
         raise NotAcceptedError("The body must be a JSON object.", hint=_HINT)
     _check_depth(value)
     return value
-
-
-def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        raise ValueError("an object has the same name twice")
-    return value
-
-
-def _refuse_constant(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON number")
-
-
-def _parse_finite(digits: str) -> float:
-    number = float(digits)
-    if not math.isfinite(number):
-        raise ValueError("a number is too large")
-    return number
 
 
 def _check_depth(value: dict[str, Any]) -> None:

@@ -1,14 +1,16 @@
 """Tool calls over HTTP: from a request to `Session.call`, and from its envelope to a response."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import Request, Response
 
-from garden.access.dispatcher import Envelope
-from garden.access.threads import CallThreads
 from garden.application import Garden
 from garden.events.records import Caller
+from garden.gateway.access import policy_of
+from garden.gateway.dispatcher import Envelope
+from garden.gateway.threads import CallThreads
+from garden.session import Session
 from garden.surfaces.web.bodies import check_media_type, parse_arguments
 from garden.surfaces.web.conditions import add_header_fields, entity_tag
 from garden.surfaces.web.intake import CALLER
@@ -17,6 +19,7 @@ from garden.tools.declaration import Tool
 
 JSON = "application/json"
 _PROPOSAL = "propose_change"
+_Result = TypeVar("_Result")
 
 
 class Calls:
@@ -43,23 +46,41 @@ class Calls:
         """Call a tool that only reads."""
         return await self.run(request, lambda caller: answer(self.envelope(caller, tool, args), tool))
 
-    async def run(
-        self, request: Request, work: Callable[[Caller], Response], *, writes: bool = False
+    async def call_several(
+        self, request: Request, call: Callable[[Session, object], dict[str, Any]]
     ) -> Response:
+        """Make the calls that the request's body names, by a method of a session."""
+        body = await request.body()
+        check_media_type(request.headers.get("content-type"))
+
+        def work(caller: Caller) -> Response:
+            done = call(self.session(caller), parse_arguments(body))
+            return Response(as_json(done), 200, {"Cache-Control": "no-store"}, JSON)
+
+        return await self.run(request, work, writes=True)
+
+    async def run(
+        self, request: Request, work: Callable[[Caller], _Result], *, writes: bool = False
+    ) -> _Result:
         """Run some work for the caller in a thread; the intake answers its errors."""
         caller: Caller = request.scope[CALLER]
         return await self._threads.run(caller.user_id, lambda: work(caller), writes=writes)
 
     def envelope(self, caller: Caller, tool: str, args: Mapping[str, Any]) -> Envelope:
         """Call a tool in this thread."""
-        session = self.garden.session(
+        return self.session(caller).call(tool, args)
+
+    def session(self, caller: Caller) -> Session:
+        """A session for the caller of a request."""
+        return self.garden.session(
             caller.user_id,
             caller.actor,
             role=caller.role,
             transaction_id=caller.transaction_id,
             agent_action_id=caller.agent_action_id,
+            surface="http",
+            policy=policy_of(caller),
         )
-        return session.call(tool, args)
 
 
 def answer(envelope: Envelope, tool: str) -> Response:

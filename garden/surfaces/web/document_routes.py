@@ -6,9 +6,9 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from garden.access.dispatcher import Envelope
-from garden.access.lookups import WholeText
 from garden.events.records import Caller
+from garden.gateway.dispatcher import Envelope
+from garden.gateway.lookups import WholeText
 from garden.surfaces.web import openapi
 from garden.surfaces.web.calls import Calls, answer
 from garden.surfaces.web.conditions import is_among, text_tag
@@ -44,7 +44,7 @@ def add_document_routes(router: APIRouter, calls: Calls) -> None:
             if "lines" in given:
                 args = {"path": path, "ranges": [_line_range(given["lines"])]}
                 return _answer_lines(calls.envelope(caller, "fs.read", args))
-            return _answer_text(lookups.text(caller, path), known)
+            return _answer_text(lookups.text(calls.session(caller).access, path), known)
 
         return await calls.run(request, work)
 
@@ -56,11 +56,11 @@ def add_document_routes(router: APIRouter, calls: Calls) -> None:
         def work(caller: Caller) -> Response:
             if "version" in given:
                 number = positive_number("version", given["version"])
-                return _answer_text(lookups.version(caller, path, number), known)
+                return _answer_text(lookups.version(calls.session(caller).access, path, number), known)
             envelope = calls.envelope(caller, "events.query", _query(path, given))
             if "cursor" not in given and envelope["ok"] and not envelope["result"]["rows"]:
                 # Raises not_found, unless the document exists without a history.
-                lookups.text(caller, path)
+                lookups.text(calls.session(caller).access, path)
             return _answer_versions(envelope)
 
         return await calls.run(request, work)

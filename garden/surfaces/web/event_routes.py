@@ -7,8 +7,8 @@ from fastapi import APIRouter, Request, Response
 from pydantic.alias_generators import to_camel
 from starlette.datastructures import QueryParams
 
-from garden.access.dispatcher import milliseconds_since
 from garden.events.records import Caller
+from garden.gateway.parsed_call import milliseconds_since
 from garden.surfaces.web import openapi
 from garden.surfaces.web.calls import JSON, Calls
 from garden.surfaces.web.problems import as_json
@@ -37,7 +37,9 @@ def add_event_routes(router: APIRouter, calls: Calls) -> None:
 
         def work(caller: Caller) -> Response:
             started = time.perf_counter()
-            event = calls.garden.lookups.event(caller, event_id).model_dump(mode="json", by_alias=True)
+            event = calls.garden.lookups.event(calls.session(caller).access, event_id).model_dump(
+                mode="json", by_alias=True
+            )
             meta = {"warnings": [], "tookMs": milliseconds_since(started)}
             return Response(as_json({"ok": True, "result": event, "meta": meta}), 200, None, JSON)
 

@@ -4,8 +4,8 @@ import asyncio
 
 from fastapi import APIRouter, Request, Response
 
-from garden.access.readiness import Readiness
-from garden.access.threads import OverloadedError
+from garden.gateway.readiness import Readiness
+from garden.gateway.threads import OverloadedError
 from garden.surfaces.web import openapi
 from garden.surfaces.web.calls import JSON
 from garden.surfaces.web.intake import CALLER

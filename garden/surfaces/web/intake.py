@@ -21,12 +21,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
-from garden.access.dispatcher import InternalError
-from garden.access.processes import SharedCounts
-from garden.access.threads import OverloadedError, TooManyCallsError
+from garden.gateway.dispatcher import InternalError
+from garden.gateway.processes import SharedCounts
+from garden.gateway.threads import OverloadedError, TooManyCallsError
 from garden.grammar.errors import GardenError
 from garden.home.logs import get_logger
 from garden.home.settings import Serve
+from garden.lint.secrets import secrets_in
 from garden.surfaces.web.authentication import Authenticator
 from garden.surfaces.web.metrics import Metrics
 from garden.surfaces.web.problems import (
@@ -48,9 +49,18 @@ CALLER = "garden.caller"
 """The scope's key for the caller."""
 ABORT = "garden.abort"
 """The scope's key for the function that cuts the connection."""
+KNOWN = "garden.known"
+"""The scope's key for the function that notes that the connection's caller was authenticated."""
 MOUNTED_AT = "garden.mounted_at"
 """The scope's key for the path of the mount that answers."""
 
+NO_SNIFFING = {"X-Content-Type-Options": "nosniff"}
+"""The header by which a browser takes an answer for its declared type alone."""
+
+# A client that was refused for lack of room must not keep its connection.
+_CLOSING_STATUSES = frozenset({429, 503})
+_NO_SNIFFING = [(name.lower().encode(), value.encode()) for name, value in NO_SNIFFING.items()]
+_CLOSE = [(b"connection", b"close")]
 _ID = re.compile(r"[A-Za-z0-9._~-]{1,128}")
 _BUFFERED_BODIES_MAX = 16
 # A body is held until its answer ends, and a stream may last: one user alone must not use up the memory.
@@ -73,7 +83,7 @@ class Intake:
     ) -> None:
         self._inner = inner
         self._authenticator = authenticator
-        self._limits = limits
+        self.limits = limits
         self._metrics = metrics
         self._is_open = is_open
         self._log = get_logger(_LOGGER)
@@ -89,7 +99,7 @@ class Intake:
             await self._inner(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        exchange = _Exchange(_request_id(headers, self._next_id()), send)
+        exchange = _Exchange(_request_id(headers, f"{self._id_prefix}{next(self._ids):016x}"), send)
         structlog.contextvars.bind_contextvars(request_id=exchange.request_id)
         self._metrics.in_flight.inc()
         try:
@@ -105,6 +115,7 @@ class Intake:
             if not self._is_open(scope["path"]):
                 caller = scope[CALLER] = await self._authenticator.authenticate(headers)
                 body.user_id = caller.user_id
+                scope[KNOWN]()
             body.check_length()
             await self._inner(scope, body.receive, exchange.send)
         except GardenError as error:
@@ -127,36 +138,23 @@ class Intake:
         if exchange.status is None:
             await problem(error)(scope, receive, exchange.send)
 
-    def _next_id(self) -> str:
-        return f"{self._id_prefix}{next(self._ids):016x}"
-
     def buffer(self, user_id: str, size: int) -> None:
         """Count part of a body, unless all bodies together are too large."""
         self._buffered += size
         self._counts.add(("bodies", user_id), size)
-        if self._counts.total(("bodies", user_id)) > self.limit * _BUFFERED_BODIES_OF_USER_MAX:
+        if self._counts.total(("bodies", user_id)) > self.limits.body_bytes * _BUFFERED_BODIES_OF_USER_MAX:
             raise TooManyCallsError(
                 "This user sends too much at once.",
                 hint="Wait for the answers, then send it again.",
                 details={"retryAfterMs": 1000},
             )
-        if self._buffered > self.limit * _BUFFERED_BODIES_MAX:
+        if self._buffered > self.limits.body_bytes * _BUFFERED_BODIES_MAX:
             raise OverloadedError("Too much is being sent at once.", hint="Send it again in a moment.")
 
     def _release(self, body: "_Body") -> None:
         if body.size:
             self._buffered -= body.size
             self._counts.add(("bodies", body.user_id), -body.size)
-
-    @property
-    def limit(self) -> int:
-        """The most bytes that a body may have."""
-        return self._limits.body_bytes
-
-    @property
-    def seconds(self) -> float:
-        """The most seconds that a body may take."""
-        return self._limits.body_seconds
 
     def _count(self, scope: Scope, exchange: "_Exchange") -> None:
         seconds = time.perf_counter() - exchange.started
@@ -186,7 +184,9 @@ class _Exchange:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message["headers"] = [*message.get("headers", ()), (b"x-request-id", self.request_id.encode())]
+            own = [(b"x-request-id", self.request_id.encode()), *_NO_SNIFFING]
+            closing = _CLOSE if self.status in _CLOSING_STATUSES else []
+            message["headers"] = [*message.get("headers", ()), *own, *closing]
         await self._send(message)
 
 
@@ -207,7 +207,7 @@ class _Body:
         length = self._headers.get("content-length", "0")
         if not length.isascii() or not length.isdigit():
             raise NotAcceptedError("Content-Length must be a number.", hint="Leave it to the HTTP library.")
-        if int(length) > self._intake.limit:
+        if int(length) > self._intake.limits.body_bytes:
             raise self._too_large()
 
     async def receive(self) -> Message:
@@ -215,13 +215,13 @@ class _Body:
         if self._complete:
             return await self._receive()
         loop = asyncio.get_running_loop()
-        self._deadline = self._deadline or loop.time() + self._intake.seconds
+        self._deadline = self._deadline or loop.time() + self._intake.limits.body_seconds
         try:
             async with asyncio.timeout_at(self._deadline):
                 message = await self._receive()
         except TimeoutError:
             raise TooLateError(
-                f"The body did not arrive within {self._intake.seconds:g} seconds.",
+                f"The body did not arrive within {self._intake.limits.body_seconds} seconds.",
                 hint="Send the whole request at once.",
             ) from None
         if message["type"] == "http.request":
@@ -230,21 +230,22 @@ class _Body:
         return message
 
     def _count(self, size: int) -> None:
-        if self.size + size > self._intake.limit:
+        if self.size + size > self._intake.limits.body_bytes:
             raise self._too_large()
         self.size += size
         self._intake.buffer(self.user_id, size)
 
     def _too_large(self) -> BodyTooLargeError:
         return BodyTooLargeError(
-            f"The body is larger than {self._intake.limit} bytes.",
+            f"The body is larger than {self._intake.limits.body_bytes} bytes.",
             hint="A document may have 1 MiB; move older entries elsewhere.",
         )
 
 
 def _request_id(headers: Headers, default: str) -> str:
     given = headers.get("x-request-id", "")
-    return given if _ID.fullmatch(given) else default
+    # A secret in it would be logged.
+    return given if _ID.fullmatch(given) and not any(secrets_in(given)) else default
 
 
 def _routing_error(error: HTTPException, scope: Scope) -> GardenError:

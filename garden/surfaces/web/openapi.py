@@ -10,7 +10,11 @@ from pydantic import TypeAdapter
 from pydantic.alias_generators import to_camel
 
 import garden
+from garden.events.approvals import STATES, Approval
 from garden.events.views import EventView
+from garden.gateway.archon import ArchonRequest
+from garden.gateway.decisions import Decision
+from garden.gateway.several import SeveralCalls
 from garden.surfaces.web.problems import PROBLEM, RETRY_SECONDS, STATUSES
 from garden.tools.declaration import Tool
 from garden.tools.error_codes import CODES
@@ -33,6 +37,7 @@ _OF_EVERY_CALL = (400, 401, 403, 404, 409, 429, 500, 503)
 _OF_EVERY_BODY = (408, 413, 415)
 _OF_EVERY_WRITE = (412, 422)
 _HEALTH = "health"
+_TAGS = ("tools", "documents", "events", "approvals", _HEALTH)
 _META: Schema = {
     "type": "object",
     "description": "Facts about the call.",
@@ -55,13 +60,19 @@ _META: Schema = {
     "required": ["warnings"],
 }
 
+_SEVERAL_ANSWERS: Schema = {
+    "type": "object",
+    "description": "An envelope for each call that was tried; denied names the one that the gate refused.",
+    "required": ["success", "results"],
+}
+
 
 def document(app: FastAPI) -> dict[str, Any]:
     """Return the whole document."""
     if app.openapi_schema is None:
         made = get_openapi(
             title=app.title, version=garden.__version__, summary=app.summary, description=app.description,
-            routes=app.routes, tags=[{"name": each} for each in ("tools", "documents", "events", _HEALTH)],
+            routes=app.routes, tags=[{"name": each} for each in _TAGS],
         )  # fmt: skip
         statuses = sorted({*STATUSES.values(), *_OWN_STATUSES})
         made["components"] = {
@@ -92,6 +103,22 @@ def call_tool(tool: Tool[Any]) -> Schema:
         },
         "responses": _answers(requests[tool.name, "serialization"], refusals, headers),
     }
+
+
+def carry_out_archon() -> Schema:
+    """Describe the route of the Archon envelope."""
+    return _several("Call several tools in the Archon envelope", ArchonRequest)
+
+
+def call_several() -> Schema:
+    """Describe a request with several calls."""
+    return _several("Call several tools in order, or in a transaction", SeveralCalls)
+
+
+def _several(summary: str, body: type[Any]) -> Schema:
+    answers = _answers({}, (*_OF_EVERY_CALL, *_OF_EVERY_BODY))
+    answers["200"]["content"] = {_JSON: {"schema": _SEVERAL_ANSWERS}}
+    return _with_body("tools", summary, body, answers)
 
 
 def list_tools() -> Schema:
@@ -175,6 +202,37 @@ def stream_events() -> Schema:
         **_refusals((400, 401, 429, 500, 503)),
     }
     return _reading("events", "Follow the events", answers, last)
+
+
+def _approval_id() -> Schema:
+    example = "019a3f5c-0000-7000-8000-000000000000"
+    return _in_path("approval_id", "The approval's id.", example, {"format": "uuid"})
+
+
+def list_approvals() -> Schema:
+    """Describe the list of approvals."""
+    states: Schema = {"type": "string", "enum": list(STATES)}
+    state = _in_query("state", states, "Only approvals in this state.")
+    result = {"type": "array", "items": _model(Approval)}
+    return _reading("approvals", "List approvals, newest first", _answers(result, _OF_EVERY_CALL), state)
+
+
+def read_approval() -> Schema:
+    """Describe one approval."""
+    wait = _in_query("waitSeconds", {**_COUNT, "maximum": 60}, "Wait for the answer of a pending one.")
+    answers = _answers(_model(Approval), _OF_EVERY_CALL)
+    return _reading("approvals", "Read one approval, or wait for it", answers, _approval_id(), wait)
+
+
+def decide(verb: str) -> Schema:
+    """Describe an answer to a call that was asked about."""
+    answers = _answers(_model(Approval), (*_OF_EVERY_CALL, *_OF_EVERY_BODY, *_OF_EVERY_WRITE))
+    return _with_body("approvals", f"{verb} a call", Decision, answers, _approval_id())
+
+
+def _with_body(tag: str, summary: str, body: type[Any], answers: Schema, *parameters: Schema) -> Schema:
+    content = {_JSON: {"schema": _models()[0][body.__name__, "validation"]}}
+    return {**_reading(tag, summary, answers, *parameters), "requestBody": {"content": content}}
 
 
 def check_alive() -> Schema:
@@ -392,8 +450,10 @@ def _models() -> tuple[dict[tuple[str, str], Schema], Schema]:
     for tool in REGISTRY.values():
         wanted.append((tool.name, "validation", TypeAdapter(tool.request)))
         wanted.append((tool.name, "serialization", tool.result_adapter))
-    others: tuple[type[Any], ...] = (ToolLine, ToolPage, Rows, EventView)
-    wanted += [(model.__name__, "serialization", TypeAdapter(model)) for model in others]
+    answers = (ToolLine, ToolPage, Rows, EventView, Approval)
+    wanted += [(model.__name__, "serialization", TypeAdapter(model)) for model in answers]
+    bodies: tuple[type[Any], ...] = (Decision, SeveralCalls, ArchonRequest)
+    wanted += [(model.__name__, "validation", TypeAdapter(model)) for model in bodies]
     schemas, definitions = TypeAdapter.json_schemas(wanted, by_alias=True, ref_template=_REFERENCE)
     return {(str(name), mode): schema for (name, mode), schema in schemas.items()}, definitions.get(
         "$defs", {}

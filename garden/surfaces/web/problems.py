@@ -1,13 +1,14 @@
 """Refusals over HTTP: the status of every error code, and problem+json that is also the envelope."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from fastapi import Response
 
-from garden.access.dispatcher import Envelope, refusal
+from garden.gateway.dispatcher import Envelope, refusal
 from garden.grammar.errors import GardenError
 from garden.tools.error_codes import CODES
 
@@ -43,6 +44,7 @@ STATUSES: Mapping[str, int] = MappingProxyType(
         "not_text": 422,
         "document_damaged": 409,
         "erased": 422,
+        "not_run": 409,
         "unavailable": 503,
         "internal": 500,
     }
@@ -149,8 +151,13 @@ def refuse(
         "detail": error["message"],
         **envelope,
     }
-    retry = {"Retry-After": str(RETRY_SECONDS[error["code"]])} if error["code"] in RETRY_SECONDS else {}
+    retry = {"Retry-After": _retry_seconds(error)} if error["code"] in RETRY_SECONDS else {}
     return Response(as_json(body), status, {**retry, **(headers or {})}, PROBLEM)
+
+
+def _retry_seconds(error: Mapping[str, Any]) -> str:
+    milliseconds = (error["details"] or {}).get("retryAfterMs", 0)
+    return str(max(RETRY_SECONDS[error["code"]], math.ceil(milliseconds / 1000)))
 
 
 def as_json(value: Any) -> bytes:

@@ -1,10 +1,12 @@
 """The server: it listens, runs the application, and finishes the requests under way before it stops."""
 
 import asyncio
+import ctypes
 import errno
 import gc
 import logging
 import os
+import resource
 import signal
 import socket
 import sys
@@ -17,7 +19,7 @@ from typing import Any
 import uvicorn
 import uvloop
 
-from garden.access.processes import RETIRE, ServiceProcess
+from garden.gateway.processes import RETIRE, ServiceProcess
 from garden.grammar.errors import GardenError
 from garden.home.settings import Serve
 from garden.surfaces.web.application import WebService
@@ -33,6 +35,11 @@ _BACKLOG = 1024
 # So long is a new connection left to the processes that have fewer.
 _OFFER_SECONDS = 0.01
 _UNREAD_SECONDS_MAX = 30
+# Beside one for each connection: a request may be forwarded, and the database has files and sockets, too.
+_OTHER_FILES = 512
+# glibc raises its threshold when a large block is freed, and keeps later ones in its heap. Setting it ends
+# that.
+_M_MMAP_THRESHOLD, _LARGE_BYTES = -3, 128 * 1024
 _HINTS = {
     "host": "Name an address of this machine with --host, such as 127.0.0.1.",
     "port": "Choose another port with --port, or stop the program that listens there.",
@@ -71,16 +78,62 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def run(
-    service: WebService,
-    limits: Serve,
-    listener: socket.socket,
-    process: ServiceProcess,
-) -> None:
+def listen_on_socket(path: Path) -> socket.socket:
+    """Listen on a Unix socket, which only the account that made it may use."""
+    listener = socket.socket(socket.AF_UNIX)
+    try:
+        if path.is_socket() and not _is_answered(path):
+            # A killed service left it.
+            path.unlink()
+        mask = os.umask(0o177)
+        try:
+            listener.bind(str(path))
+        finally:
+            os.umask(mask)
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise CannotListenError(
+            f"The service can't listen on {path}: {_reason(error) or error}.",
+            hint="Name a new file with --socket, by a path of at most 100 bytes.",
+        ) from None
+    return listener
+
+
+def remove_socket(path: Path) -> None:
+    """Remove the file of a socket, unless another service has taken it over meanwhile."""
+    if not _is_answered(path):
+        path.unlink(missing_ok=True)
+
+
+def _is_answered(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as client:
+        return client.connect_ex(str(path)) == 0
+
+
+def _give_memory_back() -> None:
+    """Let large blocks go back to the system as soon as they are freed; only glibc keeps them otherwise."""
+    with suppress(AttributeError):
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
+
+
+def make_room(connections: int) -> int:
+    """Raise the limit of open files for so many connections; return how many of them fit below it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files = 2 * connections + _OTHER_FILES
+    files = files if hard == resource.RLIM_INFINITY else min(files, hard)
+    if soft != resource.RLIM_INFINITY and soft < files:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
+    return max(1, (files - _OTHER_FILES) // 2)
+
+
+def run(service: WebService, limits: Serve, listener: socket.socket, process: ServiceProcess) -> None:
     """Answer requests until a signal or the parent's word, then finish those under way."""
     # It warns of malformed requests, which are refused and counted here.
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
     sys.setswitchinterval(_SWITCH_SECONDS)
+    _give_memory_back()
+    limits = limits.model_copy(update={"connections": make_room(limits.connections)})
     config = uvicorn.Config(
         service.app, http=bounded_protocol(limits, process.counts), ws="none", lifespan="on", log_config=None,
         access_log=False, proxy_headers=False, server_header=False, timeout_keep_alive=limits.idle_seconds,

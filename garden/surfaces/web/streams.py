@@ -12,13 +12,14 @@ from contextlib import contextmanager
 from fastapi import APIRouter, Request, Response
 from starlette.types import Receive, Scope, Send
 
-from garden.access.feed import Batch, Entry, Feed, Follower
-from garden.access.processes import SharedCounts
-from garden.access.threads import OverloadedError, TooManyCallsError
 from garden.events.records import Caller
+from garden.gateway.feed import Batch, Entry, Feed, Follower
+from garden.gateway.processes import SharedCounts
+from garden.gateway.threads import OverloadedError, TooManyCallsError
 from garden.home.settings import Serve
 from garden.surfaces.web import openapi
 from garden.surfaces.web.authentication import Authenticator
+from garden.surfaces.web.calls import Calls
 from garden.surfaces.web.intake import ABORT, CALLER
 from garden.surfaces.web.problems import as_json
 from garden.surfaces.web.routes import add, query_parameters
@@ -67,13 +68,15 @@ class Streams:
             self._counts.add(("streams", user_id), -1)
 
 
-def add_stream_route(router: APIRouter, streams: Streams) -> None:
+def add_stream_route(router: APIRouter, calls: Calls, streams: Streams) -> None:
     """Add the route of the stream."""
 
     async def stream(request: Request) -> Response:
         # A browser that resumes sends both the address it began with and the last position.
         begun_after = query_parameters(request.query_params, {"after"}).get("after")
         position = request.headers.get("last-event-id") or begun_after
+        # A caller that may not read the events must not follow them.
+        await calls.run(request, lambda caller: calls.session(caller).events.query(limit=1))
         return _Stream(streams, request.scope[CALLER], request.headers, position)
 
     add(router, "GET", "/v1/events/stream", stream, "follow_events", openapi.stream_events())
