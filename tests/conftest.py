@@ -13,6 +13,7 @@ import structlog
 from garden.application import Garden
 from garden.home.folder import Home, ensure_home
 from tests.support.accounts import Account, account_on
+from tests.support.crowd import Crowd, crowd_in
 from tests.support.databases import OUTSIDE, TestServer
 from tests.support.folders import ROOT, fresh_folder, make_run_folder, run_folder
 from tests.support.planted import opened, put_database
@@ -99,10 +100,15 @@ def empty_database(server: TestServer) -> Iterator[str]:
 
 
 @pytest.fixture
-def database(server: TestServer) -> Iterator[str]:
-    """The address of a migrated database."""
-    with server.database(server.template()) as url:
-        yield url
+def database(request: pytest.FixtureRequest, server: TestServer) -> Iterator[str]:
+    """The address of a migrated database without a row: the worker's, or by a mark one of the test's own."""
+    if request.node.get_closest_marker("own_database"):
+        with server.database(server.template()) as url:
+            yield url
+    else:
+        kept = request.getfixturevalue("kept_database")
+        server.clear(kept)
+        yield kept
 
 
 @pytest.fixture(scope="session")
@@ -110,13 +116,6 @@ def kept_database(server: TestServer) -> Iterator[str]:
     """The address of a migrated database that this worker's tests use one after the other."""
     with server.database(server.template()) as url:
         yield url
-
-
-@pytest.fixture
-def cleared_database(server: TestServer, kept_database: str) -> str:
-    """The worker's database without a row; for tests that change neither schema nor roles."""
-    server.clear(kept_database)
-    return kept_database
 
 
 @pytest.fixture
@@ -138,3 +137,16 @@ def garden(ready_home: Home) -> Iterator[Garden]:
     """An open, empty garden."""
     with opened(ready_home) as garden:
         yield garden
+
+
+@pytest.fixture(scope="session")
+def processes() -> Iterator[Crowd]:
+    """A process that forks others; `Crowd.at` gives it a home."""
+    with crowd_in(Path("/")) as crowd:
+        yield crowd
+
+
+@pytest.fixture
+def crowd(garden: Garden, processes: Crowd) -> Crowd:
+    """Processes that call tools in the garden, and may be killed."""
+    return processes.at(garden.home.path)

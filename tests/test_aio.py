@@ -81,6 +81,8 @@ def test_a_refusal_is_raised_by_a_coroutine_and_an_envelope_of_call(ready_home: 
                 await session.fs.read("users/ben/notes.md")
             assert refused.value.code == "path_not_allowed"
             assert code_of(await session.call("fs.read", {"path": NOTES})) == "not_found"
+            several = await session.call_several([{"name": "fs.read", "args": {"path": NOTES}}])
+            assert several["results"][0]["error"]["code"] == "not_found"
             asked = {"root": "users/ada/notes.md", "pattern": "slept", "glob": None}
             await session.md.plant(NOTES, title="Notes")
             await session.fs.append(NOTES, "Slept well.")

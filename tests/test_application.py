@@ -58,10 +58,20 @@ def test_a_session_for_an_invalid_user_is_refused(home: Home, user_id: str) -> N
         opened.session(user_id)
 
 
-@pytest.mark.parametrize("actor", ["", "  ", "a\nb", "a" * 121, "external"])
+@pytest.mark.parametrize(
+    "actor", ["", "  ", "a\nb", "a" * 121, "external", "External", "ada ", " reconciler"]
+)
 def test_an_actor_has_a_name_that_can_be_shown(home: Home, actor: str) -> None:
     with garden.open(home=home.path) as opened, pytest.raises(GardenError, match=r"actor|outside"):
         opened.session("ada", actor)
+
+
+@pytest.mark.parametrize("actor", ["operator", "Person", "reviewer", "\uff50erson", "o\u0440erator"])
+def test_no_agent_has_the_name_of_a_person_or_of_the_service(home: Home, actor: str) -> None:
+    with garden.open(home=home.path) as opened:
+        with pytest.raises(GardenError, match="No agent"):
+            opened.session("ada", actor)
+        assert opened.session("ada", actor, role="maintainer").caller.actor == actor
 
 
 def test_a_database_keeps_the_account_of_one_home_only(home: Home, folder: Path) -> None:

@@ -120,6 +120,26 @@ _WRITING = (
         {"path": CHILD, "diffText": "@@ -1 +1 @@\n-none\n+x\n"},
         "patch_conflict",
     ),
+    Step("edit", "fs.edit", {"path": CHILD, "find": "came out", "replace": "came\nout"}),
+    Step(
+        "edit what is not there",
+        "fs.edit",
+        {"path": CHILD, "find": "no such", "replace": ""},
+        "patch_conflict",
+    ),
+    Step(
+        "edit what is there twice", "fs.edit", {"path": CHILD, "find": "i", "replace": ""}, "patch_conflict"
+    ),
+    Step(
+        "edit an anchor away",
+        "fs.edit",
+        {"path": CHILD, "find": "<!-- @anchor: inbox v1 -->", "replace": ""},
+        "anchor_changed",
+    ),
+    Step(
+        "edit an identity", "fs.edit", {"path": CHILD, "find": "id: child", "replace": ""}, "identity_changed"
+    ),
+    Step("edit nothing", "fs.edit", {"path": CHILD, "find": "", "replace": "x"}, "invalid_input"),
     Step("patch with no diff", "fs.patch", {"path": CHILD, "diffText": "hello"}, "invalid_input"),
 )
 _SECTIONS = (

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from garden.access.dispatcher import Dispatcher
 from garden.files.prepared_file import PreparedFile
+from garden.gateway.dispatcher import Dispatcher
 from garden.writing.settlement import STALLED, SagaSettler
 
 _WIDE_SECONDS = 0.03
@@ -33,18 +33,18 @@ def _answers_early() -> Mapping[str, Any]:
     """Answer a write before carrying it out."""
     call = Dispatcher.call
 
-    def early(self: Dispatcher, caller: Any, tool: str, args: Any, pace: Any = None) -> Any:
+    def early(self: Dispatcher, access: Any, tool: str, args: Any, pace: Any = None) -> Any:
         if tool != "fs.append":
-            return call(self, caller, tool, args, pace)
+            return call(self, access, tool, args, pace)
 
         def later() -> None:
             time.sleep(_WIDE_SECONDS)
-            call(self, caller, tool, args, pace)
+            call(self, access, tool, args, pace)
 
         threading.Thread(target=later, daemon=True).start()
         return {"ok": True, "result": {"newSize": 1}, "meta": {"unchanged": False}}
 
-    return {"garden.access.dispatcher.Dispatcher.call": early}
+    return {"garden.gateway.dispatcher.Dispatcher.call": early}
 
 
 def _undoes_what_was_written() -> Mapping[str, Any]:
@@ -68,21 +68,21 @@ def _loses_what_it_acknowledged() -> Mapping[str, Any]:
     """Put the old text back right after acknowledging a write."""
     call = Dispatcher.call
 
-    def losing(self: Dispatcher, caller: Any, tool: str, args: Any, pace: Any = None) -> Any:
+    def losing(self: Dispatcher, access: Any, tool: str, args: Any, pace: Any = None) -> Any:
         if tool != "fs.append" or random.random() > _LOST:  # noqa: S311 - it only chooses
-            return call(self, caller, tool, args, pace)
+            return call(self, access, tool, args, pace)
         file = Path(f"/proc/self/fd/{self._services.files._home}").readlink() / args["path"]
         with suppress(FileNotFoundError):
             before = file.read_bytes()
-            answer = call(self, caller, tool, args, pace)
+            answer = call(self, access, tool, args, pace)
             if answer["ok"]:
                 older = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
                 older.write_bytes(before)
                 older.replace(file)
             return answer
-        return call(self, caller, tool, args, pace)
+        return call(self, access, tool, args, pace)
 
-    return {"garden.access.dispatcher.Dispatcher.call": losing}
+    return {"garden.gateway.dispatcher.Dispatcher.call": losing}
 
 
 def _takes_an_undo_for_a_fault_of_the_disk() -> Mapping[str, Any]:

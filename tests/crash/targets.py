@@ -174,7 +174,7 @@ def listen(assignment: Assignment) -> None:
     while True:
         try:
             offer = Offer("127.0.0.1", assignment.port, processes=1)
-            return serve(partial(_prepare, assignment), offer, lambda _url, _can_be_called: None)
+            return serve(partial(_prepare, assignment), offer, lambda *_: None)
         except GardenError as error:
             _unless_away(error)
 

@@ -6,9 +6,9 @@ from itertools import count
 import pytest
 
 from garden.application import Garden
-from tests.crash.sampling import FULL, chosen_steps
-from tests.support.crowd import Asked, Crowd, crowd_in
-from tests.support.planted import NOTES, PROFILE, ada, ok, patching, plant
+from tests.crash.sampling import FULL, chosen_steps, sample
+from tests.support.crowd import Asked, Crowd
+from tests.support.planted import NOTES, PROFILE, ada, ok, patching
 from tests.support.promises import broken_promises, inserted_by, text_of, told
 
 OTHER = "users/ada/parts/critic/notes.md"
@@ -34,14 +34,6 @@ def begin_a_document(number: int) -> Asked:
 
 def write_the_first_copy(number: int) -> Asked:
     return patching(f"users/ada/parts/p{number}/profile.md", "concerns v1", f"said {number};")
-
-
-@pytest.fixture
-def crowd(garden: Garden) -> Iterator[Crowd]:
-    plant(ada(garden), PROFILE)
-    plant(ada(garden), NOTES)
-    with crowd_in(garden.home.path) as crowd:
-        yield crowd
 
 
 def before_every_step(
@@ -153,7 +145,7 @@ def test_a_settlement_can_itself_be_killed_at_any_step(
     crowd.call(patch_profile(0))
     steps = crowd.call(patch_profile(1)).steps
     history = garden.home.path / "history/ada/parts/critic/profile"
-    number, killed, stride = 1, True, 1 if FULL else 5
+    number, killed, stride = 1, True, 1 if FULL else 8
     for step in count(0, stride):
         number += 2
         assert crowd.call(patch_profile(number), dies_before=steps.index(first_dies_before)).killed
@@ -181,8 +173,15 @@ def save_outside(garden: Garden, path: str, text: str) -> None:
     new.replace(file)
 
 
-@pytest.mark.parametrize("edit_outside", [append_outside, save_outside])
-@pytest.mark.parametrize(("path", "ask"), [(PROFILE, patch_profile), (NOTES, patch_notes)])
+OUTSIDE_EDITS = [
+    (PROFILE, patch_profile, append_outside),
+    (NOTES, patch_notes, append_outside),
+    (NOTES, patch_notes, save_outside),
+    (PROFILE, patch_profile, save_outside),
+]
+
+
+@pytest.mark.parametrize(("path", "ask", "edit_outside"), sample(OUTSIDE_EDITS, 2))
 def test_an_outside_edit_after_a_kill_at_any_step_is_kept_and_recorded(
     garden: Garden,
     crowd: Crowd,

@@ -1,22 +1,21 @@
 """An eraser is killed before every step; the next one finishes, and the words are nowhere."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 from garden.application import Garden
 from garden.upkeep.reconciliation import reconcile
 from tests.crash.sampling import sample
-from tests.support.crowd import Asked, Crowd, crowd_in
+from tests.support.crowd import Asked, Crowd
 from tests.support.planted import ada, ok, patching
 from tests.support.promises import broken_promises
 from tests.support.stored import everything
 
 
 @pytest.fixture
-def crowd(garden: Garden) -> Iterator[Crowd]:
-    with crowd_in(garden.home.path) as crowd:
-        yield crowd
+def crowd(garden: Garden, processes: Crowd) -> Crowd:
+    return processes.at(garden.home.path)
 
 
 def words(number: int) -> str:

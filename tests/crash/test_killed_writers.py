@@ -15,6 +15,7 @@ import pytest
 
 from garden.application import Garden
 from tests.crash.sampling import FULL
+from tests.support.calls import calls_of
 from tests.support.crowd import REPOSITORY
 from tests.support.planted import NOTES, PROFILE, ada, ok, patching, plant
 from tests.support.promises import broken_promises, text_of, told
@@ -100,6 +101,17 @@ def events_of(garden: Garden, name: str) -> dict[tuple[str, int], int]:
     return found
 
 
+def open_or_missing_calls(garden: Garden) -> list[str]:
+    """Name the calls of killed writers that are open, and the committed writes without a call."""
+    rows = calls_of(garden)
+    called = {row["event_id"] for row in rows if row["status"] == "success"}
+    committed = {event.event_id for path in PATHS for event in told(garden, path).committed}
+    return [
+        *(f"{row['call_id']} is open" for row in rows if row["status"] == "pending"),
+        *(f"{each} has no call" for each in committed - called),
+    ]
+
+
 def plant_all(garden: Garden) -> None:
     plant(ada(garden), PROFILE)
     plant(ada(garden), NOTES)
@@ -121,6 +133,7 @@ def test_after_a_kill_at_any_moment_every_acknowledged_change_is_there_once(
         count, events = counted(garden, name), events_of(garden, name)
         assert all(count(*each) == 1 and events[each] == 1 for each in heard.done)
         assert all(count(*each) == events.get(each, 0) <= 1 for each in heard.asked)
+        assert open_or_missing_calls(garden) == []
 
         for path, number in sorted(heard.asked - heard.done):
             ok(session.call(*asked(path, name, number)))

@@ -1,27 +1,24 @@
 """A repair or restore is killed before every step, or meets other writes; all is in order afterwards."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 from garden.application import Garden
 from garden.upkeep.status import status_of_user
 from tests.crash.sampling import FULL, chosen_steps
-from tests.support.crowd import Asked, Crowd, Job, crowd_in
-from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, patching, plant
+from tests.support.crowd import Asked, Crowd, Job
+from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, patching
 from tests.support.promises import broken_promises, text_of, told
 
 ANCHOR = "<!-- @anchor: needs v1 -->\n"
 
 
 @pytest.fixture
-def crowd(garden: Garden) -> Iterator[Crowd]:
-    plant(ada(garden), PROFILE)
-    plant(ada(garden), NOTES)
+def crowd(garden: Garden, crowd: Crowd) -> Crowd:
     ok(ada(garden).call(*patching(PROFILE, "concerns v1", "said at first;")))
     ok(ada(garden).call(*patching(NOTES, "s3 v1", "said at first;")))
-    with crowd_in(garden.home.path) as crowd:
-        yield crowd
+    return crowd
 
 
 def damage(garden: Garden, path: str, number: int) -> None:

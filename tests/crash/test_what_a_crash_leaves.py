@@ -22,7 +22,7 @@ from garden.tools.registry import REGISTRY
 from garden.tools.requests import parse_request
 from garden.writing.outcomes import stored_response
 from garden.writing.settlement import intended_response
-from garden.writing.write_path import _outcome
+from garden.writing.write_path import outcome_of
 from tests.support.crowd import Asked
 from tests.support.planted import NOTES, PROFILE, ada, code_of, ok, patching, plant
 from tests.support.promises import broken_promises, text_of, told
@@ -72,7 +72,7 @@ class Abandoned:
             standing = services.write_path.open_and_adopt(stream, self.path).current
             name = stream.next_name()
             plan = services.write_path.planner.plan(intent, standing, name)
-            answer = stored_response(_outcome(plan, edits.result(plan), None))
+            answer = stored_response(outcome_of(plan, edits.result(plan), None))
             self.event = stream.begin(plan.statement(answer), plan.change(), name)
             self.text = plan.after.text
             yield stream

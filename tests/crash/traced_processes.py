@@ -21,8 +21,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from garden.access.dispatcher import refusal
 from garden.application import Garden
+from garden.gateway.dispatcher import refusal
 from garden.grammar.errors import GardenError
 from garden.home.settings import Settings, load_settings
 from garden.home.setup import PreparedHome, prepare_home

@@ -96,6 +96,15 @@ def test_the_agents_loop_continues_after_a_refusal_and_remembers(ready_home: Hom
         assert str(text).count("The lamp was lit late") == 1
 
 
+def test_the_model_without_tool_calls_mends_its_call_and_remembers(ready_home: Home) -> None:
+    output = run("text_protocol.py", ready_home)
+    assert "Its JSON can't be read" in output
+    assert output.endswith("assistant: I noted that you slept well.\n")
+    with opened(ready_home) as garden:
+        text = garden.session("tilda-quill").fs.read(TILDA).result
+        assert str(text).count("- Slept.") == 1
+
+
 def test_the_agent_over_mcp_remembers_and_may_not_delete(ready_home: Home) -> None:
     output = run("mcp_agent.py", ready_home)
     assert "can be read as a resource" in output

@@ -92,7 +92,12 @@ def identified(caller: Caller = ADA, **other: Any) -> RequestIdentity:
 def test_without_a_key_the_caller_and_the_words_are_the_key(tool_call: str | None) -> None:
     caller = replace(ADA, tool_call_id=tool_call)
     assert identified(caller) == identified(caller, payload={"b": [2], "a": 1.0})
-    callers = [{"user_id": "ben"}, {"actor": "other"}, {"transaction_id": "t"}, {"tool_call_id": "call-2"}]
+    callers: list[dict[str, Any]] = [
+        {"user_id": "ben"},
+        {"actor": "other"},
+        {"transaction_id": "t"},
+        {"tool_call_id": "call-2"},
+    ]
     words: list[dict[str, Any]] = [{"tool": "x"}, {"entity": "x"}, {"payload": {}}]
     others = [identified(replace(caller, **other)) for other in callers]
     others += [identified(caller, **other) for other in words]
@@ -300,8 +305,12 @@ with account_on(sys.argv[1]) as account, account.store.document(ADA, NOTES):
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
     with account_on(database, lock_seconds=0.5) as account:
-        with pytest.raises(InProgressError, match="taking too long"):
+        holder.send_signal(signal.SIGSTOP)
+        with pytest.raises(
+            InProgressError, match=f"process {holder.pid} on this machine holds it"
+        ) as refusal:
             account.edit("one\n")
+        assert f"silent since {datetime.now(UTC):%Y-%m-%d}" in refusal.value.message
         holder.kill()
         holder.communicate()
         assert until_free(account) == 1

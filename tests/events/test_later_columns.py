@@ -61,6 +61,7 @@ def test_a_record_has_a_field_for_every_column_of_its_table(database: str, name:
     assert set(columns(database, name)) == set(TABLES[name])
 
 
+@pytest.mark.own_database
 def test_open_and_new_gardens_work_on_with_tables_that_have_another_column(
     garden: Garden, ready_home: Home, database: str
 ) -> None:

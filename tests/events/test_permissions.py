@@ -124,14 +124,14 @@ recoveries
   refer to it                    -      -       -          #        r     r
   reindex                        -      -       -          #        r     r
 erasures
-  select                         .+.    ---     +++        ###      ...   +++
+  select                         .+.    .+.     +++        ###      ...   +++
   insert                         ---    ---     p+p        ###      ppp   +++
   change its state               ---    ---     .+.        ###      ...   +++
   take a tombstone back          ---    ---     .tt        ###      ...   ttt
   change anything else           ---    ---     ---        ###      ...   ttt
   delete                         ---    ---     ---        ###      ...   ttt
   truncate                       ---    ---     ---        ###      ttt   ttt
-  read a column                  -/r    -       r          #        r     r
+  read a column                  -/r    -/r     r          #        r     r
   fill a column                  -      -       r          #        r     r
   set another column             -      -       -          #        r     r
   set a state column             -      -       r          #        r     r
@@ -263,6 +263,51 @@ log_checkpoints
   read a column                  -      -       r          #        r     r
   fill a column                  -      -       r          #        r     r
   set another column             -      -       -          #        r     r
+  add a trigger                  -      -       -          #        r     r
+  refer to it                    -      -       -          #        r     r
+  reindex                        -      -       -          #        r     r
+call_counts
+  select                         ---    .+.     +++        ###      ...   +++
+  insert                         ---    p+p     ---        ###      ppp   +++
+  change its state               ---    .+.     ---        ###      ...   +++
+  change anything else           ---    ---     ---        ###      ...   ccc
+  delete                         ---    ---     +++        ###      ...   +++
+  truncate                       ---    ---     ---        ###      +++   +++
+  read a column                  -      r       r          #        r     r
+  fill a column                  -      r       -          #        r     r
+  set another column             -      -       -          #        r     r
+  set a state column             -      r       -          #        r     r
+  add a trigger                  -      -       -          #        r     r
+  refer to it                    -      -       -          #        r     r
+  reindex                        -      -       -          #        r     r
+tool_calls
+  select                         .+.    .+.     +++        ###      ...   +++
+  insert                         ---    p+p     ---        ###      ppp   +++
+  change its state               ---    .+.     .+.        ###      ...   +++
+  change anything else           ---    ---     ---        ###      ...   ccc
+  change words                   ---    ---     .+.        ###      ...   +++
+  erase words                    ---    ---     .+.        ###      ...   +++
+  delete                         ---    ---     .+.        ###      ...   +++
+  truncate                       ---    ---     ---        ###      +++   +++
+  read a column                  r      r       r          #        r     r
+  fill a column                  -      r       -          #        r     r
+  set another column             -      -       -          #        r     r
+  set a word                     -      -       r          #        r     r
+  set a state column             -      r       r          #        r     r
+  add a trigger                  -      -       -          #        r     r
+  refer to it                    -      -       -          #        r     r
+  reindex                        -      -       -          #        r     r
+approvals
+  select                         ---    .+.     +++        ###      ...   +++
+  insert                         ---    p+p     ---        ###      ppp   +++
+  change its state               ---    .+.     x+x        ###      ...   +++
+  change anything else           ---    ---     ---        ###      ...   ccc
+  delete                         ---    ---     x+x        ###      ...   +++
+  truncate                       ---    ---     ---        ###      +++   +++
+  read a column                  -      r       r          #        r     r
+  fill a column                  -      r       -          #        r     r
+  set another column             -      -       -          #        r     r
+  set a state column             -      r       r          #        r     r
   add a trigger                  -      -       -          #        r     r
   refer to it                    -      -       -          #        r     r
   reindex                        -      -       -          #        r     r

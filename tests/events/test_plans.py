@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
 
+from garden.events.approvals import ApprovalStore
 from garden.events.attempts import Attempts
+from garden.events.calls import CallLog, blank_calls
 from garden.events.database import connection
 from garden.events.feed import FeedReader
 from garden.events.keyring import Keyring
@@ -29,6 +32,7 @@ USER = "user-7"
 PATH = f"users/{USER}/parts/part-3/notes.md"
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 LATER = datetime(2026, 2, 1, tzinfo=UTC)
+EVENING, HOUR = NOON + timedelta(hours=5.5), timedelta(hours=1)
 CURSOR = UUID("019b796d-d600-7000-8000-000000000000")
 
 Ask = Callable[[EventReader], object]
@@ -186,6 +190,7 @@ SWEEPING: dict[str, tuple[Callable[[Pool], object], str]] = {
         lambda pool: Maintenance(pool).forget_expired_requests(limit=10),
         "idempotency_records_by_expiry",
     ),
+    "forget_old_calls": (lambda pool: Maintenance(pool).forget_old_calls(), "call_counts_by_day"),
 }
 
 SPEAKING_OF = {
@@ -203,6 +208,20 @@ ASKING_FOR_TOKENS: dict[str, tuple[Callable[[TokenStore], object], str]] = {
     "revoke": (lambda tokens: tokens.revoke(USER, "000000000007", NOON), "tokens_pkey"),
 }
 
+CALL: dict[str, Any] = {
+    "actor": "agent",
+    "approval_id": CURSOR,
+    "call_mark": b"m" * 32,
+    "effect_mark": b"m" * 32,
+}
+ANSWER: dict[str, Any] = {"state": "denied", "by": "grace", "reason": None, "event_id": None}
+ANSWERING: dict[str, tuple[Callable[[ApprovalStore], object], str]] = {
+    "read": (lambda store: store.read(USER, call_mark=b"m" * 32), "approvals_pkey"),
+    "end_outdated": (lambda store: store.change(USER, "end_outdated", **CALL), "approvals_"),
+    "take": (lambda store: store.take(USER, {CURSOR: b"m" * 32}), "approvals_"),
+    "decide": (lambda store: store.change(USER, "decide", **CALL, **ANSWER), "approvals_"),
+    "close_edit": (lambda store: store.change(USER, "close_edit", **CALL, **ANSWER), "approvals_"),
+}
 # Each statement about passages and an index that it uses.
 KEEPING_PASSAGES: dict[str, tuple[Callable[[ExplainingPool], object], str]] = {
     "live_rows": (lambda pool: PassageStore(pool).live_rows(USER, PATH), "recall_passages_of_path"),
@@ -228,6 +247,15 @@ KEEPING_PASSAGES: dict[str, tuple[Callable[[ExplainingPool], object], str]] = {
         "recall_given_by_time",
     ),
     "forget_user": (lambda pool: PassageStore(pool).forget_user(USER), "recall_usage_pkey"),
+}
+
+# The account of calls has one index, in the order of time; each statement reads what its period needs.
+ACCOUNTING: dict[str, tuple[Callable[[ExplainingPool], object], int]] = {
+    "stats": (lambda pool: CallLog(pool, 1, lambda: EVENING).stats(USER, HOUR), 6 * 60),
+    "actors": (lambda pool: CallLog(pool, 1, lambda: EVENING).actors(USER, HOUR), 60),
+    "users": (lambda pool: list(CallLog(pool, 1, lambda: EVENING).forget_expired()), 5 * USERS),
+    "forget_before": (lambda pool: list(CallLog(pool, 1, lambda: EVENING).forget_expired()), 60),
+    "blank_before": (lambda pool: blank_calls(pool, USER, NOON), 3 * EVENTS // USERS + 1),
 }
 
 LISTING: dict[str, dict[str, object]] = {
@@ -332,6 +360,21 @@ def test_a_token_is_found_by_its_index(pool: ExplainingPool, name: str) -> None:
         assert plan.scanned_tables == frozenset()
 
 
+@pytest.mark.parametrize("name", ANSWERING)
+def test_an_approval_is_found_by_its_index(pool: ExplainingPool, name: str) -> None:
+    answer, index = ANSWERING[name]
+    answer(ApprovalStore(pool))
+    for plan in pool.plans[name].values():
+        assert any(used.startswith(index) for used in plan.indexes)
+        assert plan.scanned_tables == frozenset()
+
+
+def test_words_of_expired_approvals_are_found_by_an_index(pool: ExplainingPool) -> None:
+    Maintenance(pool).forget_approvals()
+    [plan] = pool.plans["forget_words"].values()
+    assert "approvals_with_words" in plan.indexes
+
+
 @pytest.mark.parametrize("name", KEEPING_PASSAGES)
 def test_a_statement_about_passages_reads_no_whole_table(pool: ExplainingPool, name: str) -> None:
     keep, index = KEEPING_PASSAGES[name]
@@ -340,6 +383,16 @@ def test_a_statement_about_passages_reads_no_whole_table(pool: ExplainingPool, n
         # Of two indexes by number either may be chosen.
         assert any(used.startswith(index) for used in plan.indexes | {""})
         assert plan.scanned_tables == frozenset()
+
+
+@pytest.mark.parametrize("name", ACCOUNTING)
+def test_the_account_of_calls_is_read_by_its_key(pool: ExplainingPool, name: str) -> None:
+    ask, rows_max = ACCOUNTING[name]
+    ask(pool)
+    for plan in pool.plans[name].values():
+        assert plan.indexes == {"tool_calls_pkey"}
+        assert plan.scanned_tables == frozenset()
+        assert plan.rows_read <= rows_max
 
 
 def test_a_feed_is_read_from_a_position_in_the_order_of_its_index(pool: ExplainingPool) -> None:
@@ -374,6 +427,7 @@ def test_days_with_entries_are_counted_by_an_index(pool: ExplainingPool) -> None
     assert plan.scanned_tables == frozenset()
 
 
+@pytest.mark.own_database
 def test_the_newest_passages_are_read_in_the_order_of_their_index(database: str) -> None:
     with connection(database) as opened:
         opened.execute(
@@ -427,6 +481,7 @@ def test_no_query_is_left_out() -> None:
         *statements("recall"),
     }
     assert {"since", "newest", "flush", "listen"} == set(statements("feed"))
+    assert {*ACCOUNTING, "put"} == set(statements("calls"))
 
 
 def in_snapshot(reader: EventReader, name: str, file: str = "queries", **values: object) -> object:

@@ -63,7 +63,7 @@ def test_only_steps_that_recovery_can_not_repeat_wait_for_the_disk(database: str
     deferred = {name.split("(")[0] for name, source in functions if "'off')" in source}
     for name in ("record_event(garden.event_v1", "record_annotation(garden.annotation_v1", "end_event("):
         assert any(each.startswith(name) for each in durable), name
-    assert deferred == {"mark_written", "number_stream", "number_rest"}
+    assert deferred == {"mark_written", "number_stream", "number_rest", "take_calls"}
 
 
 def test_edits_of_one_document_wait_for_each_other_and_form_one_chain(account: Account) -> None:

@@ -113,10 +113,12 @@ def test_a_malformed_token_is_not_stored(store: TokenStore, other: dict[str, Any
         "secret_hash = sha256('known to the forger')",
         "revoked_at = null",
         "user_id = 'ben'",
+        "policy = null",
+        """policy = '{"phase": "maintain"}'""",
     ],
 )
 def test_a_forged_token_is_unknown(store: TokenStore, database: str, forgery: str) -> None:
-    made = token(expires_at=NOW + timedelta(days=1))
+    made = token(expires_at=NOW + timedelta(days=1), policy={"phase": "observe", "remove": ["fs.list"]})
     store.add(made, HASH)
     store.revoke("ada", made.token_id, NOW)
     assert store.find("ada", made.token_id) is not None

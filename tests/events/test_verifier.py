@@ -96,6 +96,7 @@ def other_value(name: str, type_: str) -> str:
     return special.get(name) or by_type[type_]
 
 
+@pytest.mark.own_database
 def test_a_change_to_any_column_of_any_row_is_found(written: Account, database: str) -> None:
     with connection(database) as owner:
         owner.execute("set session_replication_role = replica")
@@ -168,6 +169,7 @@ COPY_OF_SIXTH = (
 )
 
 
+@pytest.mark.own_database
 @pytest.mark.parametrize(
     ("command", "place"),
     [
@@ -212,6 +214,7 @@ def test_events_swapped_between_users_are_found_for_both(written: Account, datab
     assert of_streams(written.faults("ben")) == ["users/ben/notes.md:1"]
 
 
+@pytest.mark.own_database
 def test_an_older_state_is_found(account: Account, database: str) -> None:
     with account.store.document(ADA, NOTES) as stream:
         pending = account.begin(stream, "one\n")

@@ -20,6 +20,7 @@ from garden.grammar.edits import (
     MergeItems,
     PruneItem,
     ReplaceSection,
+    ReplaceText,
     WriteFile,
 )
 from garden.grammar.kinds.catalogue import load_kinds
@@ -85,6 +86,9 @@ def edits(text: str) -> st.SearchStrategy[Edit]:
         st.builds(CurateList, name, st.lists(op, min_size=1, max_size=2).map(tuple)),
         st.builds(AppendToFile, words),
         st.builds(WriteFile, other),
+        st.tuples(st.integers(0, len(text)), st.integers(1, 60), words).map(
+            lambda cut: ReplaceText(text[cut[0] : cut[0] + cut[1]], cut[2])
+        ),
         other.map(lambda after: ApplyDiff(unified_diff(text, after).text)),
     )
 

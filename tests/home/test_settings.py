@@ -69,20 +69,27 @@ def test_a_wrong_value_names_the_setting_the_value_and_what_is_accepted(
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ('log_level = "loud"', "log_level in garden.toml is 'loud'"),
-        ("[limits]\nread_lines = -1", "limits.read_lines in garden.toml is -1"),
+        ('log_level = "loud"', "garden.toml line 1: log_level is 'loud'"),
+        ("[limits]\nread_lines = -1", "garden.toml line 2: limits.read_lines is -1"),
         (
             'databse_url = "x"',
-            "garden.toml sets 'databse_url', which is no setting; did you mean 'database_url'?",
+            "garden.toml line 1: 'databse_url' is no setting; did you mean 'database_url'?",
         ),
         (
             "[limits]\nread_line = 1",
-            "sets 'limits.read_line', which is no setting; did you mean 'limits.read_lines'?",
+            "line 2: 'limits.read_line' is no setting; did you mean 'limits.read_lines'?",
         ),
-        ("limits = 5", "limits in garden.toml is 5"),
-        ("[recall]\napi_key = 12345", "recall.api_key in garden.toml is ********;"),
+        ("limits = 5", "garden.toml line 1: limits is 5"),
+        ("[recall]\napi_key = 12345", "garden.toml line 2: recall.api_key is ********;"),
         ('home = "/x"', "the file is in the home itself"),
+        (
+            '# x\n\n[gateway.actors."a b"]\nphase = "tend"\nadd = [\n  "fs.move",\n  7,\n]\n',
+            "garden.toml line 5: gateway.actors.a b.add.1 is 7",
+        ),
+        ("[gateway]\nactors.x.phase = 'watch'", "garden.toml line 2: gateway.actors.x.phase is 'watch'"),
+        ("[gateway.permissions]\n'fs.*' = 'never'", "line 2: gateway.permissions.fs.* is 'never'"),
         ("log_level = ", "garden.toml can't be read"),
+        ("a = " + "[" * 100_000, "garden.toml can't be read"),
     ],
 )
 def test_an_error_in_the_file_names_the_file(folder: Path, text: str, complaint: str) -> None:
@@ -137,6 +144,9 @@ def test_a_refused_value_keeps_its_secret(
         ("postgresql://u:p@ss@h/x", "postgresql://u:********@h/x"),
         ("postgresql://u:p/ss@h/x", "********"),
         ("u:pass@h", "********"),
+        ("redis//u:secret@h", "********"),
+        ("redis://secret@h:1/0", "redis://********@h:1/0"),
+        ("redis://u;secret@h", "redis://********@h"),
     ],
 )
 def test_an_address_is_shown_without_its_password(url: str, shown: str) -> None:

@@ -143,6 +143,7 @@ def test_a_copy_on_a_server_with_lower_numbers_is_read_once(written: Garden) -> 
     assert [len(each.numbers) for each in reader.look("ada", first.seen, None).sections] == [8]
 
 
+@pytest.mark.own_database
 def test_passages_are_counted_by_an_index_alone(database: str) -> None:
     with connection(database) as opened:
         opened.execute(_MANY)

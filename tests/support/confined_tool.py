@@ -12,8 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from garden.access.dispatcher import Envelope
 from garden.application import open_garden
+from garden.gateway.dispatcher import Envelope
 from tests.support.confined import REPOSITORY, Refusal, become_nobody, refuse
 
 

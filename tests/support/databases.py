@@ -15,7 +15,11 @@ from garden.home.state_files import exclusive_lock
 OUTSIDE = "GARDEN_TEST_DATABASE_URL"
 # No test kills this server: the tests that kill a server start their own, with the product's settings.
 FAST = ("fsync = off", "full_page_writes = off", "max_wal_size = '128MB'")
-_TABLES = b"select tablename from pg_tables where schemaname = 'garden' and tablename <> 'schema_migrations'"
+# Connections of the last test may still hold locks.
+_END_OTHERS = b"""select pg_terminate_backend(pid, 20000) from pg_stat_activity
+where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()"""
+_DELETIONS = b"""select string_agg(format('delete from garden.%I', tablename), ';') from pg_tables
+where schemaname = 'garden' and tablename <> 'schema_migrations'"""
 # Copying files costs less CPU than writing every page to the log, and dropping the copy costs half.
 _CREATE = 'create database "{name}" template "{template}" strategy file_copy'
 
@@ -79,9 +83,9 @@ class TestServer:
         with connection(url) as opened:
             # The tables refuse deletion by their triggers; only a superuser may pass them by.
             opened.execute(b"set session_replication_role = replica")
-            opened.execute(b"set lock_timeout = '20s'")
-            for (table,) in opened.execute(_TABLES).fetchall():
-                opened.execute(f"delete from garden.{table}".encode())
+            opened.execute(_END_OTHERS)
+            [(deletions,)] = opened.execute(_DELETIONS).fetchall()
+            opened.execute(deletions.encode())
 
     def drop(self, name: str) -> None:
         with self.administration() as opened:

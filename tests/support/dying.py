@@ -10,6 +10,7 @@ from unittest import mock
 
 from garden.events.erasures import Erasures
 from garden.events.stream import LockedStream
+from garden.events.transactions import begin_together
 from garden.files.beneath import exchange, rename_new
 
 _CALLS = ("link", "rename", "unlink", "mkdir", "write", "fsync", "fchmod")
@@ -42,6 +43,7 @@ class Steps:
             "garden.events.stream.LockedStream._send",
             lambda stream, name, *words, **named: (self.take(name), send(stream, name, *words, **named))[1],
         )
+        self._watch("garden.writing.transactions.begin_together", "begin_together", begin_together)
         for name in ("begin", "fill", "finish"):
             self._watch(f"garden.events.erasures.Erasures.{name}", name, getattr(Erasures, name))
         return self

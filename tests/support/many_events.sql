@@ -63,6 +63,13 @@ select user_id, right(event_id::text, 12), 'agent', 'agent', state_seal, created
        state_seal, 1
 from garden.events;
 
+-- name: approvals
+insert into garden.approvals (user_id, approval_id, actor, role, tool, call_mark, effect_mark, args, diff, state, asked_at,
+                              expires_at)
+select user_id, event_id, 'agent', 'agent', 'fs.append', sha256(event_id::text::bytea), state_seal,
+       case when document_version % 50 = 0 then '{}'::jsonb end, '', 'denied', created_at, created_at + interval '1 hour'
+from garden.events;
+
 -- name: requests
 insert into garden.idempotency_records
 select user_id, 'caller:' || event_id, state_seal, event_id, '{}', created_at,
@@ -91,9 +98,23 @@ select distinct user_id, created_at::date, type, 1, 0, 1 from garden.events;
 insert into garden.recall_given
 select user_id, event_id, 'agent', created_at, array[path || '#inbox v1/name'] from garden.events;
 
+-- name: tool_calls
+insert into garden.tool_calls (
+    user_id, call_id, actor, role, surface, tool, arguments, status, started_at, milliseconds, code, tokens_in, calls)
+select user_id, event_id, 'agent', 'agent', 'python', 'fs.append', '{}',
+       case when sequence % 9 = 0 then 'refused' else 'success' end, created_at, 1,
+       case when sequence % 9 = 0 then 'not_found' end, 1, 1
+from garden.events;
+
 -- name: kept_texts
 insert into garden.kept_texts
 select user_id, stream, document_version, 'a line' from garden.events where status = 'committed';
+
+-- One in a hundred is of an earlier day.
+-- name: call_counts
+insert into garden.call_counts
+select user_id, event_id, 60, 0, 0, array_fill(0, array[13]), current_date - case when random() < 0.01 then 7 else 0 end
+from garden.events;
 
 -- The last ten of each user wait for their numbers.
 -- name: log_leaves

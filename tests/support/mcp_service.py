@@ -12,9 +12,9 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from garden.access.threads import CallThreads
 from garden.application import Garden
 from garden.events.records import Caller
+from garden.gateway.threads import CallThreads
 from garden.surfaces.mcp.http import McpEndpoint
 
 

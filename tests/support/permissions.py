@@ -17,7 +17,9 @@ from tests.support.named_sql import named_sql
 TABLES = (
     "events", "documents", "idempotency_records", "event_annotations", "tokens", "feed", "recoveries",
     "erasures", "erased_rows", "erased_words", "recall_documents", "recall_passages", "recall_usage",
-    "recall_given", "kept_texts", "grown_documents", "log_leaves", "log_checkpoints", "schema_migrations",
+    "recall_given", "kept_texts", "grown_documents", "log_leaves", "log_checkpoints", "call_counts",
+    "tool_calls", "approvals",
+    "schema_migrations",
 )  # fmt: skip
 # A row of one of these belongs to no user.
 OF_NO_USER = ("log_checkpoints", "schema_migrations")
@@ -48,6 +50,9 @@ STATE = {
         "words", "vector", "embedder", "changed",
     ),
     "recall_usage": ("calls", "empty", "milliseconds"),
+    "call_counts": ("slot", "clock", "counts", "counted_on"),
+    "tool_calls": ("status", "milliseconds", "code", "summary", "tokens_out", "event_id", "calls"),
+    "approvals": ("state", "args", "diff", "decided_by", "decided_at", "reason", "event_id"),
 }  # fmt: skip
 
 # The columns that only an erasure changes.
@@ -62,6 +67,7 @@ WORDS = {
         "rationale", "override_rationale", "evidence_refs", "details", "tool_call_id", "transaction_id",
         "agent_action_id", "salts",
     ),
+    "tool_calls": ("arguments", "ids"),
 }  # fmt: skip
 
 # The number of Ada's expired requests: a bit of its own in a count.
@@ -191,8 +197,9 @@ class Ground:
             for user, row in (("ada", 1), ("bob", 1), ("bob", 2)):
                 if table not in OF_NO_USER or (user, row) == ("ada", 1):
                     self.run(self._fill("insert", table, user=user, row=row))
-        for row in range(_EXPIRED_ROWS):
-            self.run(self._fill("insert expired", "idempotency_records", user="ada", row=row))
+        for table in ("idempotency_records", "approvals"):
+            for row in range(_EXPIRED_ROWS):
+                self.run(self._fill("insert expired", table, user="ada", row=row))
 
 
 @contextmanager

@@ -35,6 +35,18 @@ values (
     '{user}', 'expired {row}', sha256(''), gen_random_uuid(), null, now() - '2 hours'::interval,
     now() - '1 hour'::interval, sha256('request'), 1)
 
+-- name: insert approvals
+insert into garden.approvals (user_id, approval_id, actor, role, tool, call_mark, effect_mark, args, diff, state, asked_at,
+                              expires_at)
+values ('{user}', md5('{row}')::uuid, 'agent', 'agent', 'fs.append', sha256('{row}'), sha256('effect'), '{}', '', 'pending',
+        now(), now() + '1 hour')
+
+-- name: insert expired approvals
+insert into garden.approvals (user_id, approval_id, actor, role, tool, call_mark, effect_mark, args, diff, state, asked_at,
+                              expires_at)
+values ('{user}', md5('expired {row}')::uuid, 'agent', 'agent', 'fs.append', sha256('{row}'), sha256('effect'), '{}', '',
+        'denied', now() - '2 hours'::interval, now() - '1 hour'::interval)
+
 -- name: insert event_annotations
 insert into garden.event_annotations (
     user_id, annotation_id, event_id, sequence, type, op, actor, role, created_at, salts, commitments, chain_hash,
@@ -46,16 +58,19 @@ values (
 -- name: insert tokens
 insert into garden.tokens (
     user_id, token_id, role, actor, secret_hash, created_at, expires_at, seal, seal_salt_version, revoked_seal,
-    revoked_salt_version)
+    revoked_salt_version, policy)
 values (
     '{user}', lpad('{row}', 12, '0'), 'agent', 'agent', sha256('secret'), now(), now() + '1 hour', sha256('token'), 1,
-    sha256('not revoked'), 1)
+    sha256('not revoked'), 1, '{}')
 
 -- name: insert feed
 insert into garden.feed values ('{user}', {row}, md5('{user} {row}')::uuid, 'committed', 'stream', {row})
 
 -- name: insert recoveries
 insert into garden.recoveries values ('{user}', md5('{user} {row}')::uuid, 'notes.md', 1, now(), now())
+
+-- name: insert call_counts
+insert into garden.call_counts values ('{user}', 'all {row}', 60, 0, 0, array_fill(0, array[13]), current_date)
 
 -- name: insert erasures
 insert into garden.erasures (user_id, erasure_id, kind, passage, reason, actor, role, created_at, seal,
@@ -90,6 +105,11 @@ insert into garden.kept_texts values ('{user}', 'notes.md', {row}, 'text')
 -- name: insert grown_documents
 insert into garden.grown_documents values ('{user}', '{row}.md')
 
+-- name: insert tool_calls
+insert into garden.tool_calls (
+    user_id, call_id, actor, role, surface, tool, status, started_at, tokens_in, calls)
+values ('{user}', md5('{row}')::uuid, 'agent', 'agent', 'python', 'fs.read', 'success', now(), 1, 1)
+
 -- name: insert log_leaves
 insert into garden.log_leaves values ('{user}', {row}, {row})
 
@@ -117,6 +137,9 @@ set fingerprint = sha256('new'), event_id = gen_random_uuid(), response = '{}', 
     expires_at = now() + '2 hours', seal = sha256('new'), seal_salt_version = 2,
     answer_seal = sha256('new'), answer_salt_version = 2
 
+-- name: change its state approvals
+update garden.approvals set state = 'void', args = null, diff = null, reason = null
+
 -- name: change its state erasures
 update garden.erasures
 set passage = null, finished_at = now(), events = 1, bytes = 1, seal = sha256('done'), seal_salt_version = 1
@@ -136,6 +159,11 @@ set until = now(), language = 'de', previous = 1, day = now(), tags = '{a}', pri
     summary_type = 'daily', period_key = '2026-11-19', words = '', vector = '', embedder = 'model',
     changed = pg_current_xact_id()
 
+-- name: change its state tool_calls
+update garden.tool_calls
+set status = 'failed', milliseconds = 1, code = 'internal', summary = '', tokens_out = 1,
+    event_id = gen_random_uuid(), calls = 2
+
 -- name: change its state recall_usage
 update garden.recall_usage set calls = 2, empty = 1, milliseconds = 2
 
@@ -152,10 +180,16 @@ update garden.events
 set rationale = null, edit = null
 where set_config('garden.erasure_id', md5('erasure 1')::uuid::text, true) is not null
 
+-- name: erase words tool_calls
+update garden.tool_calls set arguments = null, summary = null, ids = null
+
 -- name: erase words event_annotations
 update garden.event_annotations
 set rationale = null, details = null
 where set_config('garden.erasure_id', md5('erasure 1')::uuid::text, true) is not null
+
+-- name: change its state call_counts
+update garden.call_counts set slot = 1, clock = 2, counts = array_fill(1, array[13]), counted_on = current_date - 1
 
 -- name: change its state recoveries
 update garden.recoveries set attempts = 2, last_at = now(), error = '{}', quarantined_at = now()
@@ -191,7 +225,7 @@ select * from {table}
 
 -- name: select tokens
 select user_id, token_id, role, actor, created_at, expires_at, revoked_at, seal, seal_salt_version, revoked_seal,
-       revoked_salt_version
+       revoked_salt_version, policy
 from garden.tokens
 
 -- name: select erasures
@@ -226,6 +260,9 @@ create table playground.t (a text, b text, foreign key (a, b) references garden.
 -- name: refer to it idempotency_records
 create table playground.t (a text, b text, foreign key (a, b) references garden.idempotency_records (user_id, key))
 
+-- name: refer to it approvals
+create table playground.t (a text, b uuid, foreign key (a, b) references garden.approvals (user_id, approval_id))
+
 -- name: refer to it event_annotations
 create table playground.t (
     a text, b uuid, foreign key (a, b) references garden.event_annotations (user_id, annotation_id))
@@ -256,6 +293,10 @@ create table playground.t (a text, b text, foreign key (a, b) references garden.
 create table playground.t (
     a text, b text, c integer, foreign key (a, b, c) references garden.kept_texts (user_id, path, version))
 
+-- name: refer to it call_counts
+create table playground.t (
+    a text, b text, c integer, foreign key (a, b, c) references garden.call_counts (user_id, key, seconds))
+
 -- name: refer to it grown_documents
 create table playground.t (a text, b text, foreign key (a, b) references garden.grown_documents (user_id, path))
 
@@ -270,6 +311,9 @@ create table playground.t (
 
 -- name: refer to it recall_given
 create table playground.t (a text, b uuid, foreign key (a, b) references garden.recall_given (user_id, given_id))
+
+-- name: refer to it tool_calls
+create table playground.t (a text, b uuid, foreign key (a, b) references garden.tool_calls (user_id, call_id))
 
 -- name: refer to it log_leaves
 create table playground.t (a text, b bigint, foreign key (a, b) references garden.log_leaves (user_id, position))

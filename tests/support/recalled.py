@@ -9,6 +9,7 @@ from garden.events.database import connection
 from garden.events.passages import PassageRow
 from garden.files.paths import GardenPath
 from garden.grammar.parser import parse
+from garden.home.setup import ensure_database
 from garden.passages.extraction import ANALYSIS
 from garden.recall.verification import verify
 
@@ -46,15 +47,20 @@ def wrong_earlier_passages(garden: Garden, path: str) -> Iterator[str]:
             yield f"{path}: other passages stood at version {version}"
 
 
+def owner_url(garden: Garden) -> str:
+    """The database's address for its owner."""
+    return ensure_database(garden.settings, garden.home)
+
+
 def ask(garden: Garden, sql: str, *values: object) -> list[tuple[Any, ...]]:
     """Ask the garden's database, past its rules."""
-    with connection(garden._prepared.database_url) as asking:
+    with connection(owner_url(garden)) as asking:
         return asking.execute(sql.encode(), values or None).fetchall()
 
 
 def change(garden: Garden, sql: str, *values: object) -> None:
     """Change the garden's database, past its rules."""
-    with connection(garden._prepared.database_url) as owner:
+    with connection(owner_url(garden)) as owner:
         owner.execute(sql.encode(), values or None)
 
 

@@ -92,8 +92,10 @@ class Service:
 
 
 @contextmanager
-def served(home: Home, *words: str, env: dict[str, str] | None = None) -> Iterator[Service]:
-    """Run `garden serve` on a free port, on a ready home."""
+def served(
+    home: Home, *words: str, env: dict[str, str] | None = None, port: bool = True
+) -> Iterator[Service]:
+    """Run `garden serve` on a free port, or on what the words name, on a ready home."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("GARDEN_")}
     command = [
         sys.executable,
@@ -102,8 +104,7 @@ def served(home: Home, *words: str, env: dict[str, str] | None = None) -> Iterat
         "--home",
         str(home.path),
         "serve",
-        "--port",
-        "0",
+        *(["--port", "0"] if port else []),
         "--processes",
         "1",
         *words,

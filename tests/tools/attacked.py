@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from garden.access.dispatcher import Envelope
 from garden.application import Garden
 from garden.events.database import Connection
+from garden.gateway.dispatcher import Envelope
 from garden.grammar.canonical import content_hash, raw_hash
 from garden.session import Session
 from garden.tools.declaration import Tool

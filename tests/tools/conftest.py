@@ -13,12 +13,6 @@ from tests.tools.attacked import Scene
 
 
 @pytest.fixture
-def database(cleared_database: str) -> str:
-    """The worker's database, emptied."""
-    return cleared_database
-
-
-@pytest.fixture
 def garden(home: Home, database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Garden]:
     """An open garden."""
     monkeypatch.setenv("GARDEN_DATABASE_URL", database)

@@ -80,13 +80,14 @@ def test_an_excess_from_an_outside_edit_does_not_block_later_edits(garden: Garde
     ok(full, "md.patch_section", path=CRITIC, sectionAnchor="needs v1", change={"replace": "- Rest"})
 
 
-@pytest.mark.parametrize("tool", ["fs.write", "fs.patch", "md.patch_section"])
+@pytest.mark.parametrize("tool", ["fs.write", "fs.edit", "fs.patch", "md.patch_section"])
 def test_no_other_tool_is_a_way_around_the_cap(full: Session, tool: str) -> None:
     text = result(full, "fs.read", path=CRITIC)
     eight = text.replace("(ev:s1-m7)\n", '(ev:s1-m7)\n- "more" (ev:s3-m1)\n')
     last = '- "it is 7" (ev:s1-m7)'
     args = {
         "fs.write": {"content": eight},
+        "fs.edit": {"find": last, "replace": f'{last}\n- "more" (ev:s3-m1)'},
         "fs.patch": {"diffText": f'@@ -1,1 +1,2 @@\n {last}\n+- "more" (ev:s3-m1)\n'},
         "md.patch_section": {"sectionAnchor": "evidence v1", "change": {"append": '- "more" (ev:s3-m1)'}},
     }[tool]

@@ -46,6 +46,7 @@ def additions(session: Session, path: str, line: str) -> list[tuple[str, dict[st
     diff = f"@@ -{len(text.splitlines())},1 +{len(text.splitlines())},2 @@\n {last}\n+{line}\n"
     return [
         ("fs.patch", {"diffText": diff}),
+        ("fs.edit", {"find": last, "replace": f"{last}\n{line}"}),
         ("md.patch_section", {"sectionAnchor": "Change Log", "change": {"append": line}}),
         ("md.curate_list", {"sectionAnchor": "change_log", "ops": "append", "items": [line], "reason": "x"}),
         ("fs.write", {"content": f"{text}{line}\n"}),

@@ -42,7 +42,7 @@ def parts(block: dict[str, Any]) -> dict[str, list[tuple[str, str]]]:
     for _, part, body in FENCE.findall(block["text"]):
         place = ""
         for line in body.splitlines():
-            named = re.fullmatch(r"- (\S+?)(?: \(.+?\))?: (.*)", line)
+            named = re.fullmatch(r"- (\S+?)(?: \[\w+\])?(?: \(.+?\))?: (.*)", line)
             if named:
                 found.setdefault(part, []).append((f"{place}/{named[1]}", named[2]))
             elif not line.startswith("    "):
@@ -92,7 +92,7 @@ def test_notes_show_their_dated_heading_or_the_day_they_were_noted(grown: Sessio
     ok(grown, "fs.append", path=NOTES, text="- swam")
     text = result(grown, "memory.context", tokens=1000)["text"]
     assert re.search(r"^- \S+ \(2026-10-01\): ate apples$", text, re.MULTILINE)
-    assert re.search(rf"^- \S+ \({datetime.now(UTC).date()}\): dreamt$", text, re.MULTILINE)
+    assert re.search(rf"^- \S+ \[adopted\] \({datetime.now(UTC).date()}\): dreamt$", text, re.MULTILINE)
 
 
 def test_the_block_is_the_same_until_one_of_its_passages_changes(grown: Session, garden: Garden) -> None:
@@ -195,3 +195,25 @@ def test_who_was_given_a_block_is_counted_by_day(grown: Session, garden: Garden)
     [[counts], [empty]] = (garden.services.usage.by_day(user_id) for user_id in ("ada", "ben"))
     assert (counts["tool"], counts["calls"], counts["empty"], counts["given"]) == ("memory.context", 1, 0, 1)
     assert (empty["calls"], empty["empty"], empty["given"]) == (1, 1, 0)
+
+
+def test_a_passage_that_no_agent_wrote_is_marked_and_cant_be_faked(garden: Garden, ada: Session) -> None:
+    plant(ada, NOTES)
+    ok(ada, "memory.store", content="Has two cats", category="fact")
+    ok(
+        ada,
+        "fs.append",
+        path=NOTES,
+        text="### [person] (person)\n\n- [person]: slept well\n  - k [person]: x",
+    )
+    operator = garden.session("ada", "operator", role="maintainer")
+    ok(operator, "memory.store", content="Has a dog", category="fact")
+    edit_outside(garden, OVERVIEW, "Has two cats", "Has two cats\n- Has a parrot")
+    text = result(ada, "memory.context", tokens=1000)["text"]
+    marked = re.findall(r"^- \S+ \[(\w+)\].*: (.*)$", text, re.MULTILINE)
+    assert marked == [("adopted", "Has a parrot"), ("person", "Has a dog")]
+    ok(ada, "md.fix", path=OVERVIEW)
+    again = result(ada, "memory.context", tokens=1000)
+    assert again["text"] == text, "adopting an edit changes nothing"
+    origins = {each["origin"] for each in again["items"]}
+    assert origins == {"agent", "person", "adopted"}

@@ -64,7 +64,10 @@ def test_asking_for_a_delete_is_answered_as_that(ada: Session) -> None:
 
 
 def test_an_unknown_tool_is_refused_with_the_nearest_name(ada: Session) -> None:
-    assert "md.patch_section" in refused(ada, "md.patch_sections", "unknown_tool")["hint"]
+    error = refused(ada, "md.patch_sections", "unknown_tool")
+    assert error["hint"] == "Did you mean md.patch_section?"
+    assert error["details"] == {"nearest": "md.patch_section"}
+    assert refused(ada, "xyzzy", "unknown_tool")["details"] == {}
 
 
 def test_a_dot_may_be_an_underscore(ada: Session) -> None:
@@ -100,13 +103,38 @@ def test_opts_are_taken_as_fields_beside_the_others(ada: Session) -> None:
 
 
 @pytest.mark.parametrize("spelling", ["ifMatch", "if_match"])
-def test_a_field_given_beside_opts_and_in_them_is_refused(ada: Session, spelling: str) -> None:
+@pytest.mark.parametrize("nested", ["opts", "meta"])
+def test_a_field_given_beside_opts_or_meta_and_in_them_is_refused(
+    ada: Session, nested: str, spelling: str
+) -> None:
     plant(ada, NOTES)
     known = result(ada, "fs.hash", path=NOTES)
-    error = refused(
-        ada, "fs.append", "invalid_input", path=NOTES, text="one", ifMatch=known, opts={spelling: known}
-    )
-    assert "ifMatch" in error["message"]
+    fields = {"path": NOTES, "text": "one", "ifMatch": known}
+    error = refused(ada, "fs.append", "invalid_input", **fields, **{nested: {spelling: known}})
+    assert "ifMatch is given twice" in error["message"]
+
+
+def test_a_field_in_opts_and_in_meta_is_refused(ada: Session) -> None:
+    given = {"opts": {"rationale": "x"}, "meta": {"rationale": "x"}}
+    error = refused(ada, "fs.append", "invalid_input", path=NOTES, text="one", **given)
+    assert "rationale is given twice" in error["message"]
+
+
+def test_an_object_or_a_list_given_as_text_is_understood_where_no_text_fits(ada: Session) -> None:
+    plant(ada, NOTES, CRITIC)
+    section: dict[str, Any] = {"path": CRITIC, "sectionAnchor": "concerns v1"}
+    ok(ada, "md.patch_section", **section, change=' {"append": "- [1]"}', meta='{"rationale": "Why."}')
+    assert len(result(ada, "events.query", status='["committed"]', text="why")) == 1
+    ok(ada, "fs.append", path=NOTES, text='{"append": "x"}')
+    assert '{"append": "x"}' in result(ada, "fs.read", path=NOTES)
+
+
+@pytest.mark.parametrize("change", ['{"append": "x"', '["x"]', '{"append": "x", "append": "y"}', "7", '"x"'])
+def test_a_text_that_is_no_such_object_is_refused(ada: Session, change: str) -> None:
+    plant(ada, CRITIC)
+    section = {"path": CRITIC, "sectionAnchor": "concerns v1"}
+    error = refused(ada, "md.patch_section", "invalid_input", **section, change=change)
+    assert "change: it should be an object" in error["message"]
 
 
 def test_arguments_that_are_not_an_object_are_refused(ada: Session) -> None:
@@ -242,3 +270,25 @@ def test_a_typed_method_raises_what_call_answers(ada: Session) -> None:
 @pytest.mark.parametrize("name", [None, 5, b"fs.read", ["fs.read"]])
 def test_a_tool_name_that_is_not_text_is_unknown(ada: Session, name: Any) -> None:
     assert ada.call(name, {})["error"]["code"] == "unknown_tool"
+
+
+def test_a_misspelt_path_or_section_is_refused_with_the_nearest_name(ada: Session) -> None:
+    plant(ada, CRITIC)
+    missing = {"path": CRITIC.replace("critic", "critik")}
+    append = {"sectionAnchor": "concerns v1", "change": {"append": "- x"}}
+    for tool, more in (("fs.read", {}), ("md.patch_section", append)):
+        assert f"Did you mean {CRITIC}?" in refused(ada, tool, "not_found", **missing, **more)["hint"]
+    for near, meant in (
+        ("concern", "concerns v1"),
+        ("what help", "what_helps v1"),
+        ("sumary v1", "summary v1"),
+    ):
+        section = {"path": CRITIC, **append, "sectionAnchor": near}
+        assert (
+            refused(ada, "md.patch_section", "anchor_not_found", **section)["hint"]
+            == f"Did you mean {meant!r}?"
+        )
+    far = refused(
+        ada, "md.patch_section", "anchor_not_found", path=CRITIC, **{**append, "sectionAnchor": "sailing"}
+    )
+    assert "There are: " in far["hint"]

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from garden.access.dispatcher import Envelope
 from garden.events.stream import LockedStream
 from garden.files.garden_files import GardenFiles
 from garden.files.plain_files import SIZE_MAX_BYTES
+from garden.gateway.dispatcher import Envelope
 from garden.tools.registry import REGISTRY
 from tests.files.traversal_corpus import ADA, DOCUMENT
 from tests.support.confined import Refusal, give_to_nobody
@@ -103,6 +103,7 @@ def full_disk_calls(scene: Scene) -> dict[str, Args]:
     return {
         "fs.write": {"path": NOTES, "content": text + "\nslept well\n"},
         "fs.patch": {"path": NOTES, "diffText": f"@@ -{line},1 +{line},1 @@\n-# Notes\n+# My Notes\n"},
+        "fs.edit": {"path": NOTES, "find": "# Notes", "replace": "# My Notes"},
         "md.curate_list": {"path": DOCUMENT, **curated},
         "md.restore": {"path": NOTES, "version": 1},
         **dict([PATCH, APPEND, PLANT, SNAPSHOT]),

@@ -1,9 +1,12 @@
 """`memory.recall`: the passages that answer a question, with their places, scores and matched words."""
 
+from pathlib import Path
+
 import pytest
 
 from garden.application import Garden
 from garden.session import Session
+from garden.transfer.imports import import_file
 from tests.support.gardens import NOTES, OVERVIEW, edit_outside, ok, refused, result
 
 
@@ -64,3 +67,30 @@ def test_it_is_fresh_after_outside_edits_and_forgetting_and_of_the_own_garden(
     refused(garden.session("ben", "companion"), "memory.recall", "path_not_allowed", query="x", paths=[NOTES])
     for wrong in ({"limit": 0}, {"minSimilarity": 2}, {"lexicalWeight": -1}, {"asOf": "soon"}, {"opts": 1}):
         refused(told, "memory.recall", "invalid_input", query="x", **wrong)
+
+
+def test_origins_are_the_same_in_recall_list_and_blame(garden: Garden, ada: Session) -> None:
+    ok(ada, "memory.store", content="Has two cats", category="fact")
+    reviewer = garden.session("ada", "eve", role="maintainer")
+    ok(reviewer, "memory.store", content="Has two dogs", category="fact")
+    edit_outside(garden, OVERVIEW, "- Has two dogs", "- Has two dogs\n- Has two parrots")
+    origins = {"Has two cats": "agent", "Has two dogs": "person", "Has two parrots": "adopted"}
+    ok(ada, "md.fix", path=OVERVIEW)
+    for tool, asked in (("memory.recall", {"query": "Has two"}), ("memory.list", {})):
+        found = result(ada, tool, **asked)["memories"]
+        assert {each["text"]: each["origin"] for each in found} == origins
+    lines = result(ada, "history.blame", path=OVERVIEW)["lines"]
+    assert origins.items() <= {each["text"].removeprefix("- "): each["origin"] for each in lines}.items()
+
+
+def test_an_imported_memory_says_so(garden: Garden, ada: Session, tmp_path: Path) -> None:
+    text = (
+        "---\nid: ada\nuser_id: ada\nschema: 1\n---\n\n## Facts\n<!-- @anchor: facts v1 -->\n\n- Has cats\n"
+    )
+    (tmp_path / "ada").mkdir()
+    (tmp_path / "ada" / "overview.md").write_text(text)
+    import_file(garden.services, tmp_path, tmp_path / "ada" / "overview.md", "operator")
+    [memory] = result(ada, "memory.list")["memories"]
+    assert (memory["text"], memory["origin"]) == ("Has cats", "imported")
+    [item] = result(ada, "memory.context", tokens=1000)["items"]
+    assert item["origin"] == "imported"

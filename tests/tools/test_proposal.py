@@ -28,6 +28,7 @@ EDITS: list[tuple[str, dict[str, Any]]] = [
     ("fs.append", {"path": NOTES, "text": "slept well"}),
     ("fs.append", {"path": CRITIC, "text": "## Sleep\n\nslept well"}),
     ("fs.patch", {"path": NOTES, "diffText": "@@ -7,1 +7,1 @@\n-# Notes\n+# Mine\n"}),
+    ("fs.edit", {"path": NOTES, "find": "# Notes\n", "replace": "# Mine\n"}),
 ]
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("fs.append", {"path": OVERVIEW, "text": "a"}, "not_found"),

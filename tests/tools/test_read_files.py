@@ -1,3 +1,4 @@
+import os
 from typing import Any
 
 import pytest
@@ -6,7 +7,6 @@ from garden.application import Garden, open_garden
 from garden.grammar.canonical import content_hash
 from garden.home.folder import Home
 from garden.session import Session
-from garden.tools.search import Searcher
 from tests.support.examples import DOCUMENT_READERS
 from tests.support.gardens import (
     CRITIC,
@@ -187,89 +187,6 @@ def test_a_binary_or_too_large_file_is_refused(
     assert (garden.home.path / NOTES).read_bytes() == content
 
 
-def test_matches_tell_path_line_and_text(ada: Session) -> None:
-    plant(ada, NOTES, CRITIC)
-    assert result(ada, "fs.search", root="users/ada", pattern="^## (Inbox|Needs)$") == [
-        {"path": NOTES, "line": 12, "match": "## Inbox"},
-        {"path": CRITIC, "line": 15, "match": "## Needs"},
-    ]
-
-
-def test_a_line_that_matches_twice_is_one_match(ada: Session) -> None:
-    plant(ada, NOTES)
-    ok(ada, "fs.append", path=NOTES, text="late, late, late")
-    assert len(result(ada, "fs.search", root=NOTES, pattern="late")) == 1
-
-
-def test_a_search_takes_a_glob(ada: Session) -> None:
-    plant(ada, NOTES, CRITIC, OVERVIEW)
-    found = result(ada, "fs.search", root="users/ada", pattern="^# ", glob="**/*es.md")
-    assert [each["path"] for each in found] == [NOTES]
-
-
-def test_a_search_may_ignore_case(ada: Session) -> None:
-    plant(ada, NOTES)
-    ok(ada, "fs.append", path=NOTES, text="ÄRGER")
-    assert result(ada, "fs.search", root=NOTES, pattern="ärger") == []
-    assert len(result(ada, "fs.search", root=NOTES, pattern="ärger", ignoreCase=True)) == 1
-
-
-def test_a_literal_search_takes_signs_for_themselves(ada: Session) -> None:
-    plant(ada, NOTES)
-    ok(ada, "fs.append", path=NOTES, text="what (really?")
-    assert len(result(ada, "fs.search", root=NOTES, pattern="(really?", literal=True)) == 1
-
-
-def test_context_gives_the_lines_around(ada: Session) -> None:
-    plant(ada, NOTES)
-    ok(ada, "fs.append", path=NOTES, text="one\ntwo\nthree")
-    (found,) = result(ada, "fs.search", root=NOTES, pattern="two", context=1)
-    assert (found["line"], found["match"]) == (16, "one\ntwo\nthree")
-
-
-def test_surplus_matches_are_reported_as_truncated(ada: Session) -> None:
-    plant(ada, NOTES)
-    ok(ada, "fs.append", path=NOTES, text="\n".join(["tick"] * 101))
-    full = ok(ada, "fs.search", root=NOTES, pattern="tick")
-    assert len(full["result"]) == 100
-    assert full["meta"]["truncated"] == {"shown": 100}
-    three = ok(ada, "fs.search", root=NOTES, pattern="tick", maxMatches=3)
-    assert len(three["result"]) == 3
-    assert "more than 3" in three["meta"]["warnings"][0]
-    refused(ada, "fs.search", "invalid_input", root=NOTES, pattern="tick", maxMatches=101)
-
-
-def test_exactly_as_many_matches_as_allowed_are_not_truncated(ada: Session) -> None:
-    plant(ada, NOTES)
-    ok(ada, "fs.append", path=NOTES, text="tick\ntick\ntick")
-    assert "truncated" not in ok(ada, "fs.search", root=NOTES, pattern="tick", maxMatches=3)["meta"]
-
-
-def test_an_invalid_pattern_is_refused_with_a_hint(ada: Session) -> None:
-    plant(ada, NOTES)
-    for pattern in ("(", "a{2,1}", "[z-a]", "(?=a)", r"(a)\1", ")("):
-        assert "literal" in refused(ada, "fs.search", "invalid_input", root=NOTES, pattern=pattern)["hint"]
-
-
-def test_a_pattern_that_others_choke_on_is_answered(ada: Session) -> None:
-    plant(ada, NOTES)
-    ok(ada, "fs.append", path=NOTES, text="a" * 100_000 + "!")
-    assert result(ada, "fs.search", root=NOTES, pattern="^(a+)+$") == []
-
-
-def test_an_unreadable_file_is_skipped_with_a_warning(garden: Garden, ada: Session) -> None:
-    plant(ada, NOTES)
-    put(garden, OVERVIEW, b"\xff")
-    envelope = ok(ada, "fs.search", root="users/ada", pattern="Inbox")
-    assert [each["path"] for each in envelope["result"]] == [NOTES]
-    assert OVERVIEW in envelope["meta"]["warnings"][0]
-
-
-@pytest.mark.parametrize("root", [NOTES, "users/ada/parts", "history/ada/notes"])
-def test_searching_a_missing_place_is_not_found(ada: Session, root: str) -> None:
-    refused(ada, "fs.search", "not_found", root=root, pattern="a")
-
-
 @pytest.mark.parametrize("top", ["users/ada", "history/ada"])
 def test_a_garden_that_has_not_begun_is_there_and_empty(ada: Session, top: str) -> None:
     for envelope in (ok(ada, "fs.list", path=top), ok(ada, "fs.search", root=top, pattern="a")):
@@ -330,39 +247,47 @@ def test_sections_are_listed_with_anchor_heading_and_line(garden: Garden, ada: S
     ok(ada, "fs.append", path=NOTES, text="x")
 
 
-@pytest.mark.parametrize(
-    ("pattern", "lines"),
-    [
-        ("^", [1, 2, 3, 4]),
-        ("^b", [2]),
-        ("c$", [4]),
-        (r"\Qb.", [2]),
-        ("x*", [1, 2, 3, 4]),
-        ("^$", [3]),
-        ("a|b", [1, 2]),
-    ],
-)
-def test_a_pattern_is_matched_line_by_line(
-    garden: Garden, ada: Session, pattern: str, lines: list[int]
-) -> None:
-    put(garden, NOTES, b"a a a\r\nb.b\r\n\r\nc c\r\n")
-    found = result(ada, "fs.search", root=NOTES, pattern=pattern)
-    assert [match["line"] for match in found] == lines
+def test_a_listing_goes_to_a_depth(ada: Session) -> None:
+    plant(ada, NOTES, CRITIC)
+    one, two, all_of_it = (result(ada, "fs.list", path="users/ada", depth=depth) for depth in (1, 2, 10))
+    assert one == [NOTES, "users/ada/parts"]
+    assert two == [*one, "users/ada/parts/critic"]
+    assert all_of_it == [*two, CRITIC]
+    assert result(ada, "fs.list", path="users/ada", glob="**/*.md", depth=2) == [NOTES]
+    refused(ada, "fs.list", "invalid_input", path="users/ada", depth=11)
 
 
-def test_a_search_ends_before_its_answer_grows_too_long(garden: Garden, ada: Session) -> None:
-    line = "word " * 350
-    put(garden, NOTES, "\n".join([line] * 300).encode())
-    envelope = ok(ada, "fs.search", root=NOTES, pattern="word", context=20)
-    assert 0 < len(envelope["result"]) < 100
-    assert envelope["meta"]["truncated"] == {"shown": len(envelope["result"])}
+def test_a_listing_is_sorted_by_change_or_size(garden: Garden, ada: Session) -> None:
+    for at, (path, size) in enumerate([(OVERVIEW, 10), (NOTES, 30), (CRITIC, 20)]):
+        put(garden, path, b"x" * size)
+        os.utime(garden.home.path / path, (at, at))
+    files = {"path": "users/ada", "glob": "**/*.md"}
+    assert result(ada, "fs.list", **files, sort="change") == [CRITIC, NOTES, OVERVIEW]
+    assert result(ada, "fs.list", **files, sort="size") == [NOTES, CRITIC, OVERVIEW]
+    refused(ada, "fs.list", "invalid_input", **files, sort="colour")
 
 
-@pytest.mark.parametrize("pattern", ["late", "LATE", "ä", "e\nl", "e\rl", "late\n", "\n", "it is late"])
-@pytest.mark.parametrize("options", [{}, {"ignore_case": True}, {"literal": True}])
-def test_a_plain_text_is_found_as_its_expression_is(pattern: str, options: dict[str, bool]) -> None:
-    for text in ("", "it is late\n", "It is LATE, näher\r\nlate\rthe\nlate", "e\nl", "e\r\nl"):
-        plain = Searcher(pattern, **options)
-        matched = Searcher(pattern, **options)
-        matched._needle = b""
-        assert list(plain.lines(text.encode(), 1, 100)) == list(matched.lines(text.encode(), 1, 100))
+def test_a_listing_gives_details_on_request(garden: Garden, ada: Session) -> None:
+    put(garden, CRITIC, b"0123456789")
+    os.utime(garden.home.path / CRITIC, (86400, 86400))
+    assert "entries" not in ok(ada, "fs.list", path="users/ada")["meta"]
+    folder, document = ok(ada, "fs.list", path="users/ada/parts", depth=2, details=True)["meta"]["entries"]
+    assert (folder["kind"], folder["sizeBytes"]) == ("folder", None)
+    about = {"kind": "part_profile", "sizeBytes": 10, "changedAt": "1970-01-02T00:00:00Z"}
+    assert document == {"path": CRITIC, **about}
+
+
+def test_a_read_takes_a_limit_and_tells_about_the_file(garden: Garden, ada: Session) -> None:
+    content = "\ufeffone\ntwö\nthree\n"
+    put(garden, NOTES, content.encode())
+    os.utime(garden.home.path / NOTES, (86400, 86400))
+    cut = ok(ada, "fs.read", path=NOTES, maxLines=2)
+    assert cut["result"] == "\ufeffone\ntwö\n"
+    assert cut["meta"]["truncated"]["next"] == {"startLine": 3, "endLine": 3}
+    assert "documentHash" not in cut["meta"]
+    about = {"totalLines": 3, "sizeBytes": 18, "changedAt": "1970-01-02T00:00:00Z", "encoding": "utf-8-sig"}
+    assert about.items() <= cut["meta"].items()
+    slices = ok(ada, "fs.read", path=NOTES, maxLines=1, ranges=[{"startLine": 2, "endLine": 3}])
+    assert [each["text"] for each in slices["result"]["rangeSlices"]] == ["twö\n"]
+    assert ok(ada, "fs.read", path=NOTES, maxLines=9)["result"] == content
+    refused(ada, "fs.read", "invalid_input", path=NOTES, maxLines=0)

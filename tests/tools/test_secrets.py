@@ -39,6 +39,7 @@ PLACES: dict[str, tuple[str, dict[str, Any]]] = {
     "evidenceRefs": ("md.patch_section", {**EDIT, "evidenceRefs": ["ev:s1-m1", TOKEN]}),
     "content": ("fs.write", {"path": NOTES, "content": f"# Notes\n\n{TOKEN}\n"}),
     "text": ("fs.append", {"path": NOTES, "text": TOKEN}),
+    "replace": ("fs.edit", {"path": NOTES, "find": "# Notes", "replace": TOKEN}),
     "diffText": ("fs.patch", {"path": NOTES, "diffText": f"@@ -1,1 +1,2 @@\n ---\n+{TOKEN}\n"}),
     "items": ("md.curate_list", {
         "path": CRITIC, "sectionAnchor": "needs v1", "op": "append", "item": TOKEN, "reason": "r",

@@ -178,6 +178,7 @@ def saying(scene: Scene, words: str) -> dict[str, dict[str, Any]]:
     return {
         "fs.write": {"path": NOTES, "content": text + words},
         "fs.append": {"path": NOTES, "text": words},
+        "fs.edit": {"path": NOTES, "find": "# Notes", "replace": f"# Notes\n{words}"},
         "fs.patch": {"path": NOTES, "diffText": f"@@ -{line},1 +{line},2 @@\n # Notes\n+{words}\n"},
         "md.patch_section": {"path": DOCUMENT, "sectionAnchor": "summary v1", "change": {"replace": words}},
         "md.curate_list": {"path": DOCUMENT, **curated},

@@ -28,7 +28,7 @@ REPOSITORY = Path(__file__).parents[2]
 # What a link, or nothing at all, in the place of a folder or a document may be answered with.
 ANSWERS = {
     *("done", "path_not_allowed", "not_found", "document_damaged", "precondition_failed"),
-    *("already_exists", "unavailable"),
+    *("already_exists", "in_progress", "unavailable"),
 }
 
 

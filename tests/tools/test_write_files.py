@@ -176,6 +176,38 @@ def test_an_append_needs_a_document_and_words(ada: Session) -> None:
     refused(ada, "fs.append", "invalid_input", path=NOTES, text=" \n")
 
 
+def test_a_text_that_is_there_once_is_replaced(garden: Garden, ada: Session) -> None:
+    ok(ada, "fs.write", path=NOTES, content=WHOLE)
+    answer = result(ada, "fs.edit", path=NOTES, find="# Notes\n\n## In", replace="# Mine\n\n## In")
+    text = WHOLE.replace("# Notes", "# Mine")
+    assert file_of(garden, NOTES).read_text() == text
+    assert answer == {"newHash": content_hash(text), "matchCount": 1}
+    assert rows(ada, path=NOTES)[0]["op"] == "replace_text"
+
+
+def test_a_text_that_is_there_twice_or_never_is_refused_with_the_count(ada: Session) -> None:
+    ok(ada, "fs.write", path=NOTES, content=WHOLE)
+    twice = refused(ada, "fs.edit", "patch_conflict", path=NOTES, find="<!-- @anchor", replace="x")["details"]
+    assert twice == {"matchCount": 2, "lines": [10, 13]}
+    never = refused(ada, "fs.edit", "patch_conflict", path=NOTES, find="## Summary", replace="x")["details"]
+    assert never["matchCount"] == 0
+    assert events_of(ada, NOTES) == ["write_file committed"]
+
+
+@pytest.mark.parametrize(
+    ("find", "code"),
+    [
+        ("<!-- @anchor: inbox v1 -->\n", "anchor_changed"),
+        ("inbox v1", "anchor_changed"),
+        ("id: ada-notes", "identity_changed"),
+        ("schema: 1\n---", "malformed_document"),
+    ],
+)
+def test_an_edit_keeps_anchors_and_identity(ada: Session, find: str, code: str) -> None:
+    ok(ada, "fs.write", path=NOTES, content=WHOLE)
+    refused(ada, "fs.edit", code, path=NOTES, find=find, replace="id: x")
+
+
 def test_a_diff_is_applied(garden: Garden, ada: Session) -> None:
     ok(ada, "fs.write", path=NOTES, content=WHOLE)
     answer = result(ada, "fs.patch", path=NOTES, diffText=DIFF)

@@ -24,11 +24,6 @@ ODD = {
 
 
 @pytest.fixture
-def database(cleared_database: str) -> str:
-    return cleared_database
-
-
-@pytest.fixture
 def ada(garden: Garden) -> Session:
     return garden.session("ada", "companion")
 

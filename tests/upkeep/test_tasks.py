@@ -76,6 +76,7 @@ def test_a_failing_job_stops_no_other(garden: Garden) -> None:
         until(lambda: timer.totals.get(("failing", "failed"), 0) >= 2)
 
 
+@pytest.mark.own_database
 def test_a_database_that_is_away_for_a_while_is_waited_for(garden: Garden, database: str) -> None:
     plant(ada(garden), NOTES)
     leave_open(garden, NOTES, "more")

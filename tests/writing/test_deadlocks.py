@@ -158,7 +158,7 @@ def test_patches_snapshots_moves_and_words_at_once_from_eight_processes(garden: 
         plant(ada(garden), path)
     begin_notes(garden, "a")
     jobs = [Job(mixed_calls(number) + mixed_calls(number + 8)) for number in range(8)]
-    done = crowd.at(garden.home.path).run(jobs)
+    done = crowd.run(jobs)
     calls = [call for job in jobs for call in job.calls]
     assert_nothing_was_lost(garden, calls, [each for one in done for each in one.envelopes])
 

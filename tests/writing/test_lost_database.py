@@ -27,7 +27,8 @@ Step = Callable[..., Any]
 ASKED = patching(PROFILE, "concerns v1", "said once;", idempotencyKey="the same")
 CUT = (
     b"select pg_terminate_backend(pid, 10000) from pg_stat_activity "
-    b"where application_name = 'memory-garden' and datname = current_database() and pid <> pg_backend_pid()"
+    b"where application_name ~ '^memory-garden [0-9]' and datname = current_database() "
+    b"and pid <> pg_backend_pid()"
 )
 
 

@@ -53,7 +53,8 @@ def test_a_command_has_a_summary_an_example_and_json(name: str) -> None:
     [
         "ls", "cat notes.md", "search slept", "append notes.md x",
         "patch parts/critic/profile.md needs --append x",
-        "lint", "events", "plant", "call tools.list", "tools", "tools fs.read", "config", "migrate",
+        "lint", "events", "plant", "call tools.list", "tools", "tools fs.read",
+        "tools prompt", "tools export --format mcp", "config", "migrate",
         "migrate --status", "migrate --print-roles", "doctor", "status", "stats", "recall slept",
         "memory list", "memory store x", "memory context", "summaries due", "reconcile", "init",
         "keys list", "keys verify", "keys rotate", "verify", "database url", "checkpoint",
@@ -100,6 +101,8 @@ def test_every_example_runs_in_the_order_of_the_page(
     (folder / "passage.txt").write_text("A deadline")
     change = {"tool": "fs.append", "args": {"path": NOTES, "text": "From a diff."}}
     (folder / "change.diff").write_text(result(session, "propose_change", **change)["diff"])
+    calls = {"phase": "EXECUTE", "intent": "tool_call", "tools": [{"name": "archon.tools.list"}]}
+    (folder / "request.json").write_text(json.dumps(calls))
     token = garden.tokens.create("ada", role="agent", actor="companion", expires_at=None).token.token_id
     memory = result(session, "memory.store", content="Likes rain.")["id"].rpartition("/")[2]
     shutil.copytree(REPOSITORY / "sample_users", folder / "sample_users")
@@ -148,5 +151,6 @@ _MAY_FIND = (
 # These have tests of their own.
 _STARTS_A_SERVER_OR_RUNS_ON = (
     "garden database", "garden demo", "psql", "garden --home", "garden serve", "garden mcp", "garden worker",
-    "garden schedule", "GARDEN_BROKER_URL=", "garden migrate --distribute",
+    "garden schedule", "GARDEN_BROKER_URL=", "garden migrate --distribute", "garden approvals show",
+    "garden approvals approve", "garden approvals deny",
 )  # fmt: skip

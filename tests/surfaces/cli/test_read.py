@@ -1,6 +1,10 @@
 """`ls`, `cat` and `search`."""
 
+import subprocess
+import sys
 from datetime import UTC, datetime
+from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -88,8 +92,9 @@ def test_wrong_usage_exits_with_2(run: Command, words: list[str]) -> None:
 def test_cat_gives_a_document_byte_for_byte(run: Command, garden: Garden) -> None:
     file = file_of(garden, NOTES)
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n") + "日記 \x1b[31m".encode())
-    assert run("cat", "notes.md").out.encode() == file.read_bytes()
-    assert run("cat", NOTES, "--user", "ada").out.encode() == file.read_bytes()
+    assert run("cat", "notes.md", "--raw").out.encode() == file.read_bytes()
+    assert run("cat", NOTES, "--user", "ada", "--raw").out.encode() == file.read_bytes()
+    assert run("cat", "notes.md").out.encode() == file.read_bytes().replace(b"\x1b", "␛".encode())
     assert run("cat", "notes.md", "--json").json["result"].encode() == file.read_bytes()
 
 
@@ -185,11 +190,25 @@ def test_a_search_in_letters_of_many_bytes_marks_the_right_ones(run: Command, ga
 def test_control_characters_are_shown_as_signs_on_a_terminal(run: Command, garden: Garden) -> None:
     evil = "\x1b]0;owned\x07 \x9b31m \x7f \u202e"
     edit_outside(garden, NOTES, "Slept well", f"Slept {evil} well")
-    for words in (["cat", "notes.md"], ["search", "Slept"], ["cat", "notes.md", "--json"]):
-        shown = run.well(*words, tty=True, NO_COLOR="1")
-        assert not set(shown) & set("\x1b\x07\x9b\x7f\u202e"), words
-        assert evil in run.well("cat", "notes.md")
+    for words, tty in product(([], ["--json"]), (True, False)):
+        for command in (["cat", "notes.md"], ["search", "Slept"], ["blame", "notes.md"]):
+            shown = run.well(*command, *words, tty=tty, NO_COLOR="1")
+            assert not set(shown) & set("\x1b\x07\x9b\x7f\u202e"), (command, words)
     assert "␛]0;owned␇" in run.well("cat", "notes.md", tty=True)
+    assert evil in run("cat", "notes.md", "--json", tty=True).json["result"]
+
+
+@pytest.mark.usefixtures("ada")
+def test_a_file_receives_the_exact_bytes_and_a_pipe_no_controls(garden: Garden, folder: Path) -> None:
+    edit_outside(garden, NOTES, "Slept well", "Slept \x1b[31m\rwell\r")
+    home = str(garden.home.path)
+    words = [sys.executable, "-m", "garden", "--home", home, "cat", "notes.md", "--user", "ada"]
+    with (folder / "copy.md").open("w") as copy:
+        subprocess.run(words, stdout=copy, check=True)
+    assert (folder / "copy.md").read_bytes() == file_of(garden, NOTES).read_bytes()
+    piped = subprocess.run(words, capture_output=True, check=True).stdout
+    assert b"\x1b" not in piped
+    assert b"\r" not in piped
 
 
 @pytest.mark.usefixtures("ada")

@@ -5,10 +5,13 @@ from typing import Any, get_args
 
 import pytest
 
-from garden.surfaces.cli.tools import RoleName
+from garden.session import Session
+from garden.surfaces.cli.tools import ListFormat, RoleName
+from garden.tools import descriptions
 from garden.tools.declaration import Tool
 from garden.tools.registry import REGISTRY
 from garden.writing.callers import Role
+from tests.support.gardens import result
 from tests.surfaces.cli.conftest import Command
 
 
@@ -46,6 +49,32 @@ def test_tools_need_no_home(run: Command) -> None:
 
 def test_the_roles_of_the_command_are_those_of_the_tools() -> None:
     assert set(get_args(RoleName)) == set(Role)
+    assert ListFormat == descriptions.ListFormat
+
+
+def test_the_prompt_and_the_lists_are_those_of_the_session(run: Command, ada: Session) -> None:
+    assert run.well("tools", "prompt") == ada.prompt() + "\n"
+    assert "### fs.append" not in run.well("tools", "prompt", "--user", "ada", "--role", "reviewer")
+    for name in get_args(ListFormat):
+        assert run("tools", "export", "--format", name).json == ada.tool_list(name)
+    assert "'anthropic', 'openai', 'mcp', 'gemini'" in run.fails("tools", "export", "--format", "x", code=2)
+
+
+def test_an_archon_request_comes_from_a_file_or_from_stdin(run: Command, ada: Session) -> None:
+    calls = [{"name": "archon.fs.list", "args": {"path": "users/ada"}}, {"name": "archon.fs.delete"}]
+    request = {"phase": "EXECUTE", "intent": "tool_call", "summary": "Look.", "tools": calls[:1]}
+    file = run.home / "request.json"
+    file.write_text(json.dumps(request))
+    done = run("call", "--archon", file)
+    listed = result(ada, "fs.list", path="users/ada")
+    assert (done.code, done.json["results"][0]["result"]["result"]) == (0, listed)
+    refused = run("call", "--archon", "-", given=json.dumps({**request, "tools": calls}).encode())
+    assert (refused.code, refused.json["denied"]) == (1, ["archon.fs.delete"])
+    wrong = run("call", "--archon", "-", given=b"{}")
+    assert (wrong.code, wrong.json["error"]["code"]) == (1, "invalid_input")
+    assert "Name a tool" in run.fails("call", code=2)
+    assert "Name a tool" in run.fails("call", "fs.list", "--archon", "-", code=2)
+    assert "can't be read" in run.fails("call", "--archon", "nowhere.json", code=2)
 
 
 @pytest.mark.usefixtures("ada")

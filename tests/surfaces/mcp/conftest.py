@@ -44,8 +44,8 @@ def lines(ready_home: Home) -> Iterator[Lines]:
         yield opened
 
 
-def server_command(user: str = "ada", role: str = "agent") -> list[str | Path]:
-    return list(command("mcp", "--user", user, "--actor", "companion", "--role", role))
+def server_command(user: str = "ada", role: str = "agent", *more: str) -> list[str | Path]:
+    return list(command("mcp", "--user", user, "--actor", "companion", "--role", role, *more))
 
 
 @pytest.fixture
@@ -65,8 +65,10 @@ def converse(service: Service) -> Converse:
 
 def over_stdio(home: Home, mode: str) -> Connect:
     @asynccontextmanager
-    async def connect(user: str = "ada", role: str = "agent", **options: Any) -> AsyncIterator[Client]:
-        program, *arguments = server_command(user, role)
+    async def connect(
+        user: str = "ada", role: str = "agent", more: tuple[str, ...] = (), **options: Any
+    ) -> AsyncIterator[Client]:
+        program, *arguments = server_command(user, role, *more)
         server = StdioServerParameters(
             command=str(program), args=[str(each) for each in arguments], env=environment(home.path)
         )
@@ -78,10 +80,12 @@ def over_stdio(home: Home, mode: str) -> Connect:
 
 def over_http(service: Service, mode: str) -> Connect:
     @asynccontextmanager
-    async def connect(user: str = "ada", role: str = "agent", **options: Any) -> AsyncIterator[Client]:
+    async def connect(
+        user: str = "ada", role: str = "agent", profile: str = "full", **options: Any
+    ) -> AsyncIterator[Client]:
         headers = {"authorization": f"Bearer {user}.{role}"}
         async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
-            transport = streamable_http_client(service.url, http_client=http)
+            transport = streamable_http_client(f"{service.url}?profile={profile}", http_client=http)
             async with Client(transport, mode=mode, read_timeout_seconds=60, **options) as client:
                 yield client
 

@@ -15,12 +15,15 @@ import tempfile
 import venv
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from garden.demo.throw_away import throw_away_home
-from garden.surfaces.mcp.tool_list import wire_name
-from garden.tools.registry import REGISTRY
+from garden.home.settings import Profile
+from garden.surfaces.mcp.tool_list import tools_for
+from garden.tools.registry import REGISTRY, wire_name
+from garden.writing.callers import Role
 from tests.support.examples import IN_ORDER, arguments_of
 from tests.support.processes import command, environment, spawn_garden
 
@@ -109,6 +112,8 @@ def served(home: Path) -> Iterator[str]:
         "serve",
         "--user",
         "ada",
+        # The suite can't send a token.
+        "--open",
         "--port",
         "0",
         "--processes",
@@ -142,12 +147,13 @@ def conformance(npm: Path, url: str) -> Iterator[str]:
 def inspection(npm: Path, home: Path) -> list[str]:
     """List and call every tool; returns each unexpected result."""
     wrong = []
-    for era in ("legacy", "modern"):
-        listed = inspected(npm, home, "--method", "tools/list", "--strict", "--protocol-era", era)
-        names = [tool["name"] for tool in listed.get("tools", [])]
-        print(f"✓ the inspector lists {len(names)} tools ({era})")
-        if names != [wire_name(name) for name in REGISTRY]:
-            wrong.append(f"the inspector lists {names} ({era})")
+    profiles: tuple[Profile, ...] = ("lean", "full")
+    for era, profile in product(("legacy", "modern"), profiles):
+        listing = ("--method", "tools/list", "--strict", "--protocol-era", era)
+        names = [tool["name"] for tool in inspected(npm, home, *listing, profile=profile).get("tools", [])]
+        print(f"✓ the inspector lists {len(names)} tools ({era}, {profile})")
+        if names != [tool.name for tool in tools_for(Role.MAINTAINER, profile)]:
+            wrong.append(f"the inspector lists {names} ({era}, {profile})")
     results: dict[str, Any] = {}
     last_event = ""
     for tool, given in CALLS:
@@ -168,14 +174,20 @@ def inspection(npm: Path, home: Path) -> list[str]:
         print(f"{'✓' if envelope.get('ok') else '✗'} the inspector calls {wire_name(tool)}", flush=True)
         if not envelope.get("ok"):
             wrong.append(f"{tool} answers {envelope}")
+    fields = ("path=users/ada/overview.md", "sectionAnchor=summary v1", 'change={"append": "She sails."}')
+    words = [word for field in fields for word in ("--tool-arg", field)]
+    answer = inspected(npm, home, "--method", "tools/call", "--tool-name", "md_patch_section", *words)
+    if not answer.get("structuredContent", {}).get("ok"):
+        wrong.append(f"--tool-arg change={{...}} answers {answer}")
     return wrong + [f"{name} was not called" for name in set(REGISTRY) - {name for name, _ in CALLS}]
 
 
-def inspected(npm: Path, home: Path, *words: str) -> dict[str, Any]:
+def inspected(npm: Path, home: Path, *words: str, profile: Profile = "full") -> dict[str, Any]:
     """Have the inspector start the server, ask it one thing, and print the answer."""
+    mcp = ("mcp", "--user", "ada")
     server = {
         "command": sys.executable,
-        "args": [str(each) for each in command("mcp", "--user", "ada", "--role", "maintainer")[1:]],
+        "args": [str(each) for each in command(*mcp, "--role", "maintainer", "--profile", profile)[1:]],
         "env": environment(home),
     }
     with tempfile.NamedTemporaryFile("w", suffix=".json") as config:

@@ -140,3 +140,15 @@ def test_a_body_over_the_limit_is_refused(http: httpx2.Client) -> None:
     session = open_session(http)
     assert http.post("", content=b" " * (5 * 1024 * 1024), headers=session).status_code == 413
     assert http.post("", json=PING, headers=session).status_code == 200
+
+
+@pytest.mark.parametrize("padding", [0, 100_000])
+def test_the_same_name_twice_in_an_object_is_refused_and_does_nothing(
+    http: httpx2.Client, garden: Garden, padding: int
+) -> None:
+    call = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"md_plant","arguments":{%s}}}'
+    paths = ",".join(f'"path":"users/ada/{name}.md"' for name in ("notes", "overview"))
+    answer = http.post("", content=call % paths + " " * padding, headers=open_session(http))
+    assert answer.status_code == 400
+    assert "the same name twice" in answer.json()["error"]["message"]
+    assert garden.session("ada").fs.list("users/ada").result == []

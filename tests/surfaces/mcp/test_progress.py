@@ -6,9 +6,9 @@ from contextlib import ExitStack, suppress
 import pytest
 from mcp import Client
 
-from garden.access.threads import THREADS
 from garden.application import Garden
 from garden.events.records import Caller
+from garden.gateway.threads import THREADS
 from garden.home.folder import Home
 from garden.session import Session
 from tests.support.gardens import NOTES, plant

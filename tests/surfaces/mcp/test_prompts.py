@@ -10,8 +10,7 @@ from mcp_types import EmbeddedResource, PromptReference, TextContent, TextResour
 
 from garden.application import Garden
 from garden.session import Session
-from garden.surfaces.mcp.tool_list import wire_name
-from garden.tools.registry import REGISTRY
+from garden.tools.registry import REGISTRY, wire_name
 from tests.support.gardens import CRITIC, NOTES, OVERVIEW, plant
 from tests.surfaces.mcp.conftest import Converse
 

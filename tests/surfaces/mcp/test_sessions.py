@@ -2,9 +2,9 @@
 
 import pytest
 
-from garden.access.processes import SharedCounts
-from garden.access.threads import TooManyCallsError
 from garden.events.records import Caller
+from garden.gateway.processes import SharedCounts
+from garden.gateway.threads import TooManyCallsError
 from garden.surfaces.mcp.sessions import Sessions
 
 ADA, BEN = Caller("ada", "companion"), Caller("ben", "companion")

@@ -23,7 +23,7 @@ from garden.serving_stdio import serve_stdio
 from garden.session import Session
 from garden.surfaces.mcp.messages import LINE_BYTES_MAX
 from garden.surfaces.mcp.stdio_streams import Conversation, Outgoing
-from garden.tools.registry import REGISTRY
+from garden.surfaces.mcp.tool_list import tools_for
 from garden.writing.callers import InvalidCallerError, Role
 from tests.support.databases import TestServer
 from tests.support.folders import run_folder
@@ -43,9 +43,7 @@ def test_a_client_is_greeted_and_told_the_tools_while_the_database_does_not_answ
         with Lines(server_command(), environment(home.path)) as server:
             assert server.greet()["result"]["serverInfo"]["name"] == "memory-garden"
             told = {tool["name"] for tool in server.ask("tools/list")["result"]["tools"]}
-            assert told == {
-                name.replace(".", "_") for name, tool in REGISTRY.items() if Role.AGENT in tool.traits.roles
-            }
+            assert told == {tool.name for tool in tools_for(Role.AGENT, "lean")}
             assert server.ask("prompts/list")["result"]["prompts"]
             # Refuses the connection that the server is still waiting for.
             silent.close()
@@ -106,6 +104,7 @@ NO_MESSAGES: tuple[tuple[bytes, int, Any], ...] = (
     (b'{"jsonrpc": "1.0", "id": 8, "method": "ping"}', -32600, 8),
     (b'{"id": "nine", "method": "ping"}', -32600, "nine"),
     (b'{"jsonrpc": "2.0", "id": 10, "method": 5}', -32600, 10),
+    (b'{"jsonrpc": "2.0", "id": 11, "method": "ping", "params": {"a": {"b": 1, "b": 2}}}', -32700, 11),
     (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', -32600, None),
     (b'"' + b"x" * (2 * LINE_BYTES_MAX) + b'"', -32600, None),
 )

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from garden.access.threads import OverloadedError
-from garden.access.tokens import NotAuthenticatedError
 from garden.events.records import Caller
+from garden.gateway.threads import OverloadedError
+from garden.gateway.tokens import NotAuthenticatedError
 from garden.surfaces.web import authentication
 from garden.surfaces.web.authentication import TokenAuthenticator
 from garden.surfaces.web.problems import TokenRequiredError

@@ -173,7 +173,9 @@ def _is_room_for_a_stream(person: Person) -> bool:
 
 def _opened_stream(service: Service, person: Person) -> socket.socket:
     connection = service.connected()
-    head = f"GET /v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {person.secret}\r\n\r\n"
+    head = (
+        f"GET /v1/events/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {person.secret}\r\n\r\n"
+    )
     connection.sendall(head.encode())
     assert b"200 OK" in connection.recv(4096)
     return connection

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from garden.events.database import connection
 from garden.home.folder import Home
 from tests.support.served import Person, Service, served
@@ -15,6 +17,7 @@ def test_a_service_that_can_answer_is_alive_and_ready(service: Service) -> None:
         assert client.get("/readyz").json() == {"status": "ready"}
 
 
+@pytest.mark.own_database
 def test_a_service_without_its_database_is_alive_and_not_ready(ready_home: Home, database: str) -> None:
     with served(ready_home) as service, service.person() as person:
         person.ok("tools.list")

@@ -17,6 +17,9 @@ from tests.support.served import Person, Service
 EXAMPLES = int(os.environ.get("GARDEN_TEST_REQUESTS", "8"))
 # An endless answer can't be read to its end; test_event_routes.py reads it.
 ENDLESS = "/v1/events/stream"
+POSTED = [
+    "/v1/approvals/{approval_id}/approve", "/v1/approvals/{approval_id}/deny", "/v1/archon", "/v1/calls",
+]  # fmt: skip
 LEFT_OUT: list[CheckFunction] = [
     # A value of the right type may still be no document's path; the refusal is documented.
     checks.positive_data_acceptance,
@@ -40,9 +43,10 @@ def described(document: dict[str, Any]) -> Any:
 
 
 PATHS = [
-    "/v1/tools", "/v1/tools/{name}", "/v1/documents", "/v1/documents/{path}", "/v1/history/{path}",
+    "/v1/tools", "/v1/tools/{name}",  "/v1/documents", "/v1/documents/{path}", "/v1/history/{path}",
     "/v1/events",
-    "/v1/events/{event_id}", "/healthz", "/readyz", "/metrics", *(f"/v1/tools/{name}" for name in REGISTRY),
+    "/v1/events/{event_id}", "/v1/approvals", "/v1/approvals/{approval_id}", *POSTED,
+    "/healthz", "/readyz", "/metrics", *(f"/v1/tools/{name}" for name in REGISTRY),
 ]  # fmt: skip
 
 
@@ -52,7 +56,9 @@ def test_every_path_is_tried_here(document: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_every_answer_matches_the_document(described: Any, service: Service, ada: Person, path: str) -> None:
-    operation = described[path]["POST" if path.removeprefix("/v1/tools/") in REGISTRY else "GET"]
+    operation = described[path][
+        "POST" if path in POSTED or path.removeprefix("/v1/tools/") in REGISTRY else "GET"
+    ]
     headers = {"Authorization": f"Bearer {ada.secret}"}
 
     @given(case=operation.as_strategy())

@@ -15,7 +15,7 @@ import httpx2
 import psutil
 import pytest
 
-from garden.access.processes import ServiceProcess
+from garden.gateway.processes import ServiceProcess
 from garden.home.folder import Home
 from garden.serving import start_jobs
 from tests.support.databases import TestServer

@@ -179,9 +179,9 @@ def test_only_maintainers_erase(ada: Session) -> None:
 
 def test_words_that_were_never_written_leave_no_tombstone(operator: Session, database: str) -> None:
     plant(operator, OVERVIEW)
-    before = dump(database)
     assert erase(operator, text=WORDS) == {"places": [], "events": 0, "bytes": 0}
-    assert dump(database) == before
+    with connection(database) as opened:
+        assert opened.execute("select from garden.erasures").fetchall() == []
 
 
 def test_a_secret_that_a_person_wrote_is_erased(garden: Garden, operator: Session, database: str) -> None:

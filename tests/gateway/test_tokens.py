@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from garden.access import tokens as tokens_module
-from garden.access.tokens import (
+from garden.application import Garden
+from garden.events.database import connection
+from garden.events.keyring import Keyring
+from garden.events.pool import Pool
+from garden.events.tokens import Token, TokenStore
+from garden.gateway import tokens as tokens_module
+from garden.gateway.tokens import (
     InvalidTokenRequestError,
     IssuedToken,
     NotAuthenticatedError,
     TokenNotFoundError,
     Tokens,
 )
-from garden.application import Garden
-from garden.events.database import connection
-from garden.events.keyring import Keyring
-from garden.events.pool import Pool
-from garden.events.tokens import Token, TokenStore
 from garden.home.folder import Home
 from garden.writing.callers import InvalidCallerError
 from tests.support.gardens import NOTES, plant
@@ -38,11 +38,6 @@ def run(*words: str, home: Path) -> Ran:
 
 
 KEYS = Keyring({1: b"k" * 32})
-
-
-@pytest.fixture
-def database(cleared_database: str) -> str:
-    return cleared_database
 
 
 class Clocks:

@@ -1,13 +1,15 @@
 """The threads of the surfaces: how many calls may wait, in all and of each user."""
 
 import asyncio
+import gc
+import weakref
 from contextlib import suppress
 from functools import partial
 from threading import Event
 
 import pytest
 
-from garden.access.threads import WAITING_MAX, CallThreads, OverloadedError, TooManyCallsError
+from garden.gateway.threads import WAITING_MAX, CallThreads, OverloadedError, TooManyCallsError
 
 
 async def given_up(calls: CallThreads, user_id: str) -> None:
@@ -155,3 +157,27 @@ def test_a_write_that_waits_for_its_users_reads_blocks_no_other_user() -> None:
         assert order.index("ben") < 20
 
     asyncio.run(converse())
+
+
+class WatchedError(Exception):
+    """An error that can be watched."""
+
+
+def test_an_error_is_gone_once_it_was_handled() -> None:
+    def refuse() -> None:
+        raise WatchedError
+
+    async def converse() -> "weakref.ref[WatchedError]":
+        calls = CallThreads()
+        try:
+            await calls.run("ada", refuse)
+        except WatchedError as error:
+            refused = weakref.ref(error)
+        await asyncio.to_thread(calls.close)
+        return refused
+
+    gc.disable()
+    try:
+        assert asyncio.run(converse())() is None
+    finally:
+        gc.enable()

@@ -2,10 +2,12 @@
 
 import asyncio
 
-from garden.access.readiness import Readiness
+import pytest
+
 from garden.application import Garden
 from garden.events.database import connection
 from garden.events.migrations import shipped_migrations
+from garden.gateway.readiness import Readiness
 from garden.home.disk_space import DiskSpace
 
 
@@ -26,6 +28,7 @@ def test_a_disk_that_is_nearly_full_is_an_obstacle(garden: Garden) -> None:
     assert obstacles(garden) == ["the disk is nearly full"]
 
 
+@pytest.mark.own_database
 def test_another_schema_than_this_versions_is_an_obstacle(garden: Garden, database: str) -> None:
     newest = shipped_migrations()[-1]
     tomorrow = newest.version + 1, "from_tomorrow", "sha256:" + "0" * 64
@@ -40,6 +43,7 @@ def test_another_schema_than_this_versions_is_an_obstacle(garden: Garden, databa
         assert f"{tomorrow[0]:04d}_from_tomorrow, which this version does not know" in found
 
 
+@pytest.mark.own_database
 def test_the_answer_is_kept_for_a_moment(garden: Garden, database: str) -> None:
     async def ask_twice() -> list[list[str]]:
         first = await readiness.obstacles()

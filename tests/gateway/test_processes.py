@@ -2,8 +2,8 @@
 
 import pytest
 
-from garden.access import processes
-from garden.access.processes import SharedCounts
+from garden.gateway import processes
+from garden.gateway.processes import SharedCounts
 
 
 def test_names_of_two_kinds_never_share_a_slot(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from garden.access.feed import Entry, Feed, Follower
 from garden.application import Garden
 from garden.events.database import connection
 from garden.events.pool import Pool
+from garden.gateway.feed import Entry, Feed, Follower
 from garden.home.folder import Home
 from tests.support.planted import NOTES, ada, ok, opened, plant
 from tests.support.waiting import DEADLINE_SECONDS, until
@@ -186,6 +186,7 @@ def test_a_follower_waits_for_news_and_reads_each_entry_once(garden: Garden) -> 
     asyncio.run(follow())
 
 
+@pytest.mark.own_database
 def test_a_follower_reads_on_after_the_database_was_away(garden: Garden, database: str) -> None:
     name = database.partition("?")[0].rpartition("/")[2]
 
