@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from garden.access.processes import ServiceProcess
-from garden.access.threads import CallThreads
 from garden.application import Garden
 from garden.events.records import Caller
+from garden.gateway.processes import ServiceProcess
+from garden.gateway.threads import CallThreads
 from garden.home.folder import ensure_home
 from garden.home.settings import Settings
 from garden.home.setup import PreparedHome

@@ -6,6 +6,7 @@ from typing import Any
 
 from garden.tools.declaration import Tool
 from garden.tools.registry import REGISTRY
+from garden.tools.slim_schemas import slim_schema
 
 SCHEMAS = Path(__file__).parents[1] / "tests" / "tools" / "schemas"
 
@@ -30,5 +31,6 @@ def _snapshot(tool: Tool[Any]) -> dict[str, Any]:
             "cost": traits.cost,
         },
         "request": tool.request_schema,
+        "slimRequest": slim_schema(tool.request),
         "result": tool.result_schema,
     }

@@ -185,7 +185,7 @@ class GardenHttp(Client):
 
     def __init__(self, home: Path, user: str) -> None:
         self._user = user
-        words = ["-m", "garden", "--home", str(home), "serve", "--port", "0", "--user", user]
+        words = ["-m", "garden", "--home", str(home), "serve", "--port", "0", "--user", user, "--open"]
         self.process = subprocess.Popen(
             [sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
