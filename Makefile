@@ -43,10 +43,10 @@ soak: .venv/ready ## Run the long versions of the tests that race and tamper (25
 	@GARDEN_TEST_KILLS=12 GARDEN_TEST_RESTARTS=25 GARDEN_TEST_KEYS=500 GARDEN_TEST_READS=50000 \
 		GARDEN_TEST_EDITS=500 GARDEN_TEST_SWAPS=100000 GARDEN_TEST_TOOL_SWAPS=5000 GARDEN_TEST_REQUESTS=10000 \
 		GARDEN_TEST_SEQUENCES=1000 GARDEN_TEST_INTERLEAVINGS=all GARDEN_HYPOTHESIS=nightly \
-		GARDEN_TEST_TAMPERINGS=50 GARDEN_TEST_CLEAN_EVENTS=100000 \
+		GARDEN_TEST_TAMPERINGS=50 GARDEN_TEST_CLEAN_EVENTS=100000 GARDEN_TEST_REPLIES=100000 \
 		$(PY) -m pytest -n $(WORKERS) --dist worksteal tests/grammar/test_random_edits.py \
 		tests/crash/test_killed_writers.py tests/crash/test_start_up.py \
-		tests/events/test_server_restarts.py tests/events/test_idempotency.py tests/events/test_tenancy.py tests/events/test_verifier.py \
+		tests/gateway/test_text_protocol.py tests/events/test_server_restarts.py tests/events/test_idempotency.py tests/events/test_tenancy.py tests/events/test_verifier.py \
 		tests/history/test_tampering.py tests/files/test_paths.py tests/files/test_swapped_links.py tests/tools/test_swapped_links.py \
 		tests/tools/test_requests.py tests/upkeep/test_interleavings.py tests/writing $(ARGS)
 
