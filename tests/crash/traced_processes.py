@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from garden.application import Garden
+from garden.events import later
 from garden.gateway.dispatcher import refusal
 from garden.grammar.errors import GardenError
 from garden.home.settings import Settings, load_settings
@@ -119,6 +120,8 @@ def traced_processes_of(home: Path) -> Iterator[TracedProcesses]:
 
 
 def main(home: str, address: str) -> None:
+    # Work in the background would meet the fault instead, or open a connection meanwhile.
+    later._SECONDS = 3600
     settings = load_settings(Path(home)).settings
     ground = prepare_home(settings)
     _warm_up(settings, ground)
