@@ -21,9 +21,12 @@ _NOT_IN_NOTES = frozenset(
 )  # fmt: skip
 
 
-def tool_answer(envelope: Envelope) -> ToolAnswer:
-    """Wrap an envelope, and repeat it as text for clients that show only text."""
-    texts = _success_texts(envelope) if envelope["ok"] else _refusal_texts(envelope["error"])
+def tool_answer(envelope: Envelope, *, writes: bool = False) -> ToolAnswer:
+    """Wrap an envelope, and repeat it as text for clients that show only text.
+
+    What a tool that writes answers is the garden's own; all else may hold words of documents, and is fenced.
+    """
+    texts = _success_texts(envelope, writes) if envelope["ok"] else _refusal_texts(envelope["error"])
     return {
         "content": [{"type": "text", "text": text} for text in texts],
         "structuredContent": envelope,
@@ -32,17 +35,22 @@ def tool_answer(envelope: Envelope) -> ToolAnswer:
     }
 
 
-def _success_texts(envelope: Envelope) -> Iterator[str]:
+def _success_texts(envelope: Envelope, writes: bool) -> Iterator[str]:
     result, meta = envelope["result"], envelope["meta"]
     if "totalLines" in meta and isinstance(result, str):
-        yield _fenced(result)
+        yield _fenced("document", result)
     elif _is_text(result):
         yield result if isinstance(result, str) else "\n".join(result) or "There is nothing."
     else:
-        yield meta.get("summary", "Done.") + ("" if result is None else f"\n{_as_json(result)}")
+        yield "\n".join((meta.get("summary", "Done."), *_json_texts(result, writes)))
     notes = "\n".join(_notes(meta))
     if notes:
         yield notes
+
+
+def _json_texts(result: Any, writes: bool) -> Iterator[str]:
+    if result is not None:
+        yield _as_json(result) if writes else _fenced("data", _as_json(result))
 
 
 def _notes(meta: Mapping[str, Any]) -> Iterator[str]:
@@ -60,10 +68,10 @@ def _is_text(result: Any) -> bool:
     )
 
 
-def _fenced(text: str) -> str:
-    """The text of a document between fences that it cannot close: it is data."""
+def _fenced(name: str, text: str) -> str:
+    """Words of documents between fences that they cannot close: they are data."""
     fence = fence_around([text])
-    return f"{fence} document\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}"
+    return f"{fence} {name}\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}"
 
 
 def _refusal_texts(error: Mapping[str, Any]) -> Iterator[str]:
@@ -74,7 +82,7 @@ def _refusal_texts(error: Mapping[str, Any]) -> Iterator[str]:
             # Only these details name tools; others may quote a document, which must stay as it is.
             details = with_wire_names(details)
         cut = len(details) > _DETAILS_CHARACTERS_MAX
-        yield details[:_DETAILS_CHARACTERS_MAX] + ("…" if cut else "")
+        yield _fenced("data", details[:_DETAILS_CHARACTERS_MAX] + ("…" if cut else ""))
 
 
 def _as_json(value: Any) -> str:

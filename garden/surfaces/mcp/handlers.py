@@ -116,7 +116,7 @@ class Handlers:
                         return answer or tool_answer(envelope)
                     approval_id = envelope["error"]["details"]["approvalId"]
                     await run(partial(session.answer, approval_id, is_yes=answer))
-                return tool_answer(envelope)
+                return tool_answer(envelope, writes=writes)
         except GardenError as error:
             return tool_answer(refusal(error))
         except Exception:  # noqa: BLE001 - the outermost edge of this surface
