@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from garden.application import Garden
 from garden.home.folder import Home, ensure_home
 from tests.support.accounts import Account, account_on
 from tests.support.crowd import Crowd, crowd_in
-from tests.support.databases import OUTSIDE, TestServer
+from tests.support.databases import OUTSIDE, KeptDatabase, TestServer
 from tests.support.folders import ROOT, fresh_folder, make_run_folder, run_folder
 from tests.support.planted import opened, put_database
 from tests.support.progress import ProgressPlugin
@@ -106,16 +107,16 @@ def database(request: pytest.FixtureRequest, server: TestServer) -> Iterator[str
         with server.database(server.template()) as url:
             yield url
     else:
-        kept = request.getfixturevalue("kept_database")
-        server.clear(kept)
-        yield kept
+        kept: KeptDatabase = request.getfixturevalue("kept_database")
+        kept.clear()
+        yield kept.url
 
 
 @pytest.fixture(scope="session")
-def kept_database(server: TestServer) -> Iterator[str]:
-    """The address of a migrated database that this worker's tests use one after the other."""
-    with server.database(server.template()) as url:
-        yield url
+def kept_database(server: TestServer) -> Iterator[KeptDatabase]:
+    """The migrated database that this worker's tests use one by one."""
+    with server.database(server.template()) as url, closing(KeptDatabase(url)) as kept:
+        yield kept
 
 
 @pytest.fixture

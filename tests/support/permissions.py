@@ -102,6 +102,7 @@ class Ground:
         self.identities = (*ROLES, self.stranger, self.owner, self.ask("select current_user")[0][0])
         self._prepare()
         self.probes = list(self.all_probes())
+        self.wide = {(each.table, each.command) for each in self.probes if len(each.statements) > 1}
 
     def run(self, sql: str) -> None:
         self.opened.execute(sql.encode())
