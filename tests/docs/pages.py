@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.support.ports import free_port
 
 REPOSITORY = Path(__file__).parents[2]
-_ELSEWHERE = {".venv", "build", "dist", "fixtures", "node_modules"}
+_ELSEWHERE = {".pytest_cache", ".venv", "build", "dist", "fixtures", "node_modules"}
 PAGES = sorted(
     path for path in REPOSITORY.glob("**/*.md") if not _ELSEWHERE & set(path.relative_to(REPOSITORY).parts)
 )
