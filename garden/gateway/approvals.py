@@ -175,14 +175,19 @@ def effect_of(plan: "Plan") -> Effect:
 def held_to(effect: Effect | None, call: Call) -> Call:
     """The call, which carries out only what was approved; a replay carries out nothing."""
 
-    def check(plan: "Plan") -> None:
+    def check_plan(plan: "Plan") -> None:
         if effect is None or effect_of(plan).bound != effect.bound:
-            raise OutdatedApprovalError(
-                "The document has changed since the call was approved.",
-                hint="Send the call again, to have what it would do now approved.",
-            )
+            raise outdated
 
-    return replace(call, sees_plan=check)
+    def check_file(path: str, raw_hash: str) -> None:
+        if effect is None or (path, raw_hash) not in effect.places:
+            raise outdated
+
+    outdated = OutdatedApprovalError(
+        "The document has changed since the call was approved.",
+        hint="Send the call again, to have what it would do now approved.",
+    )
+    return replace(call, sees_plan=check_plan, sees_file=check_file)
 
 
 def _hashes(call: Call, request: Request) -> tuple[tuple[str, str | None], ...]:

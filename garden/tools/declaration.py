@@ -31,7 +31,8 @@ PHASES: tuple[Phase, ...] = ("observe", "tend", "maintain")
 class Call:
     """One call of a tool: the caller, the services and tools it may use, and its progress.
 
-    `sees_plan` gets the plan of an edit before anything is recorded, and may refuse it.
+    Before anything is recorded, `sees_plan` gets the plan of an edit, and `sees_file` gets path and hash of a
+    file that is moved or copied; both may refuse.
     """
 
     services: Services
@@ -41,6 +42,7 @@ class Call:
     permission: "Callable[[Tool[Any]], str]" = lambda _tool: "allow"
     """Whether the caller's policy has a tool; its role may still refuse it."""
     sees_plan: "Callable[[Plan], None] | None" = None
+    sees_file: Callable[[str, str], None] | None = None
 
 
 @dataclass(frozen=True)

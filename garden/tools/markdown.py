@@ -224,6 +224,7 @@ def snapshot_history(call: Call, request: SnapshotRequest) -> Reply:
         evidence_refs=request.evidence_refs,
         if_match=request.if_match,
         dry_run=request.dry_run,
+        sees_file=call.sees_file,
     )
     # Only a caller's own key is remembered: the same words may ask for another copy a version later.
     asked = (

@@ -162,6 +162,7 @@ def move(call: Call, request: FileMoveRequest) -> Reply:
         evidence_refs=request.evidence_refs,
         if_match=request.if_match,
         dry_run=request.dry_run,
+        sees_file=call.sees_file,
     )
     asked = request_identity(call, wanted.tool, wanted.path, request, needs_key=True)
     return write_reply(call.services.mover.move(call.caller, wanted, asked), dry_run=request.dry_run)

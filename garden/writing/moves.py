@@ -25,7 +25,7 @@ from garden.writing.departures import change_to, departure_of
 from garden.writing.documents import Documents, GardenDocument
 from garden.writing.file_wishes import FileWish
 from garden.writing.outcomes import WriteOutcome, stored_response
-from garden.writing.plan_refusals import check_precondition, refuse_broken, refuse_new_damage
+from garden.writing.plan_refusals import refuse_broken, refuse_new_damage
 from garden.writing.planner import MOVE_OP, event_type
 from garden.writing.write_path import WritePath, record_failure, report_unknown_outcome
 
@@ -138,7 +138,7 @@ class Mover:
         if leaving is None:
             raise FileMissingError
         refuse_broken(leaving, source.damage, but_for_place=True)
-        check_precondition(move.if_match, leaving)
+        move.check(leaving)
         if opened(target, move.new_path).current is not None:
             raise FileExistsAlreadyError
         if move.path.kind != move.new_path.kind:

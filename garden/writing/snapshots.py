@@ -15,7 +15,6 @@ from garden.home.disk_space import DiskSpace
 from garden.writing.documents import GardenDocument
 from garden.writing.file_wishes import FileWish
 from garden.writing.outcomes import WriteOutcome
-from garden.writing.plan_refusals import check_precondition
 from garden.writing.replays import replay_outcome
 from garden.writing.write_path import WritePath
 
@@ -69,7 +68,7 @@ class Snapshots:
             opened = self.write_path.open_and_adopt(stream, intent.path)
         if opened.current is None:
             raise FileMissingError
-        check_precondition(intent.if_match, opened.current)
+        intent.check(opened.current)
         return opened.current
 
     def _existing(

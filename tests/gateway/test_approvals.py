@@ -21,8 +21,10 @@ ASK = """
 "fs.*" = "ask"
 "fs.read" = "allow"
 "md.patch_section" = "ask"
+"md.snapshot_history" = "ask"
 """
 APPEND: tuple[str, dict[str, Any]] = ("fs.append", {"path": NOTES, "text": "Slept well."})
+ASIDE = "users/ada/parts/critic/notes.md"
 SECRET = f"ghp_{'Zebra9' * 6}"
 PATCH: tuple[str, dict[str, Any]] = (
     "md.patch_section",
@@ -185,23 +187,33 @@ def test_a_document_changed_since_is_asked_about_anew(
     ok(ada, tool, **args)
 
 
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        PATCH,
+        ("fs.move", {"path": ASIDE, "newPath": "users/ada/parts/kid/notes.md"}),
+        ("md.snapshot_history", {"path": CRITIC}),
+    ],
+)
 def test_a_change_between_the_gate_and_the_lock_is_refused(
-    garden: Garden, ada: Session, grace: Session, monkeypatch: pytest.MonkeyPatch
+    garden: Garden, grace: Session, monkeypatch: pytest.MonkeyPatch, tool: str, args: dict[str, Any]
 ) -> None:
-    tool, args = PATCH
-    approve(garden, grace, asked(ada, tool, args)["approvalId"])
+    caller = garden.session("ada", "companion", role="maintainer")
+    plant(caller, ASIDE)
+    approve(garden, grace, asked(caller, tool, args)["approvalId"])
     store = garden.gates.approvals.store
     take = store.take
 
     def take_then_edit(user_id: str, marks: Mapping[UUID, bytes]) -> bool:
         taken = take(user_id, marks)
-        edit_outside(garden, CRITIC, "---\n\n# ", "---\n\n# The ")
+        edit_outside(garden, args["path"], "---\n\n# ", "---\n\n# The ")
         return taken
 
     monkeypatch.setattr(store, "take", take_then_edit)
-    error = refused(ada, tool, "precondition_failed", **args)
+    error = refused(caller, tool, "precondition_failed", **args)
     assert "approved" in error["message"]
     assert "Says yes" not in (garden.home.path / CRITIC).read_text()
+    assert not list((garden.home.path / "history").rglob("*.md"))
 
 
 def test_who_may_decide(garden: Garden, ada: Session) -> None:
