@@ -177,17 +177,20 @@ def held_to(effect: Effect | None, call: Call) -> Call:
 
     def check_plan(plan: "Plan") -> None:
         if effect is None or effect_of(plan).bound != effect.bound:
-            raise outdated
+            raise _outdated()
 
     def check_file(path: str, raw_hash: str) -> None:
         if effect is None or (path, raw_hash) not in effect.places:
-            raise outdated
+            raise _outdated()
 
-    outdated = OutdatedApprovalError(
+    return replace(call, sees_plan=check_plan, sees_file=check_file)
+
+
+def _outdated() -> OutdatedApprovalError:
+    return OutdatedApprovalError(
         "The document has changed since the call was approved.",
         hint="Send the call again, to have what it would do now approved.",
     )
-    return replace(call, sees_plan=check_plan, sees_file=check_file)
 
 
 def _hashes(call: Call, request: Request) -> tuple[tuple[str, str | None], ...]:
