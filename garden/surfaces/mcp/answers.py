@@ -15,7 +15,7 @@ _DETAILS_CHARACTERS_MAX = 2000
 # Shown on lines of their own, or of no use to a model.
 _NOT_IN_NOTES = frozenset(
     {
-        "warnings", "hint", "tookMs", "summary", "tokens", "columns", "totalMatches", "filesSearched",
+        "warnings", "hint", "diff", "tookMs", "summary", "tokens", "columns", "totalMatches", "filesSearched",
         "totalLines", "sizeBytes", "changedAt", "encoding",
     }
 )  # fmt: skip
@@ -43,6 +43,8 @@ def _success_texts(envelope: Envelope, writes: bool) -> Iterator[str]:
         yield result if isinstance(result, str) else "\n".join(result) or "There is nothing."
     else:
         yield "\n".join((meta.get("summary", "Done."), *_json_texts(result, writes)))
+    if meta.get("diff"):
+        yield _fenced("diff", meta["diff"])
     notes = "\n".join(_notes(meta))
     if notes:
         yield notes

@@ -166,6 +166,8 @@ def test_the_words_of_a_document_stand_between_fences_that_they_cannot_close(
         "history.diff": {"path": NOTES, "from": "head~1"},
         "history.blame": {"path": NOTES},
         "events.query": {"text": "heron"},
+        "propose_change": {"tool": "fs.append", "args": {"path": NOTES, "text": "More."}},
+        "fs.append": {"path": NOTES, "text": "More.", "dryRun": True},
     }
 
     async def scene(client: Client) -> None:
