@@ -46,8 +46,12 @@ class ApprovalStore:
         self._pool = pool
 
     def read(self, user_id: str, limit: int = LISTED_MAX, **wanted: Any) -> tuple[Approval, ...]:
-        """Read approvals, newest first: by `actor`, `state`, `approval_id` or `call_mark`."""
-        names = ("actor", "state", "approval_id", "call_mark")
+        """Read approvals, newest first: by `actor`, `state`, `approval_id` or `call_mark`.
+
+        `is_waiting` tells those without an answer, then the oldest first, from all others; a page begins
+        `after` the last of the page before.
+        """
+        names = ("actor", "state", "approval_id", "call_mark", "is_waiting", "after")
         values = {**dict.fromkeys(names), **wanted, "user_id": user_id, "limit": limit}
         return tuple(Approval(**row) for row in self._pool.fetch("service", "approvals", "read", values))
 
@@ -61,5 +65,5 @@ class ApprovalStore:
         return self.change(user_id, "take", ids=[*effect_marks], marks=[*effect_marks.values()])
 
     def change(self, user_id: str, name: str, /, **values: Any) -> bool:
-        """Send a statement: `end_outdated`, `decide`, `close_edit`; whether it found its approval."""
+        """Send a statement, such as `decide` or `reopen`; whether it found its approval."""
         return bool(self._pool.fetch("service", "approvals", name, {**values, "user_id": user_id}))

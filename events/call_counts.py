@@ -7,6 +7,8 @@ from garden.events.database import DatabaseUnavailableError
 from garden.events.pool import Pool
 from garden.events.statements import statements
 
+_SHOWN_MAX = 50
+
 
 class CallWindow(NamedTuple):
     """A limit: what its calls are counted under, its length, and the most calls in a time of that length."""
@@ -40,6 +42,10 @@ class CallCounts:
             self._pool.drop_idle_connections()
         # The first time it may have been counted all the same, so nothing is given back twice.
         return self._take({**values, "unused": 0})
+
+    def in_use(self, user_id: str) -> list[Mapping[str, Any]]:
+        """The `key`, the `seconds` and the `used` calls of a user's windows that let any pass lately."""
+        return self._pool.fetch("service", "limits", "in_use", {"user_id": user_id, "limit": _SHOWN_MAX})
 
     def _take(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
         with self._pool.connection() as connection, connection.pipeline():

@@ -6,7 +6,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import psycopg
@@ -26,6 +26,20 @@ _FILE = "calls"
 _ROWS_MAX = 5_000
 _REFUSALS_A_MINUTE_MAX = 60
 _BATCH_ROWS = 10_000
+FIGURED_ROWS_MAX = 10_000
+"""Figures for people are made of so many calls at most, so that a page never waits for more."""
+_FIGURES_MAX = 30
+
+
+class CallFigures(NamedTuple):
+    """Calls of one tool, or of one actor: their number, those not carried out, milliseconds."""
+
+    tool: str | None
+    actor: str | None
+    calls: int
+    unsuccessful: int
+    p50: float | None
+    p95: float | None
 
 
 def call_json(known: Sequence[CallRow] | CallRow) -> str:
@@ -84,6 +98,16 @@ class CallLog:
         values = {"user_id": user_id, "earliest": self._earliest(period), "actor": actor, "tool": tool}
         found: list[dict[str, Any]] = self._pool.fetch("reader", _FILE, "stats", values)
         return found[0]
+
+    def figures(self, user_id: str, period: timedelta) -> list[CallFigures]:
+        """Read figures over a user's calls of this period by tool and by actor.
+
+        They are those of the newest calls, where there are more than so many.
+        """
+        self.flush()
+        values = {"user_id": user_id, "earliest": self._earliest(period), "most": _FIGURES_MAX}
+        rows = self._pool.fetch("reader", _FILE, "figures", {**values, "rows": FIGURED_ROWS_MAX})
+        return [CallFigures(**row) for row in rows]
 
     def actors(self, user_id: str, period: timedelta) -> list[str]:
         """Name the actors of a user's calls of this period up to now."""

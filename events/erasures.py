@@ -1,7 +1,7 @@
 """Erasures in the database: recorded before anything is erased, and sealed as tombstones at the end."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
@@ -70,6 +70,15 @@ class Erasure:
     bytes: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """What stays of an erasure: its seal, and whether that holds."""
+
+    erasure: Erasure
+    seal: str
+    holds: bool
+
+
 _UNORDERED = {"finished_at", "events", "bytes"}
 _ORDERED = tuple(field.name for field in fields(Erasure) if field.name not in _UNORDERED)
 _SEALED = tuple(field.name for field in fields(Erasure) if field.name != "passage")
@@ -117,6 +126,19 @@ class Erasures:
         if rows and rows[0]["finished_at"] is None:
             self._check_order(rows[0])
         return erasure_of(rows[0]) if rows else None
+
+    def listed(self, user_id: str, before: UUID | None, limit: int) -> list[Erasure]:
+        """A user's erasures, newest first."""
+        values = {"user_id": user_id, "before": before, "limit": limit}
+        return [erasure_of(row) for row in self._fetch("maintainer_for_user", "listed", values)]
+
+    def tombstone(self, user_id: str, erasure_id: UUID) -> Tombstone | None:
+        """Find an erasure with its seal, without the words of one that is not finished."""
+        rows = self._fetch("maintainer_for_user", "find", {"user_id": user_id, "erasure_id": erasure_id})
+        if not rows:
+            return None
+        erasure = replace(erasure_of(rows[0]), passage=None)
+        return Tombstone(erasure, rows[0]["seal"].hex(), erasure_holds(rows[0], self._keys()))
 
     def pending(self, user_id: str | None = None) -> list[Erasure]:
         """The erasures that have begun and not finished, oldest first."""

@@ -1,6 +1,7 @@
 """Maintenance over all users: their names, missing migrations and expired requests."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from garden.events.migrations import pending
@@ -37,9 +38,25 @@ class Maintenance:
         return len(self._fetch("forget_old_calls", {}))
 
     def forget_approvals(self) -> None:
-        """Take the words out of expired approvals, and delete those of 90 days ago or earlier."""
-        for name in ("forget_words", "forget_old"):
+        """Take the words out of expired and denied approvals, and delete those of 90 days ago or earlier."""
+        for name in ("forget_words", "forget_denied", "forget_old"):
             self._pool.fetch("maintainer", "approvals", name, {}, prepare=False)
+
+    def forget_sign_ins(self) -> None:
+        """Delete the sign-ins and links whose time is over."""
+        self._pool.fetch("maintainer", "sign_ins", "forget_expired", {}, prepare=False)
+
+    def facts_of(self, user_id: str, stalled: datetime) -> Mapping[str, Any]:
+        """How much a garden has, and its open changes; those that began before this time are `stalled`."""
+        values = {"user_id": user_id, "stalled": stalled}
+        [facts] = self._pool.fetch(
+            "maintainer_for_user", "maintenance", "garden_facts", values, prepare=False
+        )
+        return dict(facts)
+
+    def facts(self) -> Mapping[str, Any]:
+        """The size of the database, the open changes of all users and the newest checkpoint."""
+        return dict(self._fetch("home_facts", {})[0])
 
     def _fetch(self, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         # Planned anew each time: a plan for any limit expects a large one and reads the whole table.

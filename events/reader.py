@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime, timedelta
-from operator import attrgetter
+from itertools import groupby
+from operator import attrgetter, itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -26,8 +27,10 @@ PAGE_SIZE_MAX = 1024 * 1024
 ID_CHARACTERS_MIN = 6
 _PAGING = {"limit", "cursor"}
 _SIMPLE = {(): "newest", ("path",): "newest_of_path"}
-_NOT_PREPARED = {"filtered", "filtered_as_views", "named_by_caller", "claimed_write"}
+_NOT_PREPARED = {"filtered", "filtered_as_views", "filtered_as_facets", "named_by_caller", "claimed_write"}
 _NAMED_MAX = 100
+FACET_EVENTS_MAX = 10_000
+_FACET_VALUES_MAX = 60
 # An id carries the time of its row, but the clocks of two hosts may differ; a search by id is wider by this.
 _AFTER_ALL = UUID(int=2**128 - 1)
 _CLOCK_SLACK = timedelta(minutes=5)
@@ -106,6 +109,10 @@ class Page(NamedTuple, Generic[Found]):
     cursor: str | None
 
 
+Facets = Mapping[str, Sequence[tuple[str, int]]]
+"""Values of events, each with its count, by `actor`, `tool`, `type`, `status`, `day`, `section` and `all`."""
+
+
 class EventReader:
     """Reads the event log, each user's with that user's rights."""
 
@@ -136,6 +143,16 @@ class EventReader:
         """Read one event."""
         rows = self._fetch(user_id, "event", {"event_id": event_id})
         return event_of(rows[0]) if rows else None
+
+    def facets(self, user_id: str, query: Query, zone: str) -> Facets:
+        """Count the newest events that a query finds by what they have; days are those of the zone."""
+        name, values = _statement_for(query)
+        limits = {"limit": FACET_EVENTS_MAX, "values_max": _FACET_VALUES_MAX, "zone": zone}
+        rows = self._fetch(user_id, f"{name}_as_facets", {**values, **limits})
+        return {
+            facet: [(row["value"] or "", row["events"]) for row in found]
+            for facet, found in groupby(rows, itemgetter("facet"))
+        }
 
     def names_used(self, user_id: str) -> dict[str, set[str]]:
         """The actors, types, ops and tools of a user's events."""
@@ -176,6 +193,11 @@ class EventReader:
         """Read a document's head."""
         rows = self._fetch(user_id, "head", {"path": path})
         return head_of(rows[0]) if rows else None
+
+    def has_documents(self, user_id: str, number: int) -> bool:
+        """Whether a user has at least so many documents."""
+        [row] = self._fetch(user_id, "has_documents", {"limit": number})
+        return bool(row["documents"] >= number)
 
     def newest_number(self, user_id: str, stream: str) -> int:
         """The sequence of the newest event of a stream that is in the feed; 0 if there is none."""

@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
+from uuid import UUID
 
 from garden.events.identifiers import uuid7
 from garden.events.later import Later
 from garden.events.pool import Pool
 from garden.events.statements import statements
 from garden.grammar.errors import GardenError
+
+_NEWEST = UUID(int=2**128 - 1)
 
 
 class RecallUsage:
@@ -55,6 +58,13 @@ class RecallUsage:
         now = datetime.now(UTC)
         given = {"given_id": uuid7(now), "given_at": now, "actor": actor, "passages": list(passages)}
         self._write("note_given", {"user_id": user_id, **given})
+
+    def given(
+        self, user_id: str, limit: int, first: UUID | None = None, *, shown: int
+    ) -> list[Mapping[str, Any]]:
+        """Read what a user's actors were given, newest first, from an id on; of each the first passages."""
+        values = {"user_id": user_id, "limit": limit, "first": first or _NEWEST, "shown": shown}
+        return self._pool.fetch("reader", "recall_usage", "given", values)
 
     def by_day(self, user_id: str) -> list[dict[str, Any]]:
         """Read a user's counts, the newest day first."""

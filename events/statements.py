@@ -29,6 +29,14 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "leaf_annotation": rows.LEAF_ANNOTATION,
     "version": rows.VERSION,
 }
+# What a statement selects for each of the other forms.
+_FORMS = {
+    "views": ("event_view", "*"),
+    "facets": (
+        "event_facets",
+        "actor, tool, type, status::text as status, sections, section_anchor, created_at",
+    ),
+}
 _PLACEHOLDER = re.compile(rf"\{{(:|[a-z]\.)?({'|'.join(_COLUMNS)})\}}")
 
 
@@ -37,14 +45,17 @@ def statements(file: str) -> Mapping[str, bytes]:
     """Read the named statements of `events/sql/<file>.sql`."""
     _, *parts = _NAME.split(_PLACEHOLDER.sub(_expand, _text(file)))
     named = {name: sql.strip() for name, sql in zip(parts[::2], parts[1::2], strict=True)}
-    view, events = _text("event_view"), ", ".join(rows.EVENT_COLUMNS)
-    as_views = {
-        f"{name}_as_views": view.replace("{events}", sql.rpartition(";")[0].replace("{found}", "*"))
+    events = ", ".join(rows.EVENT_COLUMNS)
+    other_forms = {
+        f"{name}_as_{form}": _text(outer).replace(
+            "{events}", sql.rpartition(";")[0].replace("{found}", columns)
+        )
+        for form, (outer, columns) in _FORMS.items()
         for name, sql in named.items()
         if "{found}" in sql
     }
     return MappingProxyType(
-        {name: sql.replace("{found}", events).encode() for name, sql in (named | as_views).items()}
+        {name: sql.replace("{found}", events).encode() for name, sql in (named | other_forms).items()}
     )
 
 

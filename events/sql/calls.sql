@@ -27,6 +27,26 @@ select coalesce(sum(calls), 0)::bigint as calls,
        ) as errors
 from found;
 
+-- Figures by tool and by actor, the most called first, of the newest calls.
+-- name: figures
+with found as materialized (
+    select tool, actor, status, milliseconds, calls
+    from garden.tool_calls
+    where user_id = %(user_id)s and call_id >= %(earliest)s and status <> 'pending'
+    order by call_id desc
+    limit %(rows)s
+), figures as (
+    select tool, actor, grouping(tool) as grouped_by, sum(calls)::bigint as calls,
+           coalesce(sum(calls) filter (where status <> 'success'), 0)::bigint as unsuccessful,
+           percentile_cont(array[0.5, 0.95]) within group (order by milliseconds) as latency
+    from found
+    group by grouping sets ((tool), (actor))
+)
+select tool, actor, calls, unsuccessful, latency[1] as p50, latency[2] as p95
+from (select *, row_number() over (partition by grouped_by order by calls desc, tool, actor) as place from figures) as f
+where place <= %(most)s
+order by grouped_by, place;
+
 -- name: actors
 select distinct actor
 from garden.tool_calls

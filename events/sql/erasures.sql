@@ -81,3 +81,11 @@ update garden.erasures
 set passage = null, finished_at = %(finished_at)s, events = %(events)s, seal = %(seal)s,
     seal_salt_version = %(seal_salt_version)s
 where user_id = %(user_id)s and erasure_id = %(erasure_id)s and finished_at is null;
+
+-- Newest first; without the words of one that is not finished.
+-- name: listed
+select user_id, erasure_id, kind, path, reason, actor, role, created_at, finished_at, events, bytes
+from garden.erasures
+where user_id = %(user_id)s and (%(before)s::uuid is null or erasure_id < %(before)s)
+order by erasure_id desc
+limit %(limit)s;

@@ -167,6 +167,17 @@ from garden.documents as d
 left join garden.events as e on e.user_id = d.user_id and e.event_id = d.head_event_id
 where d.user_id = %(user_id)s and (%(path)s::text is null or d.path = %(path)s);
 
+-- name: heads_with_findings
+select d.path, d.version, d.raw_hash, e.lint -> 'counts' as counts, e.lint -> 'blocked' as blocked
+from garden.documents as d
+left join garden.events as e on e.user_id = d.user_id and e.event_id = d.head_event_id
+where d.user_id = %(user_id)s and d.has_file
+order by d.path;
+
+-- name: has_documents
+select count(*) as documents
+from (select 1 from garden.documents where user_id = %(user_id)s and has_file limit %(limit)s) as found;
+
 -- name: is_erased
 select 1 from garden.erased_words
 where user_id = %(user_id)s and fingerprint = any (%(fingerprints)s)

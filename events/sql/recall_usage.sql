@@ -26,3 +26,11 @@ select user_id, day, tool, calls, empty, milliseconds / calls as mean_ms,
 from garden.recall_usage as used
 where user_id = %(user_id)s
 order by day desc, tool;
+
+-- What was given, newest first, from this id on; of each the first passages.
+-- name: given
+select given_id, actor, given_at, cardinality(passages) as count, passages[1:%(shown)s] as passages
+from garden.recall_given
+where user_id = %(user_id)s and given_id <= %(first)s
+order by given_id desc
+limit %(limit)s;

@@ -58,6 +58,23 @@ def test_figures_are_those_of_one_user_actor_tool_and_period(account: Account) -
     assert log.stats("cleo", DAY)["success_rate"] is None
 
 
+def test_figures_by_tool_and_by_actor_are_those_of_the_newest_calls(
+    account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = CallLog(account.pool, 90, lambda: NOW)
+    for number in range(4):
+        log.put(row(at=NOW - timedelta(hours=6 * number, minutes=1), milliseconds=number + 1.0))
+    log.put(row("refused", NOW - timedelta(minutes=1), actor="critic", tool="fs.write", calls=3))
+    log.put(row("pending", NOW - MOMENT, tool="fs.list"))
+    found = log.figures("ada", DAY)
+    by_tool = [(each.tool, each.calls, each.unsuccessful, each.p50) for each in found if each.tool]
+    assert by_tool == [("fs.read", 4, 0, 2.5), ("fs.write", 3, 3, 2.0)]
+    assert {each.actor: each.calls for each in found if each.actor} == {"companion": 4, "critic": 3}
+    monkeypatch.setattr(calls, "FIGURED_ROWS_MAX", 2)
+    assert sum(each.calls for each in log.figures("ada", DAY) if each.tool) == 4
+    assert log.figures("ben", DAY) == []
+
+
 def test_a_batch_is_written_by_itself_and_by_the_caller_that_fills_it(
     account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:

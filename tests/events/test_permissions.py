@@ -311,6 +311,18 @@ approvals
   add a trigger                  -      -       -          #        r     r
   refer to it                    -      -       -          #        r     r
   reindex                        -      -       -          #        r     r
+sign_ins
+  select                         ---    .+.     +++        ###      ...   +++
+  insert                         ---    p+p     ---        ###      ppp   +++
+  change anything else           ---    ---     ---        ###      ...   +/c+/c+/c
+  delete                         ---    .+.     xxx        ###      ...   +++
+  truncate                       ---    ---     ---        ###      +++   +++
+  read a column                  -      r       r          #        r     r
+  fill a column                  -      r       -          #        r     r
+  set another column             -      -       -          #        r     r
+  add a trigger                  -      -       -          #        r     r
+  refer to it                    -      -       -          #        r     r
+  reindex                        -      -       -          #        r     r
 schema_migrations
   select                         ---    ---     ---        ###      +++   +++
   insert                         ---    ---     ---        ###      +++   +++

@@ -1,5 +1,6 @@
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -34,6 +35,22 @@ def test_without_a_filter_all_events_come_newest_first(lived: Account) -> None:
     assert found(lived) == [
         "notes.md:4", "notes.md:3", "journal:2", "overview.md:1", "journal:1", "notes.md:2", "notes.md:1",
     ]  # fmt: skip
+
+
+def test_facets_count_what_a_query_finds(lived: Account) -> None:
+    facets = lived.reader.facets("ada", Query(path=NOTES), "UTC")
+    assert facets["all"] == [("", 4)]
+    assert facets["status"] == [("committed", 3), ("failed", 1)]
+    assert facets["section"] == [("inbox v1", 1)]
+    assert [count for _, count in facets["day"]] == [4]
+    assert lived.reader.facets("ben", Query(), "UTC") == {"all": [("", 0)]}
+
+
+def test_days_of_facets_begin_at_midnight_in_the_zone(lived: Account) -> None:
+    [event] = lived.reader.query("ada", Query(path=OVERVIEW)).events
+    for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):
+        day = event.created_at.astimezone(ZoneInfo(zone)).date().isoformat()
+        assert lived.reader.facets("ada", Query(path=OVERVIEW), zone)["day"] == [(day, 1)]
 
 
 @pytest.mark.parametrize(

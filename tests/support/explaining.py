@@ -29,6 +29,7 @@ _NAMES = {
         "store",
         "tokens",
         "approvals",
+        "sign_ins",
         "feed",
         "passages",
         "recall",

@@ -18,7 +18,7 @@ TABLES = (
     "events", "documents", "idempotency_records", "event_annotations", "tokens", "feed", "recoveries",
     "erasures", "erased_rows", "erased_words", "recall_documents", "recall_passages", "recall_usage",
     "recall_given", "kept_texts", "grown_documents", "log_leaves", "log_checkpoints", "call_counts",
-    "tool_calls", "approvals",
+    "tool_calls", "approvals", "sign_ins",
     "schema_migrations",
 )  # fmt: skip
 # A row of one of these belongs to no user.
@@ -198,7 +198,7 @@ class Ground:
             for user, row in (("ada", 1), ("bob", 1), ("bob", 2)):
                 if table not in OF_NO_USER or (user, row) == ("ada", 1):
                     self.run(self._fill("insert", table, user=user, row=row))
-        for table in ("idempotency_records", "approvals"):
+        for table in ("idempotency_records", "approvals", "sign_ins"):
             for row in range(_EXPIRED_ROWS):
                 self.run(self._fill("insert expired", table, user="ada", row=row))
 

@@ -63,6 +63,19 @@ values (
     '{user}', lpad('{row}', 12, '0'), 'agent', 'agent', sha256('secret'), now(), now() + '1 hour', sha256('token'), 1,
     sha256('not revoked'), 1, '{}')
 
+-- name: insert sign_ins
+insert into garden.sign_ins (
+    user_id, sign_in_id, is_link, token_id, role, actor, created_at, expires_at, seal, seal_salt_version)
+values (
+    '{user}', lpad('{row}', 12, '0'), false, null, 'agent', 'agent', now(), now() + '1 hour', sha256('sign-in'), 1)
+
+-- name: insert expired sign_ins
+insert into garden.sign_ins (
+    user_id, sign_in_id, is_link, token_id, role, actor, created_at, expires_at, seal, seal_salt_version)
+values (
+    '{user}', lpad('{row}', 12, 'e'), true, null, 'agent', 'agent', now() - '2 hours'::interval,
+    now() - '1 hour'::interval, sha256('sign-in'), 1)
+
 -- name: insert feed
 insert into garden.feed values ('{user}', {row}, md5('{user} {row}')::uuid, 'committed', 'stream', {row})
 
@@ -269,6 +282,9 @@ create table playground.t (
 
 -- name: refer to it tokens
 create table playground.t (a text, b text, foreign key (a, b) references garden.tokens (user_id, token_id))
+
+-- name: refer to it sign_ins
+create table playground.t (a text, b text, foreign key (a, b) references garden.sign_ins (user_id, sign_in_id))
 
 -- name: refer to it feed
 create table playground.t (a text, b bigint, foreign key (a, b) references garden.feed (user_id, position))

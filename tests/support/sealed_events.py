@@ -24,12 +24,20 @@ _BEGUN = datetime(2026, 1, 1, tzinfo=UTC)
 _LINES_KEPT = 60
 
 
-def fill(opened: Connection, keys: Keyring, home: Path, *, events: int, of_a_document: int = 1000) -> None:
-    """Fill an empty home: users with a notes and a profile each, of so many events."""
+def fill(
+    opened: Connection,
+    keys: Keyring,
+    home: Path,
+    *,
+    events: int,
+    of_a_document: int = 1000,
+    of_a_user: int = 8,
+) -> None:
+    """Fill an empty home: documents of so many events each, and users of so many documents each."""
     opened.execute("set session_replication_role = replica")
     for number in range(max(events // of_a_document, 1)):
         name = "notes" if number % 4 else "profile"
-        path = GardenPath(f"users/user-{number // 8}/parts/part-{number % 8}/{name}.md")
+        path = GardenPath(f"users/user-{number // of_a_user}/parts/part-{number % of_a_user}/{name}.md")
         rows = list(_document(path, keys, of_a_document, home))
         _insert(opened, "events", EVENT_COLUMNS, rows)
         tail = Tail(
@@ -53,11 +61,13 @@ def _document(path: GardenPath, keys: Keyring, events: int, home: Path) -> Itera
     for folder in (file.parent, history):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     caller = Caller(path.user_id, "companion", tool_call_id="call-1")
-    chain, lines, before = NO_CHAIN, ["# Notes\n", "\n"], ""
+    identity = f"---\nid: {path.entity_id}\nuser_id: {path.user_id}\nschema: 1\n---\n\n"
+    head = [*identity.splitlines(keepends=True), "# Notes\n", "\n"]
+    chain, lines, before = NO_CHAIN, [*head], ""
     op = "append_file" if path.document_name == "notes" else "replace_section"
     for sequence, at in zip(range(1, events + 1), _times(path.text), strict=False):
         lines.append(f"- {at:%Y-%m-%d} she said that entry {sequence} matters, and why it does\n")
-        del lines[2 : len(lines) - _LINES_KEPT]
+        del lines[len(head) : len(lines) - _LINES_KEPT]
         text = "".join(lines)
         splices = splices_between(before, text)
         event = Event(
