@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from datetime import timedelta
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
@@ -31,8 +32,12 @@ from garden.writing.services import Services
 
 if TYPE_CHECKING:
     from garden.gateway.decisions import Decisions
+    from garden.gateway.exports import Exports
     from garden.gateway.feed import Feed
+    from garden.gateway.health import HealthReader
     from garden.gateway.lookups import Lookups
+    from garden.gateway.needs import Needs
+    from garden.gateway.sign_ins import SignIns
     from garden.gateway.tokens import Tokens
 
 _RECOVERERS_MAX = 4
@@ -109,12 +114,35 @@ class Garden:
         return Decisions(self.gates.approvals.store, self._dispatcher)
 
     @cached_property
+    def needs(self) -> "Needs":
+        """What needs a person."""
+        from garden.gateway.needs import Needs
+
+        return Needs(self.services, self._dispatcher)
+
+    @cached_property
+    def exports(self) -> "Exports":
+        """Gardens as files to take away."""
+        from garden.gateway.exports import Exports
+
+        return Exports(self.services, self._dispatcher)
+
+    @cached_property
     def tokens(self) -> "Tokens":
         """The access tokens."""
         from garden.events.tokens import TokenStore
         from garden.gateway.tokens import Tokens
 
         return Tokens(TokenStore(self.pools["readers"], self.keys))
+
+    @cached_property
+    def sign_ins(self) -> "SignIns":
+        """The sign-ins of the console."""
+        from garden.events.sign_ins import SignInStore
+        from garden.gateway.sign_ins import SignIns
+
+        lasting = timedelta(hours=self.settings.serve.sign_in_hours)
+        return SignIns(SignInStore(self.pools["readers"], self.keys), self.tokens, lasting)
 
     @cached_property
     def feed(self) -> "Feed":
@@ -124,6 +152,15 @@ class Garden:
         feed = Feed(self._prepared.database_url, self.pools["readers"])
         self._open.callback(feed.close)
         return feed
+
+    @cached_property
+    def health(self) -> "HealthReader":
+        """How the gardens and the home are doing."""
+        from garden.gateway.health import HealthReader
+
+        health = HealthReader(self.services, self._dispatcher, CallCounts(self.pools["readers"]))
+        self._open.callback(health.close)
+        return health
 
     def session(
         self,

@@ -6,7 +6,7 @@ import secrets
 import socket
 import threading
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from garden.gateway.access import TokenCaller
 from garden.gateway.processes import ServiceProcess
 from garden.gateway.threads import CallThreads
 from garden.grammar.errors import GardenError
+from garden.home.running import announced
 from garden.home.settings import Settings
 from garden.home.setup import PreparedHome
 from garden.home.state_files import write_private_file
@@ -29,6 +30,7 @@ from garden.surfaces.web.authentication import (
     TokenAuthenticator,
     is_loopback,
 )
+from garden.surfaces.web.console.door import Door
 from garden.surfaces.web.server import listen, listen_on_socket, remove_socket, run
 from garden.upkeep.tasks import Timer, jobs
 
@@ -50,6 +52,11 @@ class Address:
     def is_private(self) -> bool:
         """Whether only this machine can reach it."""
         return self.port is None or is_loopback(self.host)
+
+    @property
+    def private_url(self) -> str | None:
+        """The address for the programs of this machine alone, if it is one that a browser can open."""
+        return self.url if self.is_private and self.port is not None else None
 
     @property
     def url(self) -> str:
@@ -102,7 +109,7 @@ def serve(
         _check_not_open(wished, offer.caller, has_tokens=has_tokens)
     # On many cores, more would use up the connections of the embedded database.
     count = offer.processes or settings.serve.processes or min(os.cpu_count() or 1, 8)
-    with _listen(wished) as (here, listener):
+    with _listen(wished) as (here, listener), _announced(home, here, offer):
         secret, token_file = None, None
         if offer.caller is not None and here.port is not None and not offer.is_open:
             secret = secrets.token_urlsafe(32)
@@ -122,6 +129,10 @@ def serve(
             Processes(count, prepare_run, announce, listener.close).run()
         else:
             _answer(settings, home, door, listener, ServiceProcess(announce))
+
+
+def _announced(home: PreparedHome, here: Address, offer: Offer) -> AbstractContextManager[None]:
+    return announced(home.home, here.private_url, offer.caller.user_id if offer.caller else None)
 
 
 @contextmanager
@@ -150,9 +161,10 @@ def _answer(
         # Both surfaces share the threads, so a user's calls over one count against those over the other.
         threads = CallThreads(limits.threads, limits.waiting_calls, limits.user_calls, process.counts)
         mounts = {"/mcp": McpEndpoint(garden, threads, process=process)}
-        service = WebService(
-            garden, threads, authenticator, mounts, upkeep, process, private=door.address.is_private
-        )
+        only_user = None if door.caller is None else door.caller.user_id
+        names = _names(door.address, limits.hosts)
+        pages = Door(names, only_user, is_private=door.address.is_private)
+        service = WebService(garden, threads, authenticator, mounts, upkeep, process, pages)
         try:
             start_jobs(upkeep, process)
             run(service, limits, listener, process)

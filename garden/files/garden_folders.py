@@ -126,18 +126,38 @@ class GardenFolders:
             else:
                 yield path
 
-    def count_others(self, folder: GardenPath) -> int:
-        """Count the files in a folder and below that are no part of the garden, hidden files aside.
+    def others(self, folder: GardenPath) -> Iterator[str]:
+        """Find the files in a folder and below that are no part of the garden, hidden files aside.
 
         A folder that can't be listed counts as empty.
         """
         with suppress(FileError):
-            with self.open_folder(folder) as handle:
-                names = set(names_in(handle, _NOT_HIDDEN))
-            known = self.list_folder(folder)
-            below = sum(self.count_others(path) for path in known if path.is_folder)
-            return len(names - {path.name for path in known}) + below
-        return 0
+            with self.open_folder(folder) as handle, os.scandir(handle) as scanned:
+                entries = [each for each in scanned if _NOT_HIDDEN.fullmatch(each.name)]
+                known = {path.name: path for path in _known_paths(folder.text, entries)}
+            names = sorted(each.name for each in entries)
+            yield from (f"{folder}/{name}" for name in names if name not in known)
+            for name in names:
+                if name in known and known[name].is_folder:
+                    yield from self.others(known[name])
+
+    def count_others(self, folder: GardenPath) -> int:
+        """Count the files in a folder and below that are no part of the garden."""
+        return sum(1 for _ in self.others(folder))
+
+    def usage(self, folder: GardenPath) -> Iterator[tuple[int, int]]:
+        """Count the files of a folder, and of each folder below, and their bytes; what goes is left out."""
+        with suppress(FileError):
+            with self.open_folder(folder) as handle, os.scandir(handle) as entries:
+                files = [
+                    each.stat(follow_symlinks=False)
+                    for each in entries
+                    if each.is_file(follow_symlinks=False)
+                ]
+            yield len(files), sum(status.st_size for status in files)
+            for path in self.list_folder(folder):
+                if path.is_folder:
+                    yield from self.usage(path)
 
     def count_linked(self, folder: GardenPath) -> int:
         """Count the documents in a folder and below that have a second name, not given by this service.

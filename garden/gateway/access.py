@@ -7,7 +7,7 @@ from uuid import UUID
 
 from garden.events.records import Caller
 
-Surface = Literal["python", "cli", "http", "mcp"]
+Surface = Literal["python", "cli", "http", "mcp", "console"]
 
 
 @dataclass(frozen=True, slots=True)

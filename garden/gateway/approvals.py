@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
-from garden.events.approvals import OPEN_MAX, Approval, ApprovalStore
+from garden.events.approvals import OPEN_MAX, Approval, ApprovalStore, State
 from garden.events.encoding import encode
 from garden.events.keyring import Keyring
 from garden.files.paths import parse_path
@@ -119,6 +119,21 @@ class Approvals:
         if self.store.read(user_id, actor=access.caller.actor, approval_id=approval_id):
             self.store.change(user_id, "decide", approval_id=approval_id, state=state, by=PERSON, reason=None)
 
+    def card_code(self, access: Access, approval_id: str) -> str:
+        """The code with which the card of an approval answers; the client keeps it from the model."""
+        named = ["card", access.caller.user_id, access.caller.actor, approval_id]
+        return self._mark(named, "approval cards").hex()
+
+    def answer_card(self, access: Access, approval_id: str, code: str, *, is_yes: bool) -> State:
+        """Record the answer of a card that was made for this approval; returns what the call is now."""
+        if not hmac.compare_digest(code.encode(), self.card_code(access, approval_id).encode()):
+            raise DeniedError(
+                "This is not the code of the card.", hint="Only the person at the card can answer it."
+            )
+        self.answer(access, UUID(approval_id), is_yes=is_yes)
+        found = self.store.read(access.caller.user_id, approval_id=UUID(approval_id))
+        return found[0].state if found else "void"
+
     def _question(self, parsed: ParsedCall, effect: Effect) -> dict[str, Any]:
         caller, tool, args = parsed.access.caller, parsed.tool.name, _canonical_args(parsed.request)
         return {
@@ -147,10 +162,10 @@ class Approvals:
             hint="Have some of them answered: 'garden approvals list --state pending' shows them.",
         )
 
-    def _mark(self, value: object) -> bytes:
+    def _mark(self, value: object, purpose: str = "approvals") -> bytes:
         # Keyed, because the mark stays after the words: only the key would let a reader confirm a guess.
         keyring = self._keys()
-        return hmac.digest(keyring.derived_key(keyring.versions[-1], "approvals"), encode(value), "sha256")
+        return hmac.digest(keyring.derived_key(keyring.versions[-1], purpose), encode(value), "sha256")
 
 
 def _find_effect(parsed: ParsedCall) -> Effect | None:

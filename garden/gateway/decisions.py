@@ -17,6 +17,14 @@ from garden.tools.requests import InvalidRequestError
 from garden.tools.wire import Words
 from garden.writing.callers import Role
 
+UNDO_SECONDS = 30
+_FINAL: Mapping[State, str] = {
+    "used": "the call was carried out",
+    "edited": "the call was carried out with other arguments",
+    "void": "the document has changed since",
+    "expired": "the time for an answer is over",
+}
+
 
 class ApprovalNotFoundError(GardenError):
     """The caller sees no approval with this id."""
@@ -59,7 +67,7 @@ class Decisions:
     def decide(self, caller: Caller, approval_id: str, state: State, reason: str | None = None) -> Approval:
         """Answer a call: `approved` lets its asker send it again, once and unchanged; or `denied`."""
         found = self.find(caller, approval_id)
-        if caller.role == Role.AGENT or caller.actor == found.actor:
+        if not may_decide(caller, found):
             raise DeniedError(
                 "An actor can't approve or deny its own calls, nor can an agent another's.",
                 hint="Decide it as a reviewer or a maintainer with another actor.",
@@ -78,6 +86,20 @@ class Decisions:
             )
         return found
 
+    def undo(self, caller: Caller, approval_id: str) -> Approval:
+        """Take the caller's own answer back, shortly after it; one that waits already stays as it is."""
+        found = self.find(caller, approval_id)
+        answer = {"by": caller.actor, "seconds": UNDO_SECONDS}
+        is_done = self._store.change(caller.user_id, "reopen", approval_id=found.approval_id, **answer)
+        found = self.find(caller, approval_id)
+        if not is_done and found.state != "pending":
+            raise InvalidRequestError(
+                f"This answer can't be taken back: {_why_final(caller, found)}.",
+                hint="If the call was carried out, undo its event.",
+                details={"state": found.state, "decidedBy": found.decided_by, "eventId": found.event_id},
+            )
+        return found
+
     def carry_out_edited(
         self, access: Access, approval_id: str, args: Mapping[str, Any], reason: str | None = None
     ) -> Envelope:
@@ -89,3 +111,16 @@ class Decisions:
         user_id = access.caller.user_id
         self._store.change(user_id, "close_edit", approval_id=asked.approval_id, **closed)
         return envelope
+
+
+def may_decide(caller: Caller, asked: Approval) -> bool:
+    """Whether a caller may answer this call: no agent, and no actor its own."""
+    return caller.role != Role.AGENT and caller.actor != asked.actor
+
+
+def _why_final(caller: Caller, found: Approval) -> str:
+    if found.state in _FINAL:
+        return _FINAL[found.state]
+    if found.decided_by != caller.actor:
+        return f"it is {found.decided_by}'s"
+    return f"more than {UNDO_SECONDS} seconds have passed, or the same call is asked about anew"

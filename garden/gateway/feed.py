@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TypeVar
 
 from garden.events.database import DatabaseUnavailableError
@@ -28,7 +29,7 @@ _PAUSE_SECONDS_MAX = 5.0
 _RETRY_SECONDS = 1.0
 _FOLLOWER_THREADS = 2
 
-Wake = Callable[[], None]
+Wake = Callable[[], object]
 _Result = TypeVar("_Result")
 
 __all__ = ["Batch", "Entry", "Feed", "Follower", "Wake"]
@@ -45,7 +46,7 @@ class Feed(FeedReader):
         self._url = database_url
         self._wake_all_seconds = wake_all_seconds
         self._lock = threading.Lock()
-        self._watchers: dict[str, list[Wake]] = {}
+        self._watchers: dict[str, list[tuple[Wake, Wake]]] = {}
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
         # A pipe wakes the listening thread when the feed closes; both ends are made with the thread.
@@ -54,20 +55,21 @@ class Feed(FeedReader):
         self.threads = ThreadPoolExecutor(_FOLLOWER_THREADS, thread_name_prefix="garden-follower")
 
     @contextmanager
-    def watch(self, user_id: str, wake: Wake) -> Iterator[None]:
+    def watch(self, user_id: str, wake: Wake, look: Wake | None = None) -> Iterator[None]:
         """Call `wake` from another thread whenever this user's feed may have grown.
 
-        It is called at least every half minute, and after a lost connection is back. It must not block, and
-        may be called once more while the block is being left.
+        It is called after a lost connection is back, too, and `look`, or else `wake`, every half minute. They
+        must not block, and may be called once more while the block is being left.
         """
+        watcher = (wake, look or wake)
         with self._lock:
-            self._watchers.setdefault(user_id, []).append(wake)
+            self._watchers.setdefault(user_id, []).append(watcher)
             self._start()
         try:
             yield
         finally:
             with self._lock:
-                self._watchers[user_id].remove(wake)
+                self._watchers[user_id].remove(watcher)
                 if not self._watchers[user_id]:
                     del self._watchers[user_id]
 
@@ -107,11 +109,14 @@ class Feed(FeedReader):
             selector.register(notices, selectors.EVENT_READ)
             selector.register(self._stop_reader, selectors.EVENT_READ)
             # Wake all at once, too: events from before the listening began sent no notice here.
-            wake_all_at = time.monotonic()
+            self._wake(self._watched())
+            wake_all_at = time.monotonic() + self._wake_all_seconds
             while not self._closing.is_set():
                 if time.monotonic() >= wake_all_at:
                     notices.check()
-                    self._wake(self._watched())
+                    # Its answer may have brought some along.
+                    self._wake(notices.take_users())
+                    self._wake(self._watched(), only_to_look=True)
                     wake_all_at = time.monotonic() + self._wake_all_seconds
                 if selector.select(wake_all_at - time.monotonic()):
                     self._wake(notices.take_users())
@@ -120,12 +125,12 @@ class Feed(FeedReader):
         with self._lock:
             return list(self._watchers)
 
-    def _wake(self, user_ids: Iterable[str]) -> None:
+    def _wake(self, user_ids: Iterable[str], *, only_to_look: bool = False) -> None:
         with self._lock:
-            wakes = [wake for user_id in user_ids for wake in self._watchers.get(user_id, ())]
-        for wake in wakes:
+            watchers = [each for user_id in user_ids for each in self._watchers.get(user_id, ())]
+        for watcher in watchers:
             try:
-                wake()
+                watcher[only_to_look]()
             except Exception:  # noqa: BLE001 - the outermost edge of the thread that all watchers share
                 _log("a watcher of the feed failed", exception=traceback.format_exc())
 
@@ -133,8 +138,11 @@ class Feed(FeedReader):
 class Follower:
     """Reads one user's feed for an event loop, batch after batch; HTTP streams and MCP both use it.
 
-    Nothing is buffered for it: entries that it has not read yet stay in the events table.
+    Nothing is buffered for it: entries that it has not read yet stay in the events table. `was_told` is set
+    by a notice, whether it is of an entry or not.
     """
+
+    was_told = False
 
     def __init__(
         self, feed: Feed, user_id: str, position: str | None = None, limit: int = BATCH_ENTRIES_DEFAULT
@@ -150,12 +158,8 @@ class Follower:
     @contextmanager
     def watch(self) -> Iterator[None]:
         """Be woken by news while the block lasts; enter it before the first read, so that none is missed."""
-        loop = asyncio.get_running_loop()
-
-        def wake() -> None:
-            loop.call_soon_threadsafe(self._woken.set)
-
-        with self._feed.watch(self._user_id, wake):
+        later = asyncio.get_running_loop().call_soon_threadsafe
+        with self._feed.watch(self._user_id, partial(later, self._tell), partial(later, self.wake)):
             yield
 
     async def run(self, work: Callable[[], _Result]) -> _Result:
@@ -202,6 +206,10 @@ class Follower:
     def wake(self) -> None:
         """End a wait now."""
         self._woken.set()
+
+    def _tell(self) -> None:
+        self.was_told = True
+        self.wake()
 
 
 def _log(event: str, **about: str) -> None:

@@ -5,9 +5,12 @@ Each of those that begin a request passes the gateway as the tool would that sho
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
 from uuid import UUID
 
-from garden.events.reader import Query
+from garden.events.erasures import Erasure, Tombstone
+from garden.events.reader import Facets, Query
 from garden.events.records import Caller, Event
 from garden.events.versions import Version
 from garden.events.views import EventView
@@ -15,12 +18,15 @@ from garden.files.errors import FileMissingError
 from garden.files.paths import GardenPath, parse_path
 from garden.gateway.access import Access
 from garden.gateway.dispatcher import Dispatcher
+from garden.gateway.given import Given, find_given
 from garden.grammar.canonical import content_hash
+from garden.grammar.errors import GardenError
 from garden.history.lineage import Lineage
 from garden.history.names import unknown_name
 from garden.history.references import find_version
 from garden.home.local_day import now_in
 from garden.tools.documents import read_document, warnings_of_copy
+from garden.tools.events import QueryRequest, query_of
 from garden.tools.registry import REGISTRY
 from garden.tools.request_paths import document_or_copy_path
 from garden.tools.write_claims import OPS
@@ -28,6 +34,22 @@ from garden.writing.lost_lines import way_back
 from garden.writing.planner import edit_types
 from garden.writing.services import Services
 from garden.writing.versions import EventNotFoundError, change_of, find_event
+
+ERASURES_MAX = 25
+# A preview reads, and shows no less.
+_AS_PREVIEW = {"everything": True, "preview": True, "reason": "Look at earlier erasures."}
+
+
+class UnprovenError(GardenError):
+    """No signed checkpoint holds the event yet."""
+
+    code: ClassVar[str] = "not_found"
+
+
+class TombstoneNotFoundError(GardenError):
+    """The user has no erasure with this id."""
+
+    code: ClassVar[str] = "not_found"
 
 
 @dataclass(frozen=True)
@@ -37,6 +59,17 @@ class WholeText:
     text: str
     hash: str
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDocument:
+    """A document on the disk or in the events: its version, 0 if none is recorded, and whether it is well."""
+
+    path: str
+    version: int
+    updated_at: datetime | None
+    has_file: bool
+    is_damaged: bool
 
 
 class Lookups:
@@ -62,6 +95,23 @@ class Lookups:
         if not self._services.files.exists(place):
             raise FileMissingError
         return list(self._services.files.documents(place))
+
+    def listing(self, access: Access) -> list[ListedDocument]:
+        """List the documents of the garden by path, also those whose file is missing; one round trip."""
+        user_id = access.caller.user_id
+        with self.admit(access, "fs.list", {"path": f"users/{user_id}"}):
+            with self._services.reader.snapshot(user_id) as snapshot:
+                rows = snapshot.fetch("heads_with_damage", {"path": None})
+            files = {each.text for each in self._services.files.documents(GardenPath(f"users/{user_id}"))}
+        heads = {
+            row["path"]: row for row in rows if row["path"] and (row["has_file"] or row["path"] in files)
+        }
+        unknown = {"version": 0, "updated_at": None, "damage": None}
+        found = ((path, heads.get(path, unknown)) for path in sorted(files | heads.keys()))
+        return [
+            ListedDocument(path, row["version"], row["updated_at"], path in files, bool(row["damage"]))
+            for path, row in found
+        ]
 
     def version(self, access: Access, path: str, number: int) -> WholeText:
         """Rebuild one version of a document from its events."""
@@ -95,6 +145,49 @@ class Lookups:
             if name is not None and name not in known:
                 raise unknown_name(what, name, known)
 
+    def facets(self, access: Access, filters: Mapping[str, Any]) -> Facets:
+        """Count the newest events that filters of `events.query` find, by what they have."""
+        with self.admit(access, "events.query", filters):
+            wanted = query_of(self._services, access.caller, QueryRequest(**filters))
+            zone = self._services.timezone or "UTC"
+            return self._services.reader.facets(access.caller.user_id, wanted, zone)
+
+    def proof(self, access: Access, event_id: UUID) -> str:
+        """A proof that an event is in the log, by the newest signed checkpoint."""
+        # Most commands need no log.
+        from garden.history.proofs import published_proof
+
+        with self.admit(access, "events.query", {"eventId": str(event_id)}):
+            proof = published_proof(self._services, access.caller.user_id, event_id)
+        if proof is None:
+            raise UnprovenError(
+                "No signed checkpoint holds this event yet.",
+                hint="The service signs one from time to time, and 'garden checkpoint' signs one now.",
+            )
+        return str(proof)
+
+    def given(
+        self, access: Access, limit: int, first: str | None = None, *, shown: int
+    ) -> tuple[list[Given], UUID | None]:
+        """What `memory.context` gave to whom, newest first, and the id that the next page begins with."""
+        with self.admit(access, "memory.list", {}):
+            return find_given(self._services, access.caller.user_id, limit, first, shown=shown)
+
+    def erasures(self, access: Access, before: str | None = None) -> list[Erasure]:
+        """A page of erasures, newest first; the next one begins before the last id of this one."""
+        with self.admit(access, "garden.erase", _AS_PREVIEW):
+            earlier = _erasure_id(before) if before else None
+            return self._services.eraser.erasures.listed(access.caller.user_id, earlier, ERASURES_MAX)
+
+    def tombstone(self, access: Access, erasure_id: str) -> Tombstone:
+        """What stays of an erasure."""
+        with self.admit(access, "garden.erase", _AS_PREVIEW):
+            wanted = _erasure_id(erasure_id)
+            found = self._services.eraser.erasures.tombstone(access.caller.user_id, wanted)
+        if found is None:
+            raise _no_such_erasure()
+        return found
+
     def diff(self, caller: Caller, event_id: str) -> str:
         """Diff of what an event changed, or intended to change; empty for an event without a change."""
         return change_of(self._services.reader, self._event(caller, event_id)).text
@@ -115,3 +208,14 @@ class Lookups:
         if found is None:
             raise EventNotFoundError("No event has this id.", hint="events.query lists the events.")
         return found
+
+
+def _erasure_id(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise _no_such_erasure() from None
+
+
+def _no_such_erasure() -> TombstoneNotFoundError:
+    return TombstoneNotFoundError("There is no such erasure.", hint="The page Erasure lists them.")

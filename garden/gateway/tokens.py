@@ -129,6 +129,11 @@ class Tokens:
         """Return those of some tokens that were revoked or have expired; one round trip."""
         return self._store.ended(tokens, self._now())
 
+    def find_sealed(self, user_id: str, token_id: str) -> Token | None:
+        """Find a token that is as it was made; one round trip."""
+        found = self._store.find(user_id, token_id)
+        return None if found is None else found.token
+
     def has_live_token(self) -> bool:
         """Whether any token is valid now."""
         return self._store.is_any_live(self._now())

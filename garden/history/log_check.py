@@ -81,7 +81,7 @@ def _faults_of_leaves(services: Services, tiles: Tiles, on_batch: Callable[[], N
             leaves, entries = log.leaves(first, end), log.entries(first, end)
         for user_id, position, leaf in leaves:
             if leaf == newest or position <= last.get(user_id, 0):
-                yield _fault(f"Entry {position} of {user_id}'s feed is out of its place.", leaf)
+                yield _fault(f"Entry {position} of a user's feed is out of its place.", leaf)
             last[user_id], newest = position, leaf
         for leaf in range(first, end):
             yield from _faults_of_entry(tiles, leaf, entries.get(leaf))

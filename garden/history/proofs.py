@@ -75,11 +75,11 @@ def parse_proof(content: bytes) -> Proof:
 
 def prove_event(services: Services, user_id: str, event_id: UUID) -> Proof:
     """Prove that an event is in the log; signs a checkpoint first if the newest one does not hold it."""
-    proof = _published_proof(services, user_id, event_id)
+    proof = published_proof(services, user_id, event_id)
     if proof is None:
         for _ in make_checkpoints(services):
             pass
-        proof = _published_proof(services, user_id, event_id)
+        proof = published_proof(services, user_id, event_id)
     if proof is None:
         raise EventUnsettledError(
             f"Event {event_id} has not ended, so the log does not hold it.",
@@ -88,7 +88,8 @@ def prove_event(services: Services, user_id: str, event_id: UUID) -> Proof:
     return proof
 
 
-def _published_proof(services: Services, user_id: str, event_id: UUID) -> Proof | None:
+def published_proof(services: Services, user_id: str, event_id: UUID) -> Proof | None:
+    """Prove that an event is in the log; None if the newest signed checkpoint does not hold it."""
     leaf, note = services.log_leaves.leaf_of(user_id, event_id), published_note(services)
     if leaf is None or note is None:
         return None

@@ -127,6 +127,9 @@ class Serve(_Table):
         description="Names that requests may call the service by, besides its address and those of the "
         "machine itself; '*' is any. Needed on a loopback address behind a proxy that passes names on.",
     )
+    sign_in_hours: PositiveInt = Field(
+        12, le=24 * 30, description="Hours after which a person signs in to the console again."
+    )
     body_bytes: PositiveInt = Field(
         4 * 1024 * 1024,
         description="Largest request body in bytes; as JSON a document can take several times its size.",

@@ -47,6 +47,13 @@ def write_private_files(contents: Mapping[Path, bytes]) -> None:
             sync_folder(folder)
 
 
+def write_note(path: Path, content: bytes) -> None:
+    """Write a small file in place, for what may be lost; a kill leaves it short, and nothing beside it."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    with _raise_state_file_error(path), os.fdopen(_open_own(path, flags), "wb") as file:
+        file.write(content)
+
+
 def sync_folder(path: Path) -> None:
     """Make the names in a folder survive a power failure."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)

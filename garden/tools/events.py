@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, StrictInt
 
 from garden.events.reader import PAGE_EVENTS_DEFAULT, PAGE_EVENTS_MAX, Query
+from garden.events.records import Caller
 from garden.events.views import EventView
 from garden.events.wire import Wire
 from garden.files.paths import parse_path
@@ -14,6 +15,7 @@ from garden.home.times import parse_time
 from garden.tools.declaration import Call, OnWire, Reply, Tool, Traits
 from garden.tools.documents import section_names
 from garden.tools.wire import Line, Request, Time, Words
+from garden.writing.services import Services
 
 StatusName = Literal["pending", "written", "committed", "failed"]
 
@@ -60,16 +62,21 @@ class Rows(Wire):
 _FILTERS = {*QueryRequest.model_fields} - {"section_anchor"}
 
 
-def query(call: Call, request: QueryRequest) -> Reply:
-    """Find events, newest first."""
-    path = parse_path(request.path, owner=call.caller.user_id) if request.path is not None else None
+def query_of(services: Services, caller: Caller, request: QueryRequest) -> Query:
+    """The query that a request asks for."""
+    path = parse_path(request.path, owner=caller.user_id) if request.path is not None else None
     filters = {name: value for name, value in request if value is not None and name in _FILTERS}
     if request.section_anchor is not None:
-        filters["section"] = section_names(call.services, path, request.section_anchor)
+        filters["section"] = section_names(services, path, request.section_anchor)
     for name in ("since", "until"):
         if name in filters:
-            filters[name] = parse_time(filters[name], now_in(call.services.timezone))
-    page = call.services.reader.views(call.caller.user_id, Query(**filters))
+            filters[name] = parse_time(filters[name], now_in(services.timezone))
+    return Query(**filters)
+
+
+def query(call: Call, request: QueryRequest) -> Reply:
+    """Find events, newest first."""
+    page = call.services.reader.views(call.caller.user_id, query_of(call.services, call.caller, request))
     return Reply(OnWire({"rows": page.events}), {"cursor": page.cursor} if page.cursor else {})
 
 

@@ -13,7 +13,8 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import IO, ClassVar
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from garden.events.reader import EventReader
 from garden.files.errors import ForeignFileError, translate_os_errors
@@ -26,6 +27,7 @@ from garden.transfer.files import TransferOutcome, TransferredFile, new_file, re
 
 HISTORY = ".history"
 EVENTS = ".events"
+LEFT_OUT = "LEFT-OUT.txt"
 
 
 class TargetError(GardenError):
@@ -72,8 +74,7 @@ def documents_of(files: GardenFiles, users: Sequence[str], *, history: bool) -> 
 
 def export_document(files: GardenFiles, target: Path, path: GardenPath) -> TransferredFile:
     """Export one document or copy; an error becomes a refusal."""
-    below = path.text.partition("/")[2]
-    name = f"{HISTORY}/{below}" if path.place is Place.HISTORY_COPY else below
+    name = _name_of(path)
     try:
         return TransferredFile(name, put_file(target, name, files.read(path).text.encode()))
     except GardenError as error:
@@ -90,12 +91,32 @@ def export_events(reader: EventReader, target: Path, user: str) -> TransferredFi
         return refused_file(name, error)
 
 
+def write_zip(files: GardenFiles, target: IO[bytes], user: str, *, history: bool) -> None:
+    """Write the documents of a user as a zip of the same tree; it names those that can't be read."""
+    left_out = []
+    with ZipFile(target, "w") as opened:
+        for path in documents_of(files, [user], history=history):
+            try:
+                text = files.read(path).text
+            except GardenError as error:
+                left_out.append(f"{path}: {error.message}\n")
+                continue
+            opened.writestr(ZipInfo(_name_of(path)), text, ZIP_DEFLATED)
+        if left_out:
+            opened.writestr(ZipInfo(LEFT_OUT), "".join(left_out), ZIP_DEFLATED)
+
+
 def make_durable(target: Path, done: Iterable[TransferredFile]) -> None:
     """Sync the folders of every exported file; the files are synced already."""
     names = [Path(each.file) for each in done if each.outcome != "refused"]
     with translate_os_errors():
         for folder in {target / parent for name in names for parent in name.parents}:
             sync_folder(folder)
+
+
+def _name_of(path: GardenPath) -> str:
+    below = path.text.partition("/")[2]
+    return f"{HISTORY}/{below}" if path.place is Place.HISTORY_COPY else below
 
 
 def _event_lines(reader: EventReader, user: str) -> Iterator[bytes]:

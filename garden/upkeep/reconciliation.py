@@ -185,13 +185,14 @@ def rebuild_heads(services: Services, user_id: str, *, dry_run: bool = False) ->
 
 
 def forget_expired(services: Services) -> Iterator[int]:
-    """Delete expired requests and calls, the words of expired approvals, old counts, notes and attempts.
+    """Delete expired requests, calls and sign-ins, the words of expired approvals, old counts and notes.
 
     It yields the number of requests or calls per batch.
     """
     services.recoveries.forget_outdated()
     services.maintenance.forget_old_calls()
     services.maintenance.forget_approvals()
+    services.maintenance.forget_sign_ins()
     for user_id in services.maintenance.users():
         services.passages.forget_old_given(user_id)
     while count := services.maintenance.forget_expired_requests(limit=_BATCH_REQUESTS):

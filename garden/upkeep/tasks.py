@@ -28,6 +28,7 @@ from garden.passages.extraction import ANALYSIS
 from garden.recall.backlog import passage_counts
 from garden.recall.rebuilding import rebuild
 from garden.recall.recall import recall_of
+from garden.upkeep.job_runs import note_run
 from garden.upkeep.reconciliation import (
     Reconciliation,
     adopt,
@@ -115,6 +116,8 @@ def run_job(job: Job, services: Services, go_on: Callable[[], bool] = lambda: Tr
     else:
         if counts:
             _log(job, started, counts).info("job done")
+    finally:
+        note_run(services.home, job.name, round(time.monotonic() - started, 3), counts)
     return counts
 
 

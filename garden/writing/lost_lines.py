@@ -47,6 +47,11 @@ def format_lost_lines(before: str, after: str, newest_first: Iterable[Event]) ->
     return f" {_REMOVED} {' and '.join(counts)}."
 
 
+def tells_of_lost_lines(message: str) -> bool:
+    """Whether a message says that an outside edit removed lines of an agent."""
+    return _REMOVED in message
+
+
 def way_back(adopted: Event) -> str:
     """Say what an outside edit removed of an agent, and how it comes back; empty if it removed nothing."""
     _, found, rest = (adopted.statement.rationale or "").partition(_REMOVED)

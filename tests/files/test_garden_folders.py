@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from garden.files.beneath import open_at_once, open_step_by_step
+from garden.files.beneath import Handle, open_at_once, open_step_by_step
 from garden.files.errors import (
     FileChangedError,
     FileMissingError,
@@ -121,6 +121,22 @@ def test_files_outside_the_garden_are_counted(files: GardenFiles, home: Home) ->
     (garden / "overview.md").symlink_to(garden / "notes.md")
     assert files.count_others(GardenPath("users/ada")) == 3
     assert files.count_others(GardenPath("users/nobody")) == 0
+
+
+def test_one_look_at_each_folder_finds_what_is_no_part_of_the_garden(
+    files: GardenFiles, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks, look = list[str](), files.open
+
+    def noted(way: str, flags: int) -> Handle:
+        looks.append(way)
+        return look(way, flags)
+
+    for path in (NOTES, PROFILE):
+        place(home, path)
+    monkeypatch.setattr(files, "open", noted)
+    assert list(files.others(GardenPath("users/ada"))) == []
+    assert looks == ["users/ada", "users/ada/parts", "users/ada/parts/critic"]
 
 
 def test_a_missing_garden_has_no_documents(files: GardenFiles) -> None:

@@ -9,12 +9,14 @@ from uuid import UUID
 import pytest
 
 from garden.application import Garden, open_garden
-from garden.events.approvals import OPEN_MAX
+from garden.events.approvals import OPEN_MAX, State
+from garden.gateway.decisions import ApprovalNotFoundError
 from garden.home.folder import Home
 from garden.session import Session
+from garden.tools.requests import InvalidRequestError
 from tests.support.calls import calls_now
 from tests.support.gardens import CRITIC, NOTES, edit_outside, ok, plant, refused, rows
-from tests.support.recalled import change
+from tests.support.recalled import ask, change
 
 ASK = """
 [gateway.permissions]
@@ -151,6 +153,75 @@ def test_a_denied_call_is_refused_when_sent_again(garden: Garden, ada: Session, 
     assert "Not today." in error["hint"]
     # Another actor's same call is a question of its own.
     asked(garden.session("ada", "else"), tool, args)
+
+
+@pytest.mark.parametrize("state", ["approved", "denied"])
+def test_an_answer_can_be_taken_back_and_given_anew(
+    garden: Garden, ada: Session, grace: Session, state: State
+) -> None:
+    tool, args = APPEND
+    approval = asked(ada, tool, args)["approvalId"]
+    garden.decisions.decide(grace.caller, approval, state, "Hasty.")
+    again = garden.decisions.undo(grace.caller, approval)
+    assert (again.state, again.args, again.reason, again.decided_by) == ("pending", args, None, None)
+    # Sent twice, it does nothing more.
+    assert garden.decisions.undo(grace.caller, approval).state == "pending"
+    assert asked(ada, tool, args)["approvalId"] == approval
+    approve(garden, grace, approval)
+    ok(ada, tool, **args)
+
+
+def test_an_answer_that_is_anothers_or_old_or_used_is_final(
+    garden: Garden, ada: Session, grace: Session
+) -> None:
+    tool, args = APPEND
+    approval = asked(ada, tool, args)["approvalId"]
+    approve(garden, grace, approval)
+    mira = garden.session("ada", "mira", role="maintainer")
+    with pytest.raises(InvalidRequestError, match="it is grace's"):
+        garden.decisions.undo(mira.caller, approval)
+    with pytest.raises(ApprovalNotFoundError):
+        garden.decisions.undo(garden.session("ben", "grace", role="maintainer").caller, approval)
+    change(garden, "update garden.approvals set decided_at = now() - interval '31 s'")
+    with pytest.raises(InvalidRequestError, match="30 seconds have passed"):
+        garden.decisions.undo(grace.caller, approval)
+    ok(ada, tool, **args)
+    with pytest.raises(InvalidRequestError, match="was carried out"):
+        garden.decisions.undo(grace.caller, approval)
+
+
+def test_an_answer_stays_where_the_call_is_asked_about_anew_or_its_time_is_over(
+    garden: Garden, ada: Session, grace: Session
+) -> None:
+    tool, args = APPEND
+    first = asked(ada, tool, args)["approvalId"]
+    garden.decisions.decide(grace.caller, first, "denied")
+    # As if the call had been asked about a moment before the answer.
+    change(garden, "update garden.approvals set call_mark = decode(repeat('00', 32), 'hex')")
+    asked(ada, tool, args)
+    change(
+        garden,
+        "update garden.approvals as a set call_mark = b.call_mark from garden.approvals as b "
+        "where a.state = 'denied' and b.state = 'pending'",
+    )
+    with pytest.raises(InvalidRequestError, match="asked about anew"):
+        garden.decisions.undo(grace.caller, first)
+    second = asked(garden.session("ada", "else"), tool, args)["approvalId"]
+    approve(garden, grace, second)
+    change(garden, "update garden.approvals set asked_at = now() - interval '1 h', expires_at = now()")
+    with pytest.raises(InvalidRequestError, match="is over"):
+        garden.decisions.undo(grace.caller, second)
+
+
+def test_the_sweep_takes_the_words_of_a_denied_call(garden: Garden, ada: Session, grace: Session) -> None:
+    approval = asked(ada, *APPEND)["approvalId"]
+    garden.decisions.decide(grace.caller, approval, "denied")
+    kept = "select count(*) from garden.approvals where args is not null"
+    garden.services.maintenance.forget_approvals()
+    assert ask(garden, kept) == [(1,)]
+    change(garden, "update garden.approvals set decided_at = now() - interval '61 s'")
+    garden.services.maintenance.forget_approvals()
+    assert ask(garden, kept) == [(0,)]
 
 
 def test_a_time_out_counts_as_no(garden: Garden, ada: Session, grace: Session) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
 import pytest
 
@@ -184,6 +185,25 @@ def test_a_follower_waits_for_news_and_reads_each_entry_once(garden: Garden) -> 
             assert (await follower.next()).entries == ()
 
     asyncio.run(follow())
+
+
+def test_a_follower_is_told_of_news_and_not_of_regular_looks(garden: Garden, database: str) -> None:
+    async def follow(feed: Feed) -> None:
+        follower = Follower(feed, "ada")
+        with follower.watch():
+            while not follower.was_told:
+                await follower.wait()
+            follower.was_told = False
+            for _ in range(3):
+                await follower.wait()
+            assert not follower.was_told
+            await asyncio.to_thread(say, garden, "hm")
+            async with asyncio.timeout(DEADLINE_SECONDS):
+                while not follower.was_told:
+                    await follower.wait()
+
+    with Pool(database) as pool, closing(Feed(database, pool, wake_all_seconds=0.01)) as feed:
+        asyncio.run(follow(feed))
 
 
 @pytest.mark.own_database

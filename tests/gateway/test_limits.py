@@ -118,6 +118,7 @@ def test_a_clock_that_jumps_frees_at_most_one_window(
 ) -> None:
     take(counts, FEW, wanted=13)
     sql(f"update garden.call_counts set clock = {clock}")
+    assert sum(each["used"] for each in counts.in_use("ada")) == 13 - passes
     assert take(counts, FEW, wanted=20)["taken"] == passes
 
 

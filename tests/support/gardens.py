@@ -1,11 +1,14 @@
 """Helpers for an open garden: call tools, edit files by hand, and verify the events."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from garden.application import Garden
+from garden.application import Garden, open_garden
 from garden.events.verifier import Verifier
+from garden.home.folder import Home
 from garden.home.keys import KeySource
 from garden.session import Session
 from tests.support.folders import PREFIX
@@ -109,3 +112,13 @@ def out_of_step(garden: Garden) -> list[str]:
             if (file.read_bytes() if file.exists() else b"") != text.encode():
                 found.append(f"{path}: the file is not version {version}")
     return found
+
+
+@contextmanager
+def asking_garden(home: Home) -> Iterator[Garden]:
+    """A garden that asks a person before notes are appended to; Ada has notes."""
+    file = home.path / "garden.toml"
+    file.write_text(f'{file.read_text()}\n[gateway.permissions]\n"fs.append" = "ask"\n')
+    with open_garden(home.path) as garden:
+        plant(garden.session("ada", "companion"), NOTES)
+        yield garden

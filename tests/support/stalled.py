@@ -22,4 +22,4 @@ def leave_open(garden: Garden, path: str, text: str, *, written: bool = False) -
         owner: type = LockedStream if written else PreparedFile
         patched.setattr(owner, "finish" if written else "put", gone)
         with pytest.raises(_GoneError):
-            garden.session("ada").call(*addition(path, text))
+            garden.session(path.split("/")[1]).call(*addition(path, text))
