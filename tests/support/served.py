@@ -76,6 +76,13 @@ class Service:
         with self.client(issued.secret) as client:
             yield Person(user_id, issued.secret, issued.token, client)
 
+    @contextmanager
+    def writer(self) -> Iterator[Person]:
+        """Make a user whose companion has notes."""
+        with self.person() as person:
+            person.ok("md.plant", path=person.notes)
+            yield person
+
     def client(self, secret: str | None) -> httpx2.Client:
         headers = {"Authorization": f"Bearer {secret}"} if secret else {}
         limits = httpx2.Limits(max_keepalive_connections=self.connections_kept)

@@ -18,6 +18,9 @@ from garden.surfaces.web import openapi
 from garden.surfaces.web.approval_routes import add_approval_routes
 from garden.surfaces.web.authentication import Authenticator
 from garden.surfaces.web.calls import JSON, Calls
+from garden.surfaces.web.console.application import Console
+from garden.surfaces.web.console.door import Door
+from garden.surfaces.web.console.visits import is_page
 from garden.surfaces.web.document_routes import add_document_routes
 from garden.surfaces.web.event_routes import add_event_routes
 from garden.surfaces.web.health_routes import add_health_routes
@@ -66,8 +69,7 @@ class WebService:
         mounts: Mapping[str, Mount],
         upkeep: Timer,
         process: ServiceProcess,
-        *,
-        private: bool,
+        door: Door,
     ) -> None:
         limits = garden.settings.serve
         self._stopping = asyncio.Event()
@@ -77,15 +79,17 @@ class WebService:
         self._readiness = Readiness(garden.services)
         self._streams = Streams(garden.feed, limits, authenticator, self._stopping, process.counts)
         # On a loopback address only programs on this machine can ask.
-        open_paths = _OPEN_TO_ALL | {_METRICS} if private else _OPEN_TO_ALL
+        open_paths = _OPEN_TO_ALL | {_METRICS} if door.is_private else _OPEN_TO_ALL
         is_log_open = garden.settings.tlog.public
 
         def is_open(path: str) -> bool:
-            return path in open_paths or (is_log_open and path.startswith(LOG))
+            return path in open_paths or is_page(path) or (is_log_open and path.startswith(LOG))
 
-        self.api = self._make_api(garden)
-        everything = _Mounts(self.api, mounts, authenticator)
-        self.app = Intake(everything, authenticator, limits, self._metrics, is_open, process.counts)
+        calls = Calls(garden, threads)
+        self.api = self._make_api(garden, calls)
+        self._console = Console(calls, self._streams, door)
+        everything = _Mounts(self.api, self._console, mounts, authenticator)
+        self.app = Intake(everything, authenticator, limits, self._metrics, is_open, is_page, process.counts)
         self._add_call_metrics(garden)
         self._add_upkeep_metrics(upkeep)
 
@@ -101,6 +105,7 @@ class WebService:
 
     def close(self) -> None:
         """End its threads; call it before the garden is closed."""
+        self._console.close()
         self._readiness.close()
 
     def _add_call_metrics(self, garden: Garden) -> None:
@@ -138,7 +143,7 @@ class WebService:
             lambda: upkeep.quarantined_sagas,
         )
 
-    def _make_api(self, garden: Garden) -> FastAPI:
+    def _make_api(self, garden: Garden, calls: Calls) -> FastAPI:
         api = FastAPI(
             title="Memory Garden", summary="A file-first memory service for companion agents.",
             description=_DESCRIPTION, openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False,
@@ -147,7 +152,6 @@ class WebService:
         # An included router would answer through FastAPI's own route class again.
         router = api.router
         router.route_class = PlainRoute
-        calls = Calls(garden, self._threads)
         add_tool_routes(router, calls)
         add_stream_route(router, calls, self._streams)
         add_event_routes(router, calls)
@@ -172,13 +176,16 @@ class WebService:
 
 
 class _Mounts:
-    """Passes requests below a mount's path to the mount, and all others to the routes.
+    """Passes requests for pages to the console, those below a mount's path to it, all others to the routes.
 
     A mount may answer for hours; when the caller's token ends, its connection is cut.
     """
 
-    def __init__(self, api: FastAPI, mounts: Mapping[str, Mount], authenticator: Authenticator) -> None:
+    def __init__(
+        self, api: FastAPI, console: Console, mounts: Mapping[str, Mount], authenticator: Authenticator
+    ) -> None:
         self._api = api
+        self._console = console
         # The router would compare an address with each route in turn.
         routes = [each for each in api.routes if isinstance(each, PlainRoute) and "{" not in each.path]
         self._at_address = {(method, each.path): each for each in routes for method in each.methods or ()}
@@ -187,6 +194,9 @@ class _Mounts:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
+        if scope["type"] == "http" and is_page(scope["path"]):
+            await self._console(scope, receive, send)
+            return
         if scope["type"] == "http":
             for path, mount in self._mounts.items():
                 if scope["path"] == path or scope["path"].startswith(f"{path}/"):

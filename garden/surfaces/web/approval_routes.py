@@ -1,6 +1,7 @@
 """`/v1/approvals`: calls that were asked about, and their answers."""
 
 import asyncio
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -61,11 +62,17 @@ def add_approval_routes(router: APIRouter, calls: Calls, streams: Streams) -> No
 
         return decide
 
+    async def undo(request: Request) -> Response:
+        approval_id = request.path_params["approval_id"]
+        work = partial(calls.garden.decisions.undo, approval_id=approval_id)
+        return await calls.run(request, lambda caller: _answer(work(caller)), writes=True)
+
     one = "/v1/approvals/{approval_id}"
     add(router, "GET", "/v1/approvals", list_all, "list_approvals", openapi.list_approvals())
     add(router, "GET", one, read, "read_an_approval", openapi.read_approval())
     add(router, "POST", f"{one}/approve", decide("approved"), "approve_a_call", openapi.decide("Approve"))
     add(router, "POST", f"{one}/deny", decide("denied"), "deny_a_call", openapi.decide("Deny"))
+    add(router, "POST", f"{one}/undo", undo, "undo_an_answer", openapi.undo_answer())
 
 
 async def _read(calls: Calls, request: Request) -> Approval:

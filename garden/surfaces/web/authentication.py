@@ -36,6 +36,8 @@ _Result = TypeVar("_Result")
 
 CheckToken = Callable[[str], Caller]
 """Returns the caller of a token, or raises the reason against it; it may block."""
+ParseToken = Callable[[str], TokenName]
+"""Returns the user and the id in a token's text, or refuses a malformed one; no lookup is made."""
 FindEnded = Callable[[set[TokenName]], set[TokenName]]
 """Returns those of some tokens that are no longer accepted; it may block."""
 
@@ -67,10 +69,17 @@ class TokenAuthenticator:
     """
 
     def __init__(
-        self, check: CheckToken, find_ended: FindEnded, names: Collection[str] | None = None
+        self,
+        check: CheckToken,
+        find_ended: FindEnded,
+        names: Collection[str] | None = None,
+        parse: ParseToken = parse_token,
+        known_seconds: float = _KNOWN_SECONDS,
     ) -> None:
         self._check = check
         self._names = names
+        self._parse = parse
+        self._known_seconds = known_seconds
         self._find_ended = find_ended
         self._new = _CheckQueue("garden-token-new")
         self._seen = _CheckQueue("garden-token")
@@ -82,15 +91,15 @@ class TokenAuthenticator:
     def inspect(self, headers: Mapping[str, str]) -> None:
         """Refuse a request under another name: a page can't send a token, but can read what needs none."""
         if self._names is not None:
-            _check_host(headers, self._names)
+            check_host(headers, self._names)
 
     async def authenticate(self, headers: Mapping[str, str]) -> Caller:
         """Return the token's caller."""
-        secret = _garden_token(headers.get("authorization"))
+        secret = _parsed_token(headers.get("authorization"), self._parse)
         # Memory holds digests, never tokens.
         digest = hashlib.sha256(secret.encode()).digest()
         asked_at, caller = self._known.get(digest, (0.0, None))
-        if caller is not None and time.monotonic() - asked_at < _KNOWN_SECONDS:
+        if caller is not None and time.monotonic() - asked_at < self._known_seconds:
             return caller
         queue = self._new if caller is None else self._seen
         try:
@@ -102,11 +111,15 @@ class TokenAuthenticator:
                 self._known.pop(digest, None)
             raise TokenRequiredError(error.message, hint=error.hint) from None
 
+    async def exchange(self, work: Callable[[], str]) -> str:
+        """Run the exchange of a secret for another in the thread that checks new ones."""
+        return await self._new.run(work)
+
     def _look_up(self, digest: bytes, secret: str) -> Caller:
         now = time.monotonic()
         asked_at, caller = self._known.get(digest, (0.0, None))
         # Another request of the token may have looked it up while this one waited for the thread.
-        if caller is None or now - asked_at >= _KNOWN_SECONDS:
+        if caller is None or now - asked_at >= self._known_seconds:
             caller = self._check(secret)
             with self._guard:
                 self._known.pop(digest, None)
@@ -119,7 +132,7 @@ class TokenAuthenticator:
     def watch(self, headers: Mapping[str, str], end: Callable[[], object]) -> Iterator[None]:
         """Call `end` when the token ends while the block lasts."""
         key = object()
-        self._watched[key] = parse_token(_garden_token(headers.get("authorization"))), end
+        self._watched[key] = self._parse(_parsed_token(headers.get("authorization"), self._parse)), end
         if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._end_watched())
         try:
@@ -192,7 +205,7 @@ class SingleUserAuthenticator:
 
     def inspect(self, headers: Mapping[str, str]) -> None:
         """Refuse a request from a web page."""
-        _check_host(headers, self._names)
+        check_host(headers, self._names)
         host = headers.get("host", "")
         origin = headers.get("origin")
         is_from_elsewhere = headers.get("sec-fetch-site", "none") not in _OWN_SITES
@@ -229,19 +242,19 @@ def _bearer_token(header: str | None, hint: str) -> str:
     return secret
 
 
-def _garden_token(header: str | None) -> str:
+def _parsed_token(header: str | None, parse: ParseToken) -> str:
     secret = _bearer_token(
         header, "Send the header Authorization: Bearer <token>; 'garden token create' makes one."
     )
     try:
         # A malformed token must take no place in a queue.
-        parse_token(secret)
+        parse(secret)
     except GardenError as error:
         raise TokenRequiredError(error.message, hint=error.hint) from None
     return secret
 
 
-def _check_host(headers: Mapping[str, str], names: Collection[str]) -> None:
+def check_host(headers: Mapping[str, str], names: Collection[str]) -> None:
     """Refuse a request that names another host, as a web page's does whose name was pointed here."""
     name = _name_in(f"//{headers.get('host', '')}")
     if not is_loopback(name) and name not in names:

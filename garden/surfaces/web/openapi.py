@@ -230,6 +230,12 @@ def decide(verb: str) -> Schema:
     return _with_body("approvals", f"{verb} a call", Decision, answers, _approval_id())
 
 
+def undo_answer() -> Schema:
+    """Describe taking an answer back."""
+    answers = _answers(_model(Approval), (*_OF_EVERY_CALL, *_OF_EVERY_WRITE))
+    return _reading("approvals", "Take your answer back, within 30 seconds", answers, _approval_id())
+
+
 def _with_body(tag: str, summary: str, body: type[Any], answers: Schema, *parameters: Schema) -> Schema:
     content = {_JSON: {"schema": _models()[0][body.__name__, "validation"]}}
     return {**_reading(tag, summary, answers, *parameters), "requestBody": {"content": content}}

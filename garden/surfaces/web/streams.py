@@ -6,13 +6,13 @@ A reader that takes nothing for too long is cut off, and resumes from its last p
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 
 from fastapi import APIRouter, Request, Response
 from starlette.types import Receive, Scope, Send
 
-from garden.events.records import Caller
 from garden.gateway.feed import Batch, Entry, Feed, Follower
 from garden.gateway.processes import SharedCounts
 from garden.gateway.threads import OverloadedError, TooManyCallsError
@@ -27,6 +27,9 @@ from garden.surfaces.web.routes import add, query_parameters
 _SEND_SECONDS_MAX = 10.0
 _ENTRIES_AT_ONCE = 50
 _STREAMS_OF_USER_MAX = 16
+
+Watch = Callable[[Callable[[], object]], AbstractContextManager[None]]
+"""Calls a function when the reader's token ends while its block lasts."""
 
 
 class Streams:
@@ -77,23 +80,34 @@ def add_stream_route(router: APIRouter, calls: Calls, streams: Streams) -> None:
         position = request.headers.get("last-event-id") or begun_after
         # A caller that may not read the events must not follow them.
         await calls.run(request, lambda caller: calls.session(caller).events.query(limit=1))
-        return _Stream(streams, request.scope[CALLER], request.headers, position)
+        watch = partial(streams.authenticator.watch, request.headers)
+        return EventStream(streams, request.scope[CALLER].user_id, watch, position)
 
     add(router, "GET", "/v1/events/stream", stream, "follow_events", openapi.stream_events())
 
 
-class _Stream(Response):
-    """One stream: a response that lasts until its reader leaves, its token ends or the service stops."""
+class EventStream(Response):
+    """One stream: a response that lasts until its reader leaves, its token ends or the service stops.
+
+    With `tells_of_notices` it also says when something changed that leaves no entry, such as an approval.
+    """
 
     def __init__(
-        self, streams: Streams, caller: Caller, headers: Mapping[str, str], position: str | None
+        self,
+        streams: Streams,
+        user_id: str,
+        watch: Watch,
+        position: str | None,
+        *,
+        tells_of_notices: bool = False,
     ) -> None:
         super().__init__(None, 200, {"Cache-Control": "no-store"}, "text/event-stream")
         del self.headers["content-length"]
         self._streams = streams
-        self._user_id = caller.user_id
-        self._caller_headers = headers
-        self._follower = Follower(streams.feed, caller.user_id, position, _ENTRIES_AT_ONCE)
+        self._user_id = user_id
+        self._watch = watch
+        self._tells_of_notices = tells_of_notices
+        self._follower = Follower(streams.feed, user_id, position, _ENTRIES_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send entries until the stream ends."""
@@ -104,7 +118,7 @@ class _Stream(Response):
             ending = asyncio.create_task(self._wait_for_end(receive))
             ending.add_done_callback(lambda _: self._follower.wake())
             try:
-                with self._streams.authenticator.watch(self._caller_headers, ending.cancel):
+                with self._watch(ending.cancel):
                     await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
                     await self._send(send, b"retry: 1000\nid: %b\n\n" % position.encode())
                     await self._send_entries(first, ending, send)
@@ -118,10 +132,13 @@ class _Stream(Response):
         quiet_seconds = self._streams.quiet_seconds
         sent_at = time.monotonic()
         while not ending.done():
-            now = time.monotonic()
+            now, was_told = time.monotonic(), self._follower.was_told
+            self._follower.was_told = False
             if batch.entries:
                 await self._send(send, b"".join(map(_encode, batch.entries)))
                 sent_at = now
+            elif self._tells_of_notices and was_told:
+                await self._send(send, b"event: notice\ndata: {}\n\n")
             elif now - sent_at >= quiet_seconds:
                 await self._send(send, b": still here\n\n")
                 sent_at = now

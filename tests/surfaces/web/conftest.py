@@ -18,14 +18,12 @@ def service(server: TestServer) -> Iterator[Service]:
 @pytest.fixture
 def ada(service: Service) -> Iterator[Person]:
     """A companion with a garden and notes in it."""
-    with service.person() as person:
-        person.ok("md.plant", path=person.notes)
+    with service.writer() as person:
         yield person
 
 
 @pytest.fixture
 def ben(service: Service) -> Iterator[Person]:
     """Another user's companion."""
-    with service.person() as person:
-        person.ok("md.plant", path=person.notes)
+    with service.writer() as person:
         yield person

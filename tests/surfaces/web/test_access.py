@@ -33,7 +33,8 @@ ROUTES = [
     ("GET", "/v1/history/{notes}"), ("GET", "/v1/history/{notes}?version=1"),
     ("POST", "/mcp"), ("GET", "/mcp"),
     ("GET", "/v1/approvals"), ("POST", "/v1/approvals/{event}/approve"),
-    ("POST", "/v1/approvals/{event}/deny"), ("POST", "/v1/archon"), ("POST", "/v1/calls"),
+    ("POST", "/v1/approvals/{event}/deny"),
+    ("POST", "/v1/approvals/{event}/undo"), ("POST", "/v1/archon"), ("POST", "/v1/calls"),
     *(("POST", f"/v1/tools/{name}") for name in REGISTRY),
 ]  # fmt: skip
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - to be refused

@@ -46,6 +46,8 @@ def test_a_call_is_asked_about_approved_and_sent_again(ada: Person, grace: httpx
     assert "Slept well." in pending["diff"]
     decided = grace.post(f"/v1/approvals/{approval}/approve", json={"reason": "Fine."}).json()
     assert decided["result"]["state"] == "approved"
+    assert grace.post(f"/v1/approvals/{approval}/undo").json()["result"]["state"] == "pending"
+    grace.post(f"/v1/approvals/{approval}/approve")
     ada.ok("fs.append", path=ada.notes, text="Slept well.")
     assert ada.client.get(f"/v1/approvals/{approval}").json()["result"]["state"] == "used"
     assert "callMark" not in decided["result"]

@@ -42,8 +42,10 @@ class Slow:
         raise NotAuthenticatedError("This access token is not known here.")
 
 
-def authenticating(slow: Slow, scene: Callable[[TokenAuthenticator], Awaitable[None]]) -> None:
-    authenticator = TokenAuthenticator(slow.check, lambda tokens: tokens)
+def authenticating(
+    slow: Slow, scene: Callable[[TokenAuthenticator], Awaitable[None]], known_seconds: float = 1.0
+) -> None:
+    authenticator = TokenAuthenticator(slow.check, lambda tokens: tokens, known_seconds=known_seconds)
     try:
         asyncio.run(_played(slow, scene(authenticator)))
     finally:
@@ -57,11 +59,8 @@ async def _played(slow: Slow, scene: Awaitable[None]) -> None:
         slow.release.set()
 
 
-def test_a_flood_of_new_tokens_does_not_delay_known_ones(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_flood_of_new_tokens_does_not_delay_known_ones() -> None:
     # Every answer is stale at once, so that each call has the token looked up again.
-    monkeypatch.setattr(authentication, "_KNOWN_SECONDS", 0.0)
     slow = Slow(fresh_token())
 
     async def scene(authenticator: TokenAuthenticator) -> None:
@@ -77,7 +76,7 @@ def test_a_flood_of_new_tokens_does_not_delay_known_ones(
         refused = await asyncio.gather(*crowd, return_exceptions=True)
         assert {type(each) for each in refused} == {OverloadedError, TokenRequiredError}
 
-    authenticating(slow, scene)
+    authenticating(slow, scene, known_seconds=0)
 
 
 def test_requests_that_come_together_cost_one_lookup_and_it_lasts_for_a_second(
@@ -102,8 +101,7 @@ def test_requests_that_come_together_cost_one_lookup_and_it_lasts_for_a_second(
     authenticating(slow, scene)
 
 
-def test_a_revoked_token_loses_its_place_among_the_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(authentication, "_KNOWN_SECONDS", 0.0)
+def test_a_revoked_token_loses_its_place_among_the_known() -> None:
     slow = Slow(fresh_token())
 
     async def scene(authenticator: TokenAuthenticator) -> None:
@@ -122,7 +120,7 @@ def test_a_revoked_token_loses_its_place_among_the_known(monkeypatch: pytest.Mon
         assert not again.done()
         again.cancel()
 
-    authenticating(slow, scene)
+    authenticating(slow, scene, known_seconds=0)
 
 
 @pytest.mark.parametrize("text", ["x", "mgt.ada.5f0c1a9be2d4.short", "mgt.ada.5f0c1a9be2d4." + "é" * 43])

@@ -154,6 +154,12 @@ def as_nobody(*words: str | Path) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(words, capture_output=True, check=False, user=65534, group=65534, extra_groups=[])
 
 
+def test_a_service_without_tokens_names_both_ways_in(ready_home: Home) -> None:
+    with served(ready_home):
+        log = ready_home.path / "serve.log"
+        until(lambda: "'garden token create' makes a token. For people: 'garden console'." in log.read_text())
+
+
 def test_the_one_user_needs_the_token_that_was_made_at_the_start(ready_home: Home) -> None:
     secrets = set()
     for _ in range(2):
@@ -170,6 +176,12 @@ def test_the_one_user_needs_the_token_that_was_made_at_the_start(ready_home: Hom
             with service.client(secret) as client:
                 assert client.get("/v1/tools").status_code == 200
                 refused(client.get("/v1/tools", headers={"Host": "x.example"}), 403, "permission_denied")
+            for user_id, status in (("ada", 200), ("ben", 303)):
+                sign_ins = service.garden.sign_ins
+                cookie = sign_ins.open_by_link(sign_ins.make_link(user_id, role="agent", actor="bot"))
+                with service.client(None) as client:
+                    client.cookies.set(f"garden_{service.address[1]}", cookie)
+                    assert client.get("/console/documents").status_code == status
             assert secret not in (ready_home.path / "serve.log").read_text()
             if os.geteuid() == 0:
                 assert as_nobody("cat", file).returncode != 0

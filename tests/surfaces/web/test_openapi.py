@@ -18,7 +18,8 @@ EXAMPLES = int(os.environ.get("GARDEN_TEST_REQUESTS", "8"))
 # An endless answer can't be read to its end; test_event_routes.py reads it.
 ENDLESS = "/v1/events/stream"
 POSTED = [
-    "/v1/approvals/{approval_id}/approve", "/v1/approvals/{approval_id}/deny", "/v1/archon", "/v1/calls",
+    "/v1/approvals/{approval_id}/approve", "/v1/approvals/{approval_id}/deny",
+    "/v1/approvals/{approval_id}/undo", "/v1/archon", "/v1/calls",
 ]  # fmt: skip
 LEFT_OUT: list[CheckFunction] = [
     # A value of the right type may still be no document's path; the refusal is documented.

@@ -17,6 +17,7 @@ from tests.support.databases import TestServer
 from tests.support.folders import run_folder
 from tests.support.mcp_lines import INITIALIZE
 from tests.support.served import Person, Service, head_and_body, home_of_its_own, served
+from tests.support.visitors import visiting
 from tests.support.waiting import until
 from tests.surfaces.web.test_event_routes import following
 from tests.surfaces.web.test_tool_routes import refused
@@ -49,15 +50,13 @@ def patient(server: TestServer) -> Iterator[Service]:
 
 @pytest.fixture
 def cyd(patient: Service) -> Iterator[Person]:
-    with patient.person() as person:
-        person.ok("md.plant", path=person.notes)
+    with patient.writer() as person:
         yield person
 
 
 @pytest.fixture
 def ada(strict: Service) -> Iterator[Person]:
-    with strict.person() as person:
-        person.ok("md.plant", path=person.notes)
+    with strict.writer() as person:
         yield person
 
 
@@ -383,3 +382,17 @@ def test_one_users_large_bodies_leave_room_for_others(patient: Service, cyd: Per
         assert [answer.status_code for answer in answers] == [200] * 8 + [429] * 8
         with patient.person() as ben:
             ben.ok("md.plant", path=ben.notes, rationale="a reason " * 200)
+
+
+def test_one_users_forms_leave_room_for_others(patient: Service, cyd: Person) -> None:
+    with patient.person() as ben, visiting(patient, cyd) as busy, visiting(patient, ben) as other:
+        token, others_token = busy.form_token(), other.form_token()
+        [(name, cookie)] = busy.client.cookies.items()
+        form = {"Cookie": f"{name}={cookie}", "Content-Type": "application/x-www-form-urlencoded"}
+        start = head(cyd, "Content-Length: 100000", *map(": ".join, form.items()), path="/console/sign-out")
+        start = start.replace(b"Content-Type: application/json\r\n", b"")
+        with ExitStack() as held:
+            for _ in range(8):
+                held.enter_context(patient.connected()).sendall(start + b"x" * 99_999)
+            until(lambda: busy.post("/export/verify", form_token=token).status_code == 429)
+            assert other.post("/export/verify", form_token=others_token).status_code == 200
