@@ -106,6 +106,22 @@ def deny(
         _show(desk, found, as_json=as_json)
 
 
+@app.command("undo")
+def undo(
+    context: typer.Context,
+    approval: Id,
+    user: User = None,
+    actor: Actor = "operator",
+    as_json: AsJson = False,
+) -> None:
+    """Take your answer back, within 30 seconds and before the call is carried out.
+
+    Example: garden approvals undo 019a3f5c-0000-7000-8000-000000000000
+    """
+    with open_desk(context, user, actor=actor) as desk:
+        _show(desk, desk.garden.decisions.undo(desk.session.caller, approval), as_json=as_json)
+
+
 def _show(desk: "Desk", found: "Approval", *, as_json: bool) -> None:
     import json
 

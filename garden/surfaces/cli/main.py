@@ -56,6 +56,7 @@ class GardenCommands(GroupedCommands):
         },
         "Serve gardens": {
             "serve": "serve.serve",
+            "console": "console.console",
             "mcp": "serve.mcp",
             "worker": "serve.worker",
             "schedule": "serve.schedule",

@@ -108,7 +108,9 @@ def _announce(url: str, can_be_called: bool, token_file: Path | None) -> None:
     if not can_be_called:
         from garden.surfaces.cli.render import show_progress
 
-        show_progress("There is no token yet, so no call is accepted. Make one with 'garden token create'.")
+        show_progress(
+            "No agent can call yet: 'garden token create' makes a token. For people: 'garden console'."
+        )
 
 
 def mcp(

@@ -58,6 +58,7 @@ def test_a_call_is_denied_or_changed(run: Command, folder: Path, garden: Garden)
     other = run("call", "fs.append", json.dumps({**ARGS, "text": "No."}), "--actor", "companion").json
     denied = other["error"]["details"]["approvalId"]
     assert "denied by operator" in run.well("approvals", "deny", denied, "--reason", "Not hers.")
+    assert "pending" in run.well("approvals", "undo", denied)
 
 
 @pytest.mark.usefixtures("ada")

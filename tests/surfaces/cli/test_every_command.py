@@ -41,7 +41,7 @@ def test_a_command_has_a_summary_an_example_and_json(name: str) -> None:
     assert text.split("\n")[0].endswith(".")
     assert f"garden {name}" in examples.replace("garden --home ./my-garden ", "garden ")
     names = {option for each in command.params for option in each.opts}
-    assert "--json" in names or name in {"serve", "mcp", "worker", "schedule"}, name
+    assert "--json" in names or name in {"console", "serve", "mcp", "worker", "schedule"}, name
     for each in command.params:
         assert each.help, (name, each.opts)
         assert each.help.endswith((".", "!")), (name, each.help)
@@ -150,7 +150,7 @@ _MAY_FIND = (
 )
 # These have tests of their own.
 _STARTS_A_SERVER_OR_RUNS_ON = (
-    "garden database", "garden demo", "psql", "garden --home", "garden serve", "garden mcp", "garden worker",
-    "garden schedule", "GARDEN_BROKER_URL=", "garden migrate --distribute", "garden approvals show",
-    "garden approvals approve", "garden approvals deny",
+    "garden console", "garden database", "garden demo", "psql", "garden --home", "garden serve", "garden mcp",
+    "garden worker", "garden schedule", "GARDEN_BROKER_URL=", "garden migrate --distribute",
+    "garden approvals show", "garden approvals approve", "garden approvals deny", "garden approvals undo",
 )  # fmt: skip
