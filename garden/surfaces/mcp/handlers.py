@@ -27,10 +27,19 @@ from garden.surfaces.mcp.elicitation import ask_person
 from garden.surfaces.mcp.progress import report_steps
 from garden.surfaces.mcp.prompts import prompts_for, render_prompt
 from garden.surfaces.mcp.resources import list_page, parse_uri, read_resource, resource_templates
+from garden.surfaces.mcp.review import (
+    ANSWER,
+    URI,
+    ReviewAnswer,
+    card_answer,
+    read_card,
+    shows_cards,
+    with_cards,
+)
 from garden.surfaces.mcp.subscriptions import Subscriptions
 from garden.surfaces.mcp.tool_list import tools_for
 from garden.tools.registry import REGISTRY, with_wire_names
-from garden.tools.requests import find_tool
+from garden.tools.requests import find_tool, parse_form
 from garden.writing.callers import Role
 
 _Result = TypeVar("_Result")
@@ -96,6 +105,8 @@ class Handlers:
         profile = _profile_in(context) or self._shown.profile
         shown = tools_for(self._role(context), profile, output_schemas=self._shown.output_schemas)
         tools = [each for each in shown if rules.offers(find_tool(REGISTRY, each.name), caller.role)]
+        if shows_cards(context):
+            tools = with_cards(tools, lambda name: rules.permission(find_tool(REGISTRY, name)) == "ask")
         return types.ListToolsResult(tools=tools)
 
     async def call_tool(
@@ -103,24 +114,44 @@ class Handlers:
     ) -> ToolAnswer:
         """Call a tool. A refusal is an answer too, also where the garden can't be opened."""
         try:
-            session = self._session(context, await self._open_garden())
+            garden = await self._open_garden()
+            session = self._session(context, garden)
+            if params.name == ANSWER and shows_cards(context):
+                return await self._answer_card(garden, session, params)
             name, writes = _tool_and_kind(params.name)
             asks_for_progress = (context.meta or {}).get("progress_token") is not None
             async with report_steps(context.session.report_progress if asks_for_progress else None) as pace:
                 arguments, run = params.arguments or {}, partial(self._threads.run, session.caller.user_id)
                 work = partial(session.call, name, arguments, pace)
-                ask = partial(ask_person, context, params)
                 while asks_person(envelope := await run(work, pace, writes=writes)):
-                    answer = await ask(envelope["error"])
+                    approval_id = envelope["error"]["details"]["approvalId"]
+                    if shows_cards(context) and _is_asked(garden, session, name):
+                        code = garden.gates.approvals.card_code(session.access, approval_id)
+                        return card_answer(tool_answer(envelope), code)
+                    answer = await ask_person(context, params, envelope["error"])
                     if not isinstance(answer, bool):
                         return answer or tool_answer(envelope)
-                    approval_id = envelope["error"]["details"]["approvalId"]
                     await run(partial(session.answer, approval_id, is_yes=answer))
                 return tool_answer(envelope, writes=writes)
         except GardenError as error:
             return tool_answer(refusal(error))
         except Exception:  # noqa: BLE001 - the outermost edge of this surface
             return tool_answer(refusal(_log_internal_error(params.name)))
+
+    async def _answer_card(
+        self, garden: Garden, session: Session, params: types.CallToolRequestParams
+    ) -> ToolAnswer:
+        """Record what a person answered on the card; it is no call, and changes no document."""
+        given = parse_form(ReviewAnswer, params.arguments, "answer", "Only the review card sends one.")
+        work = partial(
+            garden.gates.approvals.answer_card,
+            session.access,
+            given.approval_id,
+            given.code,
+            is_yes=given.approve,
+        )
+        state = await self._threads.run(session.caller.user_id, work, writes=True)
+        return tool_answer({"ok": True, "result": {"state": state}, "meta": {"warnings": []}}, writes=True)
 
     async def list_resources(
         self, context: ServerRequestContext, params: types.PaginatedRequestParams
@@ -141,9 +172,12 @@ class Handlers:
     async def read_resource(
         self, context: ServerRequestContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        """Read a document, an earlier version of it, or its history."""
-        found = await self._run(context, lambda garden, session: read_resource(garden, session, params.uri))
-        return types.ReadResourceResult(contents=[found])
+        """Read a document, an earlier version of it, its history, or the review card."""
+
+        def read(garden: Garden, session: Session) -> types.TextResourceContents:
+            return read_card() if params.uri == URI else read_resource(garden, session, params.uri)
+
+        return types.ReadResourceResult(contents=[await self._run(context, read)])
 
     async def list_prompts(
         self, context: ServerRequestContext, params: types.PaginatedRequestParams
@@ -204,6 +238,10 @@ def _tool_and_kind(name: str) -> tuple[str, bool]:
         tool = find_tool(REGISTRY, name)
         return tool.name, tool.traits.writes
     return name, False
+
+
+def _is_asked(garden: Garden, session: Session, name: str) -> bool:
+    return garden.gates.policies.rules(session.access).permission(find_tool(REGISTRY, name)) == "ask"
 
 
 def protocol_error(error: GardenError) -> MCPError:

@@ -12,6 +12,7 @@ from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 
 import garden
+from garden.surfaces.mcp.review import APPS
 from garden.surfaces.mcp.texts import render_text
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def make_server(
     server.add_notification_handler(
         "notifications/initialized", types.NotificationParams, forward_to("initialized")
     )
+    server.extensions[APPS] = {}
     # Replaces the SDK's tracing of every message, which leads nowhere without an exporter.
     server.middleware[:] = [cast("ServerMiddleware[Any]", add_instructions)]
     return server

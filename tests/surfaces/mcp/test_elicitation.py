@@ -7,19 +7,16 @@ from typing import Any, Literal
 import pytest
 from mcp_types import ElicitRequestParams, ElicitResult
 
-from garden.application import Garden, open_garden
+from garden.application import Garden
 from garden.home.folder import Home
-from tests.support.gardens import NOTES, edit_outside, plant
+from tests.support.gardens import NOTES, asking_garden, edit_outside
 from tests.support.mcp_service import Service
 from tests.surfaces.mcp.conftest import NEWER, OLDER, over_http, over_stdio
 
 
 @pytest.fixture
 def garden(ready_home: Home) -> Iterator[Garden]:
-    file = ready_home.path / "garden.toml"
-    file.write_text(f'{file.read_text()}\n[gateway.permissions]\n"fs.append" = "ask"\n')
-    with open_garden(ready_home.path) as garden:
-        plant(garden.session("ada", "companion"), NOTES)
+    with asking_garden(ready_home) as garden:
         yield garden
 
 
