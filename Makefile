@@ -44,11 +44,13 @@ soak: .venv/ready ## Run the long versions of the tests that race and tamper (25
 		GARDEN_TEST_EDITS=500 GARDEN_TEST_SWAPS=100000 GARDEN_TEST_TOOL_SWAPS=5000 GARDEN_TEST_REQUESTS=10000 \
 		GARDEN_TEST_SEQUENCES=1000 GARDEN_TEST_INTERLEAVINGS=all GARDEN_HYPOTHESIS=nightly \
 		GARDEN_TEST_TAMPERINGS=50 GARDEN_TEST_CLEAN_EVENTS=100000 GARDEN_TEST_REPLIES=100000 \
+		GARDEN_TEST_CHARACTERS=1000000 \
 		$(PY) -m pytest -n $(WORKERS) --dist worksteal tests/grammar/test_random_edits.py \
 		tests/crash/test_killed_writers.py tests/crash/test_start_up.py \
 		tests/gateway/test_text_protocol.py tests/events/test_server_restarts.py tests/events/test_idempotency.py tests/events/test_tenancy.py tests/events/test_verifier.py \
 		tests/history/test_tampering.py tests/files/test_paths.py tests/files/test_swapped_links.py tests/tools/test_swapped_links.py \
-		tests/tools/test_requests.py tests/upkeep/test_interleavings.py tests/writing $(ARGS)
+		tests/tools/test_requests.py tests/upkeep/test_interleavings.py tests/writing \
+		tests/surfaces/web/console/test_markdown.py $(ARGS)
 
 N ?= 120
 OUTAGES ?= 3
@@ -80,6 +82,17 @@ mutants: .venv/ready ## Put faults into the product, one by one; the tests must 
 .PHONY: conformance
 conformance: .venv/ready ## Test the MCP server with the protocol's own suite and inspector
 	@$(PY) -m tests.surfaces.mcp.real_clients
+
+.venv/browser/ready: .venv/ready tests/browser/constraints.txt tests/browser/package-lock.json tools/browser_setup
+	@tools/browser_setup
+
+.PHONY: browser
+browser: .venv/browser/ready ## Test the console in Chromium, which is installed where that is possible
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal tests/browser $(ARGS)
+
+.PHONY: screenshots
+screenshots: .venv/browser/ready ## Take a picture of each view of the console, light and dark
+	@$(PY) -m tools.screenshots
 
 .PHONY: package
 package: .venv/ready ## Install the wheel and the sdist into empty environments, and run the demonstration
