@@ -14,7 +14,7 @@ from benchmarks.ratios import Ratio
 
 MEASUREMENTS = (
     "side_by_side", "grammar", "lint", "start_up", "reading", "events", "writing", "recovery", "http",
-    "history", "log", "recall", "recall_speed", "toolbelt", "verify", "gateway",
+    "history", "log", "recall", "recall_speed", "toolbelt", "verify", "gateway", "console",
 )  # fmt: skip
 _WRITE = "--write"
 
