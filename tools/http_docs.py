@@ -16,6 +16,7 @@ from garden.home.setup import PreparedHome
 from garden.surfaces.web import openapi
 from garden.surfaces.web.application import WebService
 from garden.surfaces.web.authentication import SingleUserAuthenticator
+from garden.surfaces.web.console.door import Door
 from garden.upkeep.tasks import Timer
 from tools.markdown import prose
 
@@ -55,7 +56,8 @@ def document() -> Described:
         with Garden(Settings(home=home.path), prepared) as garden:
             threads, upkeep = CallThreads(), Timer(garden.services, ())
             authenticator = SingleUserAuthenticator(Caller("ada", "companion", "agent"))
-            service = WebService(garden, threads, authenticator, {}, upkeep, ServiceProcess(), private=True)
+            door = Door(None, is_private=True)
+            service = WebService(garden, threads, authenticator, {}, upkeep, ServiceProcess(), door)
             service.close()
             threads.close()
             return openapi.document(service.api)
