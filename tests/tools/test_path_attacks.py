@@ -113,7 +113,7 @@ def refuse_it(scene: Scene, plant: Plant, link: Path) -> None:
             opens = entrance.tool not in NOT_OPENING
             if opens and (path == DOCUMENT or plant.component in LINKED_FOLDERS):
                 scene.assert_refused(envelope, where)
-            assert scene.files() == files, where
+    assert scene.files() == files, plant.name
     assert link.is_symlink()
     assert scene.records() == records
 
