@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from garden.tools.declaration import Reply, Tool
 
 _NO_TOOL = "unknown"
+_ERASED = "[erased words]"
 _ARGUMENTS_CHARACTERS_MAX = 4000
 _CALLER_IDS = {to_camel(name): name for name in CORRELATION}
 # Errors that are not the caller's to mend.
@@ -84,6 +85,8 @@ class CallRecord:
         caller, summary = self.access.caller, self.shaped.get("summary")
         ids = {name: getattr(self.caller, field) for name, field in _CALLER_IDS.items()}
         ids["requestId"] = self.access.request_id
+        # Any of them may hold the words that were refused because they had been erased.
+        holds_erased = code == "erased"
         return {
             "user_id": caller.user_id,
             "call_id": self._call_id,
@@ -94,12 +97,12 @@ class CallRecord:
             "role": caller.role,
             "surface": self.access.surface,
             "tool": _NO_TOOL if self.tool is None else self.tool.name,
-            "arguments": self._arguments,
+            "arguments": _ERASED if holds_erased else self._arguments,
             "started_at": self._started_at,
             "summary": summary and show_text(summary),
             "tokens_in": tokens_of(self._sent or ""),
             "tokens_out": tokens_out,
-            "ids": {name: show_text(each) for name, each in ids.items() if each},
+            "ids": {} if holds_erased else {name: show_text(each) for name, each in ids.items() if each},
             "event_id": self._event_id or (self.reply and self.reply.meta.get("eventId")),
             "calls": 1,
         }

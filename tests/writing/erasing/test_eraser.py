@@ -342,6 +342,7 @@ class TestErasedWords:
         self, garden: Garden, operator: Session, tool: str, args: dict[str, object], database: str
     ) -> None:
         refused(operator, tool, "erased", **args)
+        garden.services.calls.flush()
         assert "third stone" not in everything(garden, database)
 
     def test_they_are_recognised_when_another_key_signs(self, garden: Garden, ada: Session) -> None:
