@@ -13,6 +13,7 @@ from garden.events.call_counts import CallCounts
 from garden.events.calls import CallLog
 from garden.events.pool import Pool
 from garden.events.recall_usage import RecallUsage
+from garden.files.declared_paths import DeclaredPaths
 from garden.files.garden_files import GardenFiles
 from garden.gateway.access import Access, Surface
 from garden.gateway.account import CallRecord
@@ -73,8 +74,9 @@ class Garden:
             usage, calls = RecallUsage(readers), CallLog(readers, settings.gateway.calls_keep_days)
             stack.callback(usage.close)
             stack.callback(calls.close)
+            declared = DeclaredPaths(lambda: self.services.documents.kinds.values())
             at_once = {
-                "files": stack.enter_context(GardenFiles(prepared.home.path)),
+                "files": stack.enter_context(GardenFiles(prepared.home.path, declared=declared)),
                 "disk_space": DiskSpace(prepared.home.path, settings.limits.free_disk_bytes),
                 "limits": settings.limits,
                 "secrets": settings.secrets,
@@ -234,7 +236,12 @@ class Garden:
         return recall_parts(self.settings, self.pools)
 
 
-def open_garden(home: str | Path | None = None, *, report: Progress = ignore_progress) -> Garden:
-    """Open the garden in this folder or in the settings' folder, creating what is missing."""
+def open_garden(
+    home: str | Path | None = None, *, create: bool = True, report: Progress = ignore_progress
+) -> Garden:
+    """Open the garden in this folder or in the settings' folder.
+
+    A missing home is made, and the log names it; without `create` it is refused.
+    """
     settings = load_settings(Path(home) if home is not None else None).settings
-    return Garden(settings, prepare_home(settings, report)).load()
+    return Garden(settings, prepare_home(settings, report, may_create=create)).load()

@@ -18,6 +18,7 @@ from garden.grammar.edits import (
     AppendToFile,
     AppendToSection,
     ApplyDiff,
+    ArchiveDocument,
     CreateDocument,
     CurateList,
     Edit,
@@ -29,7 +30,7 @@ from garden.grammar.edits import (
 )
 from garden.grammar.file_edits import append_to_file, entry_section, rewrite_file
 from garden.grammar.guards import check_edit, check_roll, refuse_malformed
-from garden.grammar.kinds.declaration import Kind
+from garden.grammar.kinds.declaration import Kind, is_free
 from garden.grammar.kinds.template import template_text
 from garden.grammar.lines import split_any_lines
 from garden.grammar.list_edits import curate_list
@@ -38,7 +39,7 @@ from garden.grammar.lookup import find_section
 from garden.grammar.parser import parse, with_bodies
 from garden.grammar.patch import apply_diff
 from garden.grammar.recovery import recover
-from garden.grammar.refusals import AlreadyExistsError, NoDocumentError
+from garden.grammar.refusals import AlreadyExistsError, ArchiveNotAllowedError, NoDocumentError
 from garden.grammar.replacing import replace_once
 from garden.grammar.section_edits import append_entry, append_to_section, new_body, replace_section
 from garden.grammar.splice import SPLICES_MAX, Splice, Splices, splices_between
@@ -125,7 +126,7 @@ def _apply(
         done = recover(document, edit, kind, entry)
         return AppliedEdit(document, done.after, None, done.logged, done.repairs, done.warnings)
     if document is not None:
-        refuse_malformed(document)
+        refuse_malformed(document, kind)
     if document is not None and isinstance(edit, AppendLogLine):
         return _append_log_line(document, edit, kind)
     if document is not None and isinstance(edit, SectionEdit):
@@ -206,7 +207,14 @@ def _edited_text(document: Document | None, edit: Edit, kind: Kind | None) -> st
         case CreateDocument():
             return template_text(edit.kind, edit.title, edit.identity)
         case WriteFile():
-            return rewrite_file(document, edit.text)
+            return edit.text if is_free(kind) else rewrite_file(document, edit.text)
+        case ArchiveDocument() if not is_free(kind):
+            raise ArchiveNotAllowedError(
+                "Only a free-form document can be archived.",
+                hint="Take out what no longer holds with md.curate_list or md.patch_section.",
+            )
+        case ArchiveDocument() if document is not None:
+            return ""
         case AppendToFile() if document is not None:
             return append_to_file(document, edit.text, kind)
         case ReplaceText() if document is not None:
@@ -214,7 +222,8 @@ def _edited_text(document: Document | None, edit: Edit, kind: Kind | None) -> st
         case ApplyDiff() if document is not None:
             return apply_diff(document.text, edit.diff, document.newline, edit.path)
     raise NoDocumentError(
-        "There is no document to edit.", hint="Create it with md.plant, or write the whole file."
+        "There is no document to edit.",
+        hint="Create it with md.plant, or write the whole file with fs.write.",
     )
 
 

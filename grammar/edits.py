@@ -109,6 +109,11 @@ class CreateDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class ArchiveDocument:
+    """Empty a free-form document; the history keeps its text."""
+
+
+@dataclass(frozen=True, slots=True)
 class RepairDocument:
     """Put anchors and identity back as they were in `good`, the text of the last undamaged version.
 
@@ -130,5 +135,7 @@ class RestoreText:
 
 SectionEdit = ReplaceSection | AppendToSection | CurateList
 RecoveryEdit = RepairDocument | RestoreText
-FileEdit = AppendToFile | AppendLogLine | WriteFile | ReplaceText | ApplyDiff | CreateDocument
+FileEdit = (
+    AppendToFile | AppendLogLine | WriteFile | ReplaceText | ApplyDiff | CreateDocument | ArchiveDocument
+)
 Edit = SectionEdit | FileEdit | RecoveryEdit

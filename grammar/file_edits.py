@@ -4,7 +4,7 @@ from garden.grammar.body import trim_words
 from garden.grammar.change_log import change_logs
 from garden.grammar.document import Document, Section
 from garden.grammar.headings import find_headings
-from garden.grammar.kinds.declaration import Kind
+from garden.grammar.kinds.declaration import Kind, is_free
 from garden.grammar.lines import flat
 from garden.grammar.parser import BOM
 from garden.grammar.refusals import InvalidInputError
@@ -25,13 +25,15 @@ def append_to_file(document: Document, text: str, kind: Kind | None = None) -> s
     """Return the document's text with an entry at its end, after a blank line."""
     refuse_empty(text, "The entry")
     _refuse_logged(document, text, kind)
-    if has_open_end(document.contents[-1].text):
+    is_any_text = is_free(kind)
+    if not is_any_text and has_open_end(document.contents[-1].text):
         raise InvalidInputError(
             "The document ends inside a code fence or an HTML comment, which would swallow the entry.",
             hint="Close the fence or comment in the document's last section first.",
         )
     words = trim_words(text, document.newline)
-    refuse_open_end(words)
+    if not is_any_text:
+        refuse_open_end(words)
     return document.text + _gap_below(document) + words + _last_line_end(document)
 
 

@@ -20,6 +20,7 @@ from garden.grammar.edits import (
     AppendLogLine,
     AppendToFile,
     AppendToSection,
+    ArchiveDocument,
     CreateDocument,
     CurateList,
     Edit,
@@ -27,7 +28,7 @@ from garden.grammar.edits import (
 )
 from garden.grammar.file_edits import entry_section
 from garden.grammar.frontmatter_block import IDENTITY_KEYS, ambiguous_scalars
-from garden.grammar.kinds.declaration import Kind
+from garden.grammar.kinds.declaration import Kind, is_free
 from garden.grammar.lines import split_any_lines
 from garden.grammar.log_roll import count_roll_lines, may_roll, read_log
 from garden.grammar.lookup import find_section
@@ -63,13 +64,14 @@ def check_edit(
     """
     if before is not None and isinstance(edit, CreateDocument):
         raise AlreadyExistsError("A document already exists here.", hint="Edit it, or choose another path.")
-    _check_frontmatter(before, after)
+    changed = after.changes_since(before) if before else None
+    if not is_free(kind):
+        _check_structure(before, after, changed)
     if before is None:
-        _check_new_anchors(Counter(), after)
         return
-    _check_identity(before, after)
-    changed = after.changes_since(before)
-    _check_anchors(before, after, changed)
+    if isinstance(edit, ArchiveDocument):
+        _check_archived(after, kind)
+        return
     _check_change_log(before, after, kind)
     section = section or _edited_section(before, edit, kind)
     if section is not None:
@@ -81,6 +83,23 @@ def check_edit(
     if isinstance(edit, AppendToFile) and not _is_appended(before, after, section):
         raise PatchConflictError(
             "The append would change the text above it.", hint="Edit the section instead."
+        )
+
+
+def _check_structure(before: Document | None, after: Document, changed: list[int] | None) -> None:
+    """Refuse to damage what a document that is not free-form must keep."""
+    _check_frontmatter(before, after)
+    if before is None:
+        _check_new_anchors(Counter(), after)
+        return
+    _check_identity(before, after)
+    _check_anchors(before, after, changed)
+
+
+def _check_archived(after: Document, kind: Kind | None) -> None:
+    if after.length or not is_free(kind):
+        raise PatchConflictError(
+            "An archived document is a free-form one without a text.", hint="Archive it with fs.archive."
         )
 
 
@@ -117,15 +136,17 @@ def check_erasure(before: Document, after: Document) -> None:
         _check_identity(before, after)
 
 
-def check_whole(after: Document) -> None:
+def check_whole(after: Document, kind: Kind | None = None) -> None:
     """Refuse a damaged result of an edit that accepts a damaged document."""
+    if is_free(kind):
+        return
     _check_frontmatter(None, after)
     _check_new_anchors(Counter(), after)
 
 
-def refuse_malformed(document: Document) -> None:
-    """Refuse to edit a document whose frontmatter can't be trusted."""
-    if document.malformed:
+def refuse_malformed(document: Document, kind: Kind | None = None) -> None:
+    """Refuse to edit a document whose frontmatter can't be trusted; a free-form document needs none."""
+    if document.malformed and not is_free(kind):
         faults = _frontmatter_faults(document)
         raise MalformedDocumentError(
             f"The frontmatter of this document is malformed: {' '.join(faults)}",
@@ -315,6 +336,8 @@ def _strays(document: Document) -> set[str]:
 
 def _check_change_log(before: Document, after: Document, kind: Kind | None) -> None:
     for log in [section.content for section in change_logs(before, kind)]:
+        if is_free(kind) and log.anchor and not after.numbers_with(log.anchor):
+            raise change_log_refusal()
         for number in after.numbers_with(log.anchor) if log.anchor else ():
             later = after.contents[number]
             if later is log:

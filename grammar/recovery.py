@@ -7,7 +7,7 @@ from garden.grammar.change_log import body_with_entry, find_change_log
 from garden.grammar.document import Document
 from garden.grammar.edits import RecoveryEdit, RepairDocument, RestoreText
 from garden.grammar.guards import check_whole
-from garden.grammar.kinds.declaration import Kind
+from garden.grammar.kinds.declaration import Kind, is_free
 from garden.grammar.lines import with_newlines
 from garden.grammar.log_roll import is_continued, read_log
 from garden.grammar.parser import parse, with_bodies
@@ -29,10 +29,10 @@ def recover(document: Document | None, edit: RecoveryEdit, kind: Kind | None, en
     """Repair or restore a document; `entry` goes into its Change Log if anything changed."""
     match edit:
         case RepairDocument():
-            result = _repair(document, edit)
+            result = _repair(document, edit, kind)
         case RestoreText():
             result = _restore(document, edit, kind)
-    check_whole(result.after)
+    check_whole(result.after, kind)
     if document is None or entry is None or result.after.text == document.text:
         return result
     log = find_change_log(result.after, kind)
@@ -41,14 +41,17 @@ def recover(document: Document | None, edit: RecoveryEdit, kind: Kind | None, en
         if log is not None:
             body = body_with_entry(result.after, log, entry)
             after = with_bodies(result.after, {result.after.number_of(log): body})
-            check_whole(after)
+            check_whole(after, kind)
             return result._replace(after=after, logged=True)
     return result
 
 
-def _repair(document: Document | None, edit: RepairDocument) -> Recovery:
+def _repair(document: Document | None, edit: RepairDocument, kind: Kind | None) -> Recovery:
     if document is None:
         raise NoDocumentError("There is no document to repair.", hint="Restore one of its versions.")
+    if is_free(kind):
+        # It has no form that could be damaged.
+        return Recovery(document, logged=False)
     found = repair_text(document.text, edit.good, edit.identity)
     emptied = (
         f"The section '{name}' comes back empty; version {edit.version} holds its words."

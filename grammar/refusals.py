@@ -89,6 +89,12 @@ class AlreadyExistsError(RefusalError):
     code: ClassVar[str] = "already_exists"
 
 
+class ArchiveNotAllowedError(RefusalError):
+    """Only free-form documents can be archived."""
+
+    code: ClassVar[str] = "delete_not_allowed"
+
+
 class NoDocumentError(RefusalError):
     """The edit needs a document, and there is none."""
 

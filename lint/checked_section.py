@@ -77,7 +77,9 @@ def _context(content: SectionContent, declarations: Declarations, below: str | N
 
 
 def _check(section: SectionContext, rules: Iterable[SectionRule]) -> CheckedSection:
-    signs = section.signs
+    signs, skips = section.signs, section.declarations.skips
+    if skips:
+        rules = [rule for rule in rules if not rule.id.startswith(skips)]
     hits, left_out = first_hits([rule for rule in rules if not rule.signs or rule.signs & signs], section)
     ordered = sorted([(hit.offset, rule.id, number, rule, hit) for number, (rule, hit) in enumerate(hits)])
     return CheckedSection(

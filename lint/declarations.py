@@ -1,7 +1,9 @@
 """What a kind declares, indexed once for all documents of the kind."""
 
-from garden.grammar.kinds.declaration import Kind
+from garden.grammar.kinds.declaration import Kind, is_free
 
+NO_STRUCTURE = ("MG1", "MG2", "MG4", "MG6")
+"""Begins the ids of the rules about form, which a free-form document has none of."""
 _KINDS_MAX = 256
 
 
@@ -11,6 +13,7 @@ class Declarations:
     def __init__(self, kind: Kind | None) -> None:
         sections = kind.sections if kind else ()
         self.kind = kind
+        self.skips = NO_STRUCTURE if is_free(kind) else ()
         self.by_anchor = {section.anchor: section for section in sections}
         self.by_heading = {section.heading.casefold(): section for section in sections}
         self.places = {section.anchor: place for place, section in enumerate(sections)}

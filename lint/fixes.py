@@ -35,9 +35,10 @@ def fix(document: Document, kind: Kind | None = None) -> str:
 
 
 def _fix_once(document: Document, kind: Kind | None) -> Document:
+    declarations = declarations_of(kind)
     for rule in CATALOGUE:
-        if rule.fixable:
-            document = _apply_rule(document, declarations_of(kind), rule)
+        if rule.fixable and not rule.id.startswith(declarations.skips):
+            document = _apply_rule(document, declarations, rule)
     return document
 
 

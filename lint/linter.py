@@ -43,6 +43,8 @@ def lint(
     declarations = declarations_of(kind)
     checked = check_sections(document, declarations, section_rules)
     context = DocumentContext(document, declarations, identity, previous, [each.facts for each in checked])
+    if declarations.skips:
+        document_rules = tuple(rule for rule in document_rules if not rule.id.startswith(declarations.skips))
     hits, left_out = first_hits(document_rules, context)
     in_sections = {place: each.found for place, each in enumerate(checked) if each.found}
     for rule, hit in hits:

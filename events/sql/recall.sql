@@ -86,18 +86,20 @@ where p.user_id = %(user_id)s and (p.event_id, p.passage) < (%(before_event)s, %
 order by p.event_id desc, p.passage desc
 limit %(limit)s;
 
--- The newest summary of each type, and the newest other entries of all notes. The planner may not look how many paths
+-- The newest summary of each type, and the newest other entries of all notes. Words elsewhere that only look like a
+-- summary, as in an imported text, are none. The planner may not look how many paths
 -- match, and expects few; it expects many not to match, and so reads them by day.
 -- name: recent
 (select distinct on (summary_type) {passage}, since, '', '', '', ''
  from garden.recall_passages
  where user_id = %(user_id)s and until is null and summary_type is not null
+   and path ~ '^users/[^/]+/((parts|relationships)/[^/]+/)?notes\.md$' and anchor ~* '^summaries( |$)'
  order by summary_type, period_key desc, since desc, name)
 union all
 (select {passage}, since, '', '', '', ''
  from garden.recall_passages
  where user_id = %(user_id)s and until is null and summary_type is null
-   and path !~ '/(overview|profile)\.md$' and anchor !~* '^summaries( |$)'
+   and path !~ '^users/[^/]+/(overview|(parts|relationships)/[^/]+/profile)\.md$' and anchor !~* '^summaries( |$)'
  order by day desc, since desc, name desc
  limit %(limit)s)
 order by day desc, since desc, name desc;
@@ -106,7 +108,7 @@ order by day desc, since desc, name desc;
 -- name: days_with_entries
 select day, summary_type, period_key, count(*) as passages
 from garden.recall_passages
-where user_id = %(user_id)s and path ~ '/notes\.md$' and until is null
+where user_id = %(user_id)s and path ~ '^users/[^/]+/((parts|relationships)/[^/]+/)?notes\.md$' and until is null
 group by day, summary_type, period_key;
 
 -- name: numbers_with

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Self
 
+from garden.home import platform_features
+
 Resolver = Callable[[int, str, int], int]
 """Opens the file on this way below a folder's handle, with these flags; returns the new handle."""
 
@@ -20,7 +22,7 @@ ALWAYS = os.O_CLOEXEC | os.O_NOFOLLOW
 READ_FOLDER = os.O_RDONLY | os.O_DIRECTORY
 # A FIFO must not wait for its writer, nor a terminal become ours; their status shows what they are.
 READ_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
-LOOK = os.O_PATH
+LOOK = READ_FILE if platform_features.O_PATH is None else platform_features.O_PATH
 
 # The same on every architecture that Python's wheels are built for.
 _SYS_OPENAT2 = 437
@@ -59,7 +61,7 @@ class Handles(list[int]):
 
 def choose_resolver(home: int, *, step_by_step: bool = False) -> Resolver:
     """Choose the walk in one call if the kernel has it and no sandbox forbids it."""
-    if not step_by_step:
+    if platform_features.HAS_OPENAT2 and not step_by_step:
         with suppress(OSError):
             os.close(open_at_once(home, "", LOOK))
             return open_at_once
@@ -136,7 +138,7 @@ def _rename_without_replacing(name: str, new_name: str, folder: int, new_folder:
 
 
 def _rename_with_flag(name: str, new_name: str, folder: int, new_folder: int, flag: int) -> None:
-    if not hasattr(_libc, "renameat2"):
+    if not platform_features.HAS_RENAME_FLAGS:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
     _check_result(_libc.renameat2(folder, name.encode(), new_folder, new_name.encode(), flag))
 

@@ -20,7 +20,8 @@ class FileMissingError(FileError):
 
     def __init__(self) -> None:
         super().__init__(
-            "There is nothing at this path.", hint="List the files with fs.list, or create one with md.plant."
+            "There is nothing at this path.",
+            hint="List the files with fs.list, or create one with md.plant, below memories/ with fs.write.",
         )
 
 

@@ -5,13 +5,15 @@ is the caller's business: a document is changed under its lock.
 """
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from garden.files.beneath import LOOK, READ_FILE, READ_FOLDER, Handles, rename_new
-from garden.files.errors import FileMissingError, translate_os_errors
+from garden.files.declared_paths import DeclaredPaths
+from garden.files.errors import FileError, FileMissingError, translate_os_errors
 from garden.files.failpoints import Failpoint, reach
 from garden.files.garden_folders import GardenFolders, check_place
 from garden.files.history_copies import HistoryCopies
@@ -63,8 +65,10 @@ class FileText:
 class GardenFiles(GardenFolders):
     """The files of one open garden home; any number of threads may use it."""
 
-    def __init__(self, home: Path, *, step_by_step: bool = False) -> None:
-        super().__init__(home, step_by_step=step_by_step)
+    def __init__(
+        self, home: Path, *, step_by_step: bool = False, declared: DeclaredPaths | None = None
+    ) -> None:
+        super().__init__(home, step_by_step=step_by_step, declared=declared)
         self.history = HistoryCopies(self)
         self.strays = Strays(self)
         self._unconfirmed: dict[GardenPath, GardenPath | None] = {}
@@ -86,6 +90,18 @@ class GardenFiles(GardenFolders):
         """Give a file's identity, size and times, without reading it."""
         with translate_os_errors(), self.open(path.text, LOOK) as handle:
             return stamp_of(os.fstat(handle))
+
+    def is_archived(self, path: GardenPath) -> bool:
+        """Whether this is a free-form document that was emptied; one that has gone is not."""
+        if path.free is None or path.place is not Place.DOCUMENT:
+            return False
+        with suppress(FileError):
+            return self.stamp(path).size_bytes == 0
+        return False
+
+    def live_documents(self, folder: GardenPath) -> Iterator[GardenPath]:
+        """Find every document, or copy, in a folder and below, but those that were archived."""
+        return (path for path in self.documents(folder) if not self.is_archived(path))
 
     def replace(
         self,
@@ -127,6 +143,9 @@ class GardenFiles(GardenFolders):
         yet. The caller syncs the content, puts it in its place and syncs the names, in this order.
         """
         check_place(path, Place.DOCUMENT)
+        if expected is None:
+            # An erasure replaces a document also where its path is declared no more.
+            self.declared.check(path)
         check_content(content)
         handles = Handles()
         try:
@@ -183,6 +202,7 @@ class GardenFiles(GardenFolders):
         """Give a document another path, where there must be no file yet; its history stays where it is."""
         check_place(path, Place.DOCUMENT)
         check_place(new_path, Place.DOCUMENT)
+        self.declared.check(new_path)
         with (
             translate_os_errors(),
             self.open(path.folder.text, READ_FOLDER) as folder,

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from garden.files.beneath import LOOK, READ_FOLDER, Handle, choose_resolver, close_quietly
+from garden.files.declared_paths import EVERY_PATH, DeclaredPaths
 from garden.files.errors import FileError, FileMissingError, ForeignFileError, translate_os_errors
 from garden.files.paths import GardenPath, PathNotAllowedError, Place
 from garden.files.plain_files import (
@@ -47,9 +48,16 @@ CLOCK_STEP_NS = 20_000_000
 
 
 class GardenFolders:
-    """The folders of one open garden home; any number of threads may use it."""
+    """The folders of one open garden home; any number of threads may use it.
 
-    def __init__(self, home: Path, *, step_by_step: bool = False) -> None:
+    No free-form path is made or listed that is not `declared`. Without declarations, as for programs that
+    only read a home's files, every one is.
+    """
+
+    def __init__(
+        self, home: Path, *, step_by_step: bool = False, declared: DeclaredPaths | None = None
+    ) -> None:
+        self.declared = declared or EVERY_PATH
         with translate_os_errors():
             self._home = os.open(home, READ_FOLDER | os.O_CLOEXEC)
         self._owner = os.fstat(self._home).st_uid
@@ -83,6 +91,7 @@ class GardenFolders:
 
     def open_ensured(self, path: GardenPath) -> Handle:
         """Open a folder, and make it first if it is missing; its name is on the disk."""
+        self.declared.check(path)
         try:
             handle = self.open(path.text, READ_FOLDER)
         except FileNotFoundError:
@@ -98,9 +107,11 @@ class GardenFolders:
     def list_folder(self, path: GardenPath) -> tuple[GardenPath, ...]:
         """List the documents, copies and folders in a folder, sorted by name.
 
-        A person may keep other things there. No tool can open those, so the list leaves them out.
+        A person may keep other things there. No tool can open those, so the list leaves them out. The
+        copies of a document are listed also if its path is declared no more: an erasure must find them.
         """
-        return self._list(path.text)
+        listed = self._list(path.text)
+        return listed if path.document_name else tuple(filter(self.declared.allow, listed))
 
     def users(self, root: str = "users") -> tuple[GardenPath, ...]:
         """List the gardens of this home, or with the root `history` their histories."""
@@ -134,7 +145,8 @@ class GardenFolders:
         with suppress(FileError):
             with self.open_folder(folder) as handle, os.scandir(handle) as scanned:
                 entries = [each for each in scanned if _NOT_HIDDEN.fullmatch(each.name)]
-                known = {path.name: path for path in _known_paths(folder.text, entries)}
+                paths = filter(self.declared.allow, _known_paths(folder.text, entries))
+                known = {path.name: path for path in paths}
             names = sorted(each.name for each in entries)
             yield from (f"{folder}/{name}" for name in names if name not in known)
             for name in names:

@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import stat
+import sys
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -28,6 +29,7 @@ from garden.files.errors import (
     SyncFailedError,
 )
 from garden.grammar.canonical import raw_hash
+from garden.home import platform_features
 
 SIZE_MAX_BYTES = 1 << 20
 READ_ATTEMPTS_MAX = 5
@@ -49,8 +51,7 @@ _FRESH = ".new-"
 # Each exchange more needs one more save by another program within the time of a system call.
 _EXCHANGES_MAX = 100
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-_HAS_LEASES = hasattr(fcntl, "F_SETLEASE")
-_UNLINKABLE = {errno.EPERM, errno.EXDEV, errno.EMLINK, errno.EOPNOTSUPP}
+_UNLINKABLE = {errno.EPERM, errno.EXDEV, errno.EMLINK, errno.EOPNOTSUPP, errno.ENOTSUP}
 
 
 def identity_of(status: os.stat_result) -> Identity:
@@ -128,7 +129,7 @@ def open_to_replace(folder: int, name: str) -> Handle:
     harmless.
     """
     handle = open_in(folder, name)
-    if _HAS_LEASES:
+    if sys.platform == "linux" and platform_features.HAS_LEASES:
         with suppress(OSError):
             fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
     return handle
@@ -173,7 +174,7 @@ def check_not_open(handle: int) -> None:
     The kernel grants a read lease only on a file that no program has open for writing. The lease is released
     at once. If the owner, file system or kernel allows no lease, the check is skipped.
     """
-    if not _HAS_LEASES:
+    if not platform_features.HAS_LEASES:
         return
     try:
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
@@ -326,6 +327,7 @@ def keep_copy(
 def sync(handle: int, *, replaced: bool) -> None:
     """Sync a handle. A failure is final: the kernel forgets it, so a second try would falsely succeed."""
     try:
+        platform_features.flush_drive(handle)
         os.fsync(handle)
     except OSError:
         raise SyncFailedError(replaced=replaced) from None

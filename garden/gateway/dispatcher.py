@@ -130,7 +130,7 @@ class Dispatcher:
         check_role(tool, access.caller)
         request = parse_request(tool, record.args)
         with naming_nearest_path(self._services, access.caller, request):
-            check_paths(access.caller, request)
+            check_paths(access.caller, request, self._services.files.declared)
         record.caller = with_correlation(record.caller, request)
         if access.edits_approval is not None:
             record.caller = replace(record.caller, agent_action_id=f"approval:{access.edits_approval}")

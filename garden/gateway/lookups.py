@@ -70,6 +70,7 @@ class ListedDocument:
     updated_at: datetime | None
     has_file: bool
     is_damaged: bool
+    is_archived: bool = False
 
 
 class Lookups:
@@ -89,12 +90,17 @@ class Lookups:
 
     def documents(self, caller: Caller, path: str) -> list[GardenPath]:
         """List the documents in a folder; a document's own path lists just that document."""
-        place = parse_path(path, owner=caller.user_id)
+        place = self._parse(caller, path)
         if not place.is_folder:
             return [place]
         if not self._services.files.exists(place):
             raise FileMissingError
-        return list(self._services.files.documents(place))
+        return list(self._services.files.live_documents(place))
+
+    def _parse(self, caller: Caller, path: str) -> GardenPath:
+        place = parse_path(path, owner=caller.user_id)
+        self._services.files.declared.check(place)
+        return place
 
     def listing(self, access: Access) -> list[ListedDocument]:
         """List the documents of the garden by path, also those whose file is missing; one round trip."""
@@ -107,11 +113,17 @@ class Lookups:
             row["path"]: row for row in rows if row["path"] and (row["has_file"] or row["path"] in files)
         }
         unknown = {"version": 0, "updated_at": None, "damage": None}
-        found = ((path, heads.get(path, unknown)) for path in sorted(files | heads.keys()))
         return [
-            ListedDocument(path, row["version"], row["updated_at"], path in files, bool(row["damage"]))
-            for path, row in found
+            self._listed(path, heads.get(path, unknown), has_file=path in files)
+            for path in sorted(files | heads.keys())
+            if self._services.files.declared.allow(GardenPath(path))
         ]
+
+    def _listed(self, path: str, row: Mapping[str, Any], *, has_file: bool) -> ListedDocument:
+        is_archived = has_file and self._services.files.is_archived(GardenPath(path))
+        return ListedDocument(
+            path, row["version"], row["updated_at"], has_file, bool(row["damage"]), is_archived
+        )
 
     def version(self, access: Access, path: str, number: int) -> WholeText:
         """Rebuild one version of a document from its events."""
@@ -122,14 +134,9 @@ class Lookups:
 
     def version_named(self, caller: Caller, path: str, reference: str) -> Version:
         """The version of a document that a number, an event, a time or a count back names."""
-        place = parse_path(path, owner=caller.user_id)
+        place = self._parse(caller, path)
         lineage = Lineage(self._services.versions, caller.user_id, place.text)
         return find_version(lineage, reference, now_in(self._services.timezone))
-
-    def event(self, access: Access, event_id: str) -> EventView:
-        """Find an event by its whole id, with its annotations."""
-        with self.admit(access, "events.query", {}):
-            return self._view(access.caller, self._event(access.caller, event_id))
 
     def event_named(self, access: Access, name: str) -> EventView:
         """Find an event by its id or the end of it, with its annotations."""

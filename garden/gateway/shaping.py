@@ -84,7 +84,8 @@ def _count(number: int, things: str) -> str:
 
 # What a tool has done, before the path; or the things that it lists.
 _CHANGES = {
-    "fs.append": "Appended to", "fs.edit": "Edited", "fs.ensure_dir": "Made the folder", "fs.move": "Moved",
+    "fs.append": "Appended to", "fs.archive": "Archived", "fs.edit": "Edited",
+    "fs.ensure_dir": "Made the folder", "fs.move": "Moved",
     "fs.patch": "Patched", "fs.write": "Wrote", "md.curate_list": "Changed a list of", "md.fix": "Fixed",
     "md.patch_section": "Changed a section of", "md.plant": "Created", "md.repair": "Repaired",
     "md.restore": "Restored", "md.snapshot_history": "Kept a copy of",

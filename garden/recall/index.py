@@ -34,7 +34,7 @@ class Groups:
         """The number of a group, which is added if it is new."""
         if group not in self._numbers:
             path = GardenPath(group.path)
-            title = f"{group.heading} {(path.entity_id or '').replace('-', ' ')}"
+            title = f"{group.heading} {path.subject}"
             self.kinds.append(path.kind)
             self.words.append(np.frombuffer(word_hashes(title, group.language), "<u4"))
             self.all.append(group)

@@ -158,10 +158,9 @@ def embedded_text(text: str, path: str, heading: str) -> str:
     """What is embedded of a passage: its own words, after those above it unless it is a turn of a talk."""
     dated = _DATE.match(text)
     said = text[dated.end() :] if dated else text
-    if GardenPath(path).kind == "notes" and (turn := _TURN.fullmatch(said)):
+    if (place := GardenPath(path)).kind == "notes" and (turn := _TURN.fullmatch(said)):
         return turn[1]
-    entity = (GardenPath(path).entity_id or "").replace("-", " ")
-    return f"{entity} {heading}: {said}".strip()
+    return f"{place.subject} {heading}: {said}".strip()
 
 
 def _is_wanted(query: RecallQuery, path: str, anchor: str, kind: str | None) -> bool:

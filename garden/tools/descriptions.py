@@ -31,7 +31,7 @@ _TEXT = """\
 # The memory garden
 
 You keep what you learn about the user {user} in Markdown documents below users/{user}: overview.md, notes.md,
-and profile.md and notes.md of each part and relationship.
+profile.md and notes.md of each part and relationship, and free text in memories/.
 
 - Read before you write. Send the hash that you read as ifMatch if another writer may have changed the text.
 - Give a rationale with every change. A profile's evidence is a short quote with a token: "..." (ev:s12-m40).
@@ -90,6 +90,9 @@ def _type_of(field: Mapping[str, Any]) -> str:
 
 def tools_in(profile: Profile, tools: Iterable[Tool[Any]]) -> list[Tool[Any]]:
     """Those of some tools that a profile lists; the others can be called all the same."""
+    if profile not in get_args(Profile):
+        known = ", ".join(get_args(Profile))
+        raise InvalidInputError(f"There is no profile {profile!r}.", hint=f"There are {known}.")
     return [tool for tool in tools if profile == "full" or tool.name in _LEAN]
 
 

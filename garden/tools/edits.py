@@ -52,6 +52,8 @@ def edit_handler(edits: Edits[_EditT]) -> Callable[[Call, _EditT], Reply]:
 
 def carry_out(call: Call, edits: Edits[_WriteT], path: GardenPath, request: _WriteT) -> Reply:
     """Carry out the edit that a request asks for, or preview it."""
+    # An undo finds its path in an event, which may be of a kind that is declared no more.
+    call.services.files.declared.check(path)
     edits = replace(edits, result=seen_result(call, edits))
     if request.dry_run:
         return preview_reply(preview_edit(call, edits, path, request), edits.result)

@@ -23,7 +23,7 @@ StatusName = Literal["pending", "written", "committed", "failed"]
 class QueryRequest(Request):
     """Filters; one that is left out does not narrow the search."""
 
-    other_names: ClassVar[Mapping[str, str]] = {"filePath": "path"}
+    other_names: ClassVar[Mapping[str, str]] = {"filePath": "path", "from": "since", "to": "until"}
     rare: ClassVar[frozenset[str]] = frozenset(
         {"op", "tool", "status", "toolCallId", "transactionId", "agentActionId", "evidenceRef"}
     )

@@ -35,7 +35,9 @@ _TOP: _Position = ("", 0)
 class SearchRequest(Request):
     """The pattern and where to search."""
 
-    rare: ClassVar[frozenset[str]] = frozenset({"roots", "exclude", "maxMatches", "groupByFile", "cursor"})
+    rare: ClassVar[frozenset[str]] = frozenset(
+        {"roots", "exclude", "context", "maxMatches", "groupByFile", "cursor"}
+    )
 
     root: str = Field(description="A folder or document; users/{userId} for the whole garden.")
     pattern: Annotated[str, Field(min_length=1, max_length=1000)] = Field(

@@ -21,7 +21,7 @@ Reference = Annotated[
 class LogRequest(Request):
     """The place, the filters and the page; a filter that is left out does not narrow the log."""
 
-    other_names: ClassVar[Mapping[str, str]] = {"fromTime": "from"}
+    other_names: ClassVar[Mapping[str, str]] = {"fromTime": "from", "since": "from", "until": "to"}
 
     path: str | None = Field(None, description="A document or a folder; by default, the garden.")
     anchor: Line | None = Field(None, description="Only this section.")

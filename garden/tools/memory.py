@@ -28,10 +28,11 @@ Category = Literal[
     "fact", "preference", "life-goal", "project", "open-loop", "relationship", "health", "work",
     "personal-context",
 ]  # fmt: skip
-KindName = Literal["overview", "notes", "part_profile", "relationship_profile"]
+_USER = "^users/[^/]+/"
 _PATTERNS = {
-    "overview": r"/overview\.md$", "notes": r"/notes\.md$", "part_profile": r"/parts/[^/]+/profile\.md$",
-    "relationship_profile": r"/relationships/[^/]+/profile\.md$",
+    "overview": rf"{_USER}overview\.md$", "notes": rf"{_USER}((parts|relationships)/[^/]+/)?notes\.md$",
+    "part_profile": rf"{_USER}parts/[^/]+/profile\.md$",
+    "relationship_profile": rf"{_USER}relationships/[^/]+/profile\.md$",
 }  # fmt: skip
 _ONLY_WORDS = "Only words were compared: no memory could be compared by its meaning yet."
 
@@ -41,14 +42,14 @@ _SCORING = {"min_similarity", "semantic_weight", "lexical_weight"}
 class MemoryFilters(Request):
     """Filters; one that is left out does not narrow the search."""
 
-    other_names: ClassVar[Mapping[str, str]] = {"fromDay": "from"}
+    other_names: ClassVar[Mapping[str, str]] = {"fromDay": "from", "since": "from", "until": "to"}
     rare: ClassVar[frozenset[str]] = frozenset({"kinds", "periodKeyPrefix", "asOf", "summaryTypes"})
 
     limit: Annotated[StrictInt, Field(ge=1, le=LIMIT_MAX)] = Field(
         LIMIT_DEFAULT, description="Most to return."
     )
     categories: tuple[Category, ...] = Field((), description="Only these categories.")
-    kinds: tuple[KindName, ...] = Field((), description="Only these kinds of documents.")
+    kinds: tuple[Line, ...] = Field((), description="Only these kinds of documents.")
     paths: tuple[str, ...] = Field((), description="Only these documents or folders.")
     tags: tuple[Line, ...] = Field((), description="Only with all these tags.")
     from_day: Time | None = Field(
@@ -82,6 +83,9 @@ class RecallRequest(MemoryFilters):
 
 class MemoryListRequest(MemoryFilters):
     """Filters, and the page."""
+
+    # memory.recall describes them.
+    rare: ClassVar[frozenset[str]] = MemoryFilters.rare | {"categories", "paths", "tags"}
 
     cursor: Line | None = Field(None, description="That of the previous page.")
 
@@ -168,7 +172,7 @@ def list_newest(call: Call, request: MemoryListRequest) -> Reply:
         for name, value in _filters(call, request).items()
     }
     kinds, categories = filters.pop("kinds") or (), filters.pop("categories") or ()
-    filters["kinds"] = [_PATTERNS[each] for each in kinds] or None
+    filters["kinds"] = [_PATTERNS.get(each, f"{_USER}{each}/") for each in kinds] or None
     filters["sections"] = [CATEGORIES[each] for each in categories] or None
     reader, before = call.services.memories, _place_of(request.cursor)
     rows = reader.newest(call.caller.user_id, request.limit + 1, before, **filters)
@@ -186,7 +190,7 @@ def _filters(call: Call, request: MemoryFilters) -> dict[str, Any]:
 
     return {
         "categories": request.categories,
-        "kinds": request.kinds,
+        "kinds": _known_kinds(call, request.kinds),
         "paths": tuple(parse_path(each, owner=call.caller.user_id).text for each in request.paths),
         "tags": tuple(each.removeprefix("#").casefold() for each in request.tags),
         "since": day(request.from_day),
@@ -195,6 +199,15 @@ def _filters(call: Call, request: MemoryFilters) -> dict[str, Any]:
         "summary_types": request.summary_types,
         "as_of": parse_time(request.as_of, now) if request.as_of else None,
     }
+
+
+def _known_kinds(call: Call, kinds: tuple[str, ...]) -> tuple[str, ...]:
+    known = call.services.documents.kinds
+    if unknown := [each for each in kinds if each not in known]:
+        raise InvalidQueryError(
+            f"There is no kind {unknown[0]!r} here.", hint=f"There are: {', '.join(sorted(known))}."
+        )
+    return kinds
 
 
 def _place_of(cursor: str | None) -> tuple[UUID, int] | None:

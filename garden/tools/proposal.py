@@ -9,7 +9,7 @@ from garden.events.wire import Wire
 from garden.grammar.errors import GardenError
 from garden.tools.declaration import WRITERS, Call, Reply, Tool, Traits
 from garden.tools.edits import diff_of, preview_edit, write_reply
-from garden.tools.request_paths import document_path
+from garden.tools.request_paths import check_paths, document_path
 from garden.tools.requests import ToolNotAllowedError, check_role, find_tool, parse_request
 from garden.tools.secrets import check_for_secrets
 from garden.tools.wire import Request, with_correlation
@@ -54,6 +54,7 @@ def propose(call: Call, request: ProposeRequest) -> Reply:
             hint=f"Tools that can: {names}. Other tools that write take dryRun.",
         )
     wanted = parse_request(tool, request.args)
+    check_paths(call.caller, wanted, call.services.files.declared)
     caller = with_correlation(call.caller, wanted)
     warnings = check_for_secrets(call.services, caller, wanted)
     path = document_path(caller, wanted.path)

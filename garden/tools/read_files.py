@@ -43,7 +43,7 @@ class InvalidRangeError(GardenError):
 class ListRequest(Request):
     """The folder to list."""
 
-    rare: ClassVar[frozenset[str]] = frozenset({"depth", "sort", "details"})
+    rare: ClassVar[frozenset[str]] = frozenset({"depth", "sort", "details", "archived"})
 
     path: str = Field(description="Such as users/{userId} or history/{userId}/...")
     glob: Glob | None = Field(
@@ -60,6 +60,8 @@ class ListRequest(Request):
         False, description="Also give kind, size and time of the last change, in meta.entries."
     )
 
+    archived: StrictBool = Field(False, description="Also list archived documents.")
+
 
 class LineRange(Wire):
     """Lines of a file, from 1, both ends included."""
@@ -70,6 +72,8 @@ class LineRange(Wire):
 
 class ReadRequest(Request):
     """The document and lines to read."""
+
+    rare: ClassVar[frozenset[str]] = frozenset({"maxLines"})
 
     path: str = Field(description="A document or a history copy.")
     ranges: Annotated[tuple[LineRange, ...], Field(min_length=1, max_length=RANGES_MAX)] | None = Field(
@@ -111,6 +115,8 @@ def list_names(call: Call, request: ListRequest) -> Reply:
     if request.glob is not None:
         matches = matcher(request.glob)
         found = [path for path in found if matches(path.text.removeprefix(f"{folder.text}/"))]
+    if not request.archived:
+        found = [path for path in found if not call.services.files.is_archived(path)]
     names, limit, meta = [path.text for path in found], call.services.limits.list_names, dict[str, Any]()
     if request.details or request.sort != "name":
         entries = sorted(_entries(call, found), key=_SORT_KEYS[request.sort])
@@ -133,6 +139,7 @@ def _entries(call: Call, paths: list[GardenPath]) -> Iterator[dict[str, Any]]:
             yield {
                 "path": path.text,
                 "kind": "folder" if path.is_folder else path.kind,
+                **({"archived": True} if call.services.files.is_archived(path) else {}),
                 "sizeBytes": None if path.is_folder else stamp.size_bytes,
                 "changedAt": time_of(stamp.written_ns),
             }
@@ -167,6 +174,8 @@ def read(call: Call, request: ReadRequest) -> Reply:
     warnings = (*reply.warnings, *warnings_of_copy(services, path, standing))
     # The hash of the whole would let a caller who has seen only a part replace the rest.
     meta = {"documentHash": standing.document.hash} if is_whole else reply.meta
+    if path.free is not None and not file.size_bytes:
+        warnings += ("This document is archived; history.log names its versions.",)
     return replace(reply, meta={**meta, **_about(file, len(lines))}, warnings=warnings)
 
 

@@ -24,7 +24,7 @@ _MODULES = {
     "read_files": "fs.hash fs.list fs.read",
     "repair": "md.repair md.restore md.undo",
     "tool_help": "tools.help tools.list",
-    "write_files": "fs.append fs.edit fs.ensure_dir fs.move fs.patch fs.write",
+    "write_files": "fs.append fs.archive fs.edit fs.ensure_dir fs.move fs.patch fs.write",
 }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from garden.events.records import Caller
+from garden.files.declared_paths import DeclaredPaths
 from garden.files.paths import GardenPath, PathNotAllowedError, Place, parse_path
 from garden.tools.wire import Request
 
@@ -11,10 +12,10 @@ _NO_FOLDER = "it is a document, and this tool works on folders"
 _PATH_FIELDS = ("path", "new_path", "file_path", "root", "roots", "paths")
 
 
-def check_paths(caller: Caller, request: Request) -> None:
-    """Refuse a request with a path outside the caller's own garden."""
+def check_paths(caller: Caller, request: Request, declared: DeclaredPaths) -> None:
+    """Refuse a request with a path outside the caller's own garden, or that no kind declares."""
     for text in paths_in(request):
-        parse_path(text, owner=caller.user_id)
+        declared.check(parse_path(text, owner=caller.user_id))
 
 
 def paths_in(request: Request) -> Iterator[str]:

@@ -15,7 +15,7 @@ _APPENDING = ("append_file", "append_section", "append_item", "curate_list")
 _REPLACING = ("replace_section", "prune_item", "merge_items", "write_file", "replace_text", "apply_diff")
 # With any type these say that a document was edited.
 _EDITING = (*_APPENDING, *_REPLACING)
-OPS = (*_EDITING, "plant", "move", "repair", "restore", "undo", "fix")
+OPS = (*_EDITING, "plant", "move", "repair", "restore", "undo", "fix", "archive")
 
 
 class UnfoundedClaimError(GardenError):

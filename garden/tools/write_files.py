@@ -8,14 +8,14 @@ from garden.events.records import JOURNAL, Statement
 from garden.events.wire import Wire
 from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath
-from garden.grammar.edits import AppendToFile, ApplyDiff, ReplaceText, WriteFile
+from garden.grammar.edits import AppendToFile, ApplyDiff, ArchiveDocument, ReplaceText, WriteFile
 from garden.tools.declaration import MAINTAINERS, WRITERS, Call, Edits, Reply, Tool, Traits
 from garden.tools.edits import edit_handler, intent_of, new_hash_of, request_identity, write_reply
 from garden.tools.request_paths import document_path, new_folder_path
 from garden.tools.wire import EditRequest, NewHash, WriteRequest
 from garden.writing.moves import Move
 from garden.writing.plan_refusals import check_precondition
-from garden.writing.planner import Intent, Plan, entity_of
+from garden.writing.planner import ARCHIVE_OP, Intent, Plan, entity_of
 from garden.writing.replays import replay_outcome
 
 
@@ -60,6 +60,12 @@ class FileMoveRequest(WriteRequest):
 
     path: str = Field(description="The document's path.")
     new_path: str = Field(description="Its new path, where nothing may exist yet.")
+
+
+class ArchiveRequest(EditRequest):
+    """The document to archive."""
+
+    path: str = Field(description="A free-form document.")
 
 
 class NewSize(Wire):
@@ -148,6 +154,10 @@ def _patch_intent(_call: Call, path: GardenPath, request: FilePatchRequest) -> I
     return intent_of(path, "fs.patch", request, edit, "apply_diff")
 
 
+def _archive_intent(_call: Call, path: GardenPath, request: ArchiveRequest) -> Intent:
+    return intent_of(path, "fs.archive", request, ArchiveDocument(), ARCHIVE_OP)
+
+
 def _new_size(plan: Plan) -> dict[str, Any]:
     return {"newSize": len(plan.content)}
 
@@ -172,8 +182,22 @@ _WRITE = Edits(_write_intent, new_hash_of)
 _APPEND = Edits(_append_intent, _new_size)
 _EDIT = Edits(_edit_intent, new_hash_of)
 _PATCH = Edits(_patch_intent, new_hash_of)
+_ARCHIVE = Edits(_archive_intent, new_hash_of)
 
 TOOLS: tuple[Tool[Any], ...] = (
+    Tool(
+        "fs.archive",
+        "Archive a document",
+        "Empty a free-form document instead of deleting it; its history stays.",
+        "It leaves the lists and recall. md.restore or md.undo brings it back; a write to its path begins it "
+        "anew. Profiles, notes and the overview can't be archived.",
+        ArchiveRequest,
+        NewHash,
+        edit_handler(_ARCHIVE),
+        Traits(writes=True, replaces=True, roles=WRITERS),
+        {"path": "users/ada/memories/tea.md", "rationale": "She drinks coffee now."},
+        edits=_ARCHIVE,
+    ),
     Tool(
         "fs.ensure_dir",
         "Make a folder",

@@ -249,6 +249,8 @@ def _state(
 ) -> tuple[State, str]:
     if head["open_event_id"] is not None:
         return State.OPEN, "A change was interrupted."
+    if problem is None and not services.files.declared.allow(path):
+        problem = "No kind of this home declares its path any more, so no tool opens it."
     if problem is not None:
         return State.UNREADABLE, problem
     if file is None:

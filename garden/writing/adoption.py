@@ -19,6 +19,7 @@ from garden.files.errors import FileMissingError
 from garden.files.garden_files import FileText, GardenFiles
 from garden.files.paths import GardenPath
 from garden.grammar.frontmatter_block import IDENTITY_KEYS
+from garden.grammar.kinds.declaration import is_free
 from garden.grammar.parser import parse
 from garden.grammar.section_changes import changed_sections
 from garden.grammar.splice import splices_between
@@ -186,6 +187,8 @@ def find_damage(
     old: str | None, after: GardenDocument, known: Mapping[str, Any] | None
 ) -> dict[str, Any] | None:
     """Find the anchors and identity values that are gone, now or since an earlier edit."""
+    if is_free(after.kind):
+        return None
     known = known or {}
     before = parse(old) if old is not None else None
     anchors = {str(section.anchor) for section in before.sections if section.anchor} if before else set()

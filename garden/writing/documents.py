@@ -92,16 +92,19 @@ class Documents:
 
 
 def identity_by_path(path: GardenPath) -> dict[str, object]:
-    """The identity that a path gives its document; notes may have an id of their own."""
+    """The identity that a path gives its document; notes may have an id of their own, free-form ones any."""
+    if path.free is not None:
+        return {}
     identity: dict[str, object] = {"user_id": path.user_id}
-    if path.document_name != "notes":
+    if path.kind != "notes":
         identity["id"] = path.entity_id or path.user_id
     return identity
 
 
 def identity_for_new(path: GardenPath, participants: Iterable[str] = ()) -> dict[str, object]:
     """The identity keys of a new document at this path."""
-    identity: dict[str, object] = {"id": path.entity_id or path.user_id, "user_id": path.user_id}
+    own = path.document_name if path.free else path.user_id
+    identity: dict[str, object] = {"id": path.entity_id or own, "user_id": path.user_id}
     if path.kind == "relationship_profile":
         identity["participants"] = list(participants)
     return identity

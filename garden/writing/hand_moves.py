@@ -254,7 +254,10 @@ def _marks(
     path: GardenPath, identity: tuple[str | None, ...], raw_hash: str | None, document: Document
 ) -> list[Mark]:
     """What a document is known by, the surest first."""
-    marks = (("id", *identity), ("bytes", raw_hash), ("text", _body(document)))
+    marks: list[Mark] = [("id", *identity), ("bytes", raw_hash), ("text", _body(document))]
+    if path.free is not None:
+        # Its frontmatter may say anything, and archived documents are all alike.
+        marks = marks[1:] if document.length else []
     return [(path.kind, *mark) for mark in marks if mark[-1]]
 
 

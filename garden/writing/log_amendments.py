@@ -26,7 +26,7 @@ def amend_change_log(
         said.override_rationale,
     )
     path = GardenPath(said.path or "")
-    if not is_new or path.document_name == "notes":
+    if not is_new or path.kind == "notes":
         return _NOTHING
     line = log_entry(
         log_time(event.created_at),

@@ -143,8 +143,8 @@ class Mover:
             raise FileExistsAlreadyError
         if move.path.kind != move.new_path.kind:
             raise AnotherKindError(
-                f"This document is {move.path.kind}, and the new path is for {move.new_path.kind}.",
-                hint="Move it to a path of its own kind: notes to notes, a part's profile to a part's.",
+                f"The document is of the kind {move.path.kind}, the new path is for {move.new_path.kind}.",
+                hint="Move it to a path of its own kind: notes to notes, memories to memories.",
             )
         return leaving
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from garden.grammar.canonical import content_hash
 from garden.grammar.document import Section
 from garden.grammar.edits import Edit, RestoreText
 from garden.grammar.errors import GardenError
@@ -53,6 +54,10 @@ class AnchorsRefusedError(GardenError):
     code: ClassVar[str] = "anchor_changed"
 
 
+NO_DOCUMENT = content_hash("")
+"""The `ifMatch` that only begins a free-form document; also that of an archived one, which is empty."""
+
+
 def check_precondition(
     if_match: str | None, before: GardenDocument | None, section: Section | None = None
 ) -> None:
@@ -87,7 +92,7 @@ def refuse_broken(
     before: GardenDocument, damage: Mapping[str, Any] | None, *, but_for_place: bool = False
 ) -> None:
     """Refuse a document without its anchors or identity; a move may correct a wrong place."""
-    refuse_malformed(before.document)
+    refuse_malformed(before.document, before.kind)
     findings = before.report.of(Severity.BLOCK)
     found = [str(finding) for finding in findings if not (but_for_place and finding.rule == RULE_OF_PLACE)]
     reasons = [*_damage_reasons(damage), *found]

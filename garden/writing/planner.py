@@ -37,6 +37,7 @@ from garden.lint.report import Report
 from garden.writing.documents import Documents, GardenDocument
 from garden.writing.log_claims import log_time, refuse_false_claims
 from garden.writing.plan_refusals import (
+    NO_DOCUMENT,
     NotTextToWriteError,
     check_precondition,
     override_required,
@@ -47,6 +48,7 @@ from garden.writing.plan_refusals import (
 
 MOVE_OP = "move"
 ERASE_OP = "erase"
+ARCHIVE_OP = "archive"
 CHANGE_LOG_TYPE = "change_log"
 WHOLE = "document"
 NO_RATIONALE = "no rationale given"
@@ -230,7 +232,8 @@ class Planner:
             if document and isinstance(intent.edit, SectionEdit)
             else None
         )
-        check_precondition(intent.if_match, before, section)
+        if before is not None or intent.path.free is None or intent.if_match != NO_DOCUMENT:
+            check_precondition(intent.if_match, before, section)
         # Checked before parsing, which takes long for a hundred megabytes.
         if _characters(intent.edit) > self.document_bytes_max * _ROOM_FOR_CONTEXT:
             raise FileTooLargeError(self.document_bytes_max)
@@ -294,10 +297,10 @@ def _characters(edit: Edit) -> int:
 def keeps_copy(path: GardenPath, op: str) -> bool:
     """Whether an op on this document keeps the version that it replaces.
 
-    Appends to notes don't: each would keep a copy of the whole document, which the events hold anyway. Nor
-    does a move, which replaces nothing, nor an erasure.
+    Appends to notes and free-form documents don't: each would keep a copy of the whole document, which the
+    events hold anyway. Nor does a move, which replaces nothing, nor an erasure.
     """
-    return op not in {MOVE_OP, ERASE_OP} and not (path.document_name == "notes" and op in _APPENDING)
+    return op not in {MOVE_OP, ERASE_OP} and not ((path.free or path.kind == "notes") and op in _APPENDING)
 
 
 def event_type(path: GardenPath) -> str:
@@ -327,7 +330,7 @@ def _entry(
     intent: Intent, before: GardenDocument | None, name: EventName, section: Section | None
 ) -> str | None:
     """The Change Log line of a material edit; notes and new documents get none."""
-    if before is None or intent.path.document_name == "notes":
+    if before is None or intent.path.kind == "notes":
         return None
     return log_entry(
         log_time(name.at),

@@ -24,7 +24,7 @@ from garden.grammar.parser import parse
 from garden.grammar.splice import apply_splices, reverse_splices
 from garden.writing.departures import EMPTY_HASH
 from garden.writing.indexing import Indexing
-from garden.writing.planner import MOVE_OP, keeps_copy
+from garden.writing.planner import ARCHIVE_OP, MOVE_OP, keeps_copy
 
 _RECENT_EVENTS = 20
 
@@ -160,6 +160,8 @@ class SagaSettler:
 
     def holds_change(self, path: GardenPath, event: Event, text: str) -> bool:
         """Whether a text still has the change of an event; its line in the Change Log may have gone."""
+        if event.statement.op == ARCHIVE_OP:
+            return not text
         texts = (text, *self._texts_of(path, event))
         now, before, after = (_without_lines_of(str(event.event_id), each) for each in texts)
         # Of a change of white space it is only known whether it was undone.

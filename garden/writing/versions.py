@@ -98,7 +98,8 @@ def check_version_is_whole(reader: EventReader, path: GardenPath, version: int) 
         if event.statement.op == ERASE_OP and not event.leaves_file:
             raise ErasedError(
                 f"Version {version} of {path} was erased, together with the whole document.",
-                hint="Begin the document anew with md.plant, or choose a version from after that.",
+                hint="Choose a version from after that, or begin the document anew: with md.plant, below "
+                "memories/ with fs.write.",
             )
     if wanted is None or _is_whole(wanted):
         return

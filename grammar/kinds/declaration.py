@@ -15,6 +15,13 @@ Shape = Literal["narrative", "list", "log"]
 SectionRole = Literal["evidence", "change_log"]
 IdentityKey = Literal["id", "user_id", "schema", "participants"]
 
+PATH_DEPTH_MAX = 4
+# Names of folders and events that mean something else already.
+_NO_FREE_KINDS = frozenset(
+    {"parts", "relationships", "profile", "relationship", "folder"}
+    | {"overview", "notes", "part_profile", "relationship_profile"}
+)
+_PATH_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}|\{[a-z_]+\}")
 _ANCHOR_NAME = re.compile(r"([a-z][a-z0-9_-]{0,63}) v([1-9][0-9]{0,5})")
 
 
@@ -69,7 +76,8 @@ class Kind(_Declared):
     schema_version: int = Field(alias="schema", ge=1)
     identity: Annotated[tuple[IdentityKey, ...], BeforeValidator(_as_tuple)]
     further_sections: bool = False
-    sections: Annotated[tuple[SectionKind, ...], BeforeValidator(_as_tuple)]
+    paths: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()
+    sections: Annotated[tuple[SectionKind, ...], BeforeValidator(_as_tuple)] = ()
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> "Kind":
@@ -89,6 +97,25 @@ class Kind(_Declared):
             raise ValueError("one section at most takes entries, and the Change Log does not")
         return self
 
+    @model_validator(mode="after")
+    def _paths_are_of_this_kind(self) -> "Kind":
+        if not self.paths:
+            if not (self.sections and self.identity):
+                raise ValueError("a kind without paths declares sections and identity")
+            return self
+        if self.kind in _NO_FREE_KINDS:
+            raise ValueError(f"paths: a kind {self.kind!r} can't declare any")
+        for path in self.paths:
+            first, *names = path.removesuffix(".md").split("/")
+            if first != self.kind or not path.endswith(".md") or not 1 <= len(names) < PATH_DEPTH_MAX:
+                raise ValueError(
+                    f"paths: {path!r} must begin with '{self.kind}/', end in '.md' and have 2 to "
+                    f"{PATH_DEPTH_MAX} names"
+                )
+            if not all(map(_PATH_NAME.fullmatch, names)):
+                raise ValueError(f"paths: {path!r} may hold ids and {{placeholders}} only")
+        return self
+
     @property
     def entries_anchor(self) -> Anchor | None:
         """The anchor of the section that takes appended entries."""
@@ -102,6 +129,11 @@ class Kind(_Declared):
     def section(self, anchor: Anchor | None) -> SectionKind | None:
         """Return the declared section with this anchor."""
         return next((section for section in self.sections if section.anchor == anchor), None)
+
+
+def is_free(kind: Kind | None) -> bool:
+    """Whether documents of this kind are free-form: any text, below a folder of the kind's name."""
+    return kind is not None and bool(kind.paths)
 
 
 def read_kind(name: str, text: str, known: Mapping[str, Kind]) -> Kind:

@@ -16,6 +16,8 @@ CRITIC = "users/ADA/parts/critic/profile.md"
 CHILD = "users/ADA/parts/child/notes.md"
 MOVED = "users/ADA/parts/inner-child/notes.md"
 PAIR = "users/ADA/relationships/critic-and-child/profile.md"
+TEA = "users/ADA/memories/tea.md"
+DIARY = "users/ADA/diary/tea.md"
 ELSEWHERE = "users/ben/notes.md"
 TEXT = (
     "---\nid: child\nuser_id: ADA\nschema: 1\nmood: 日記 \u201cquiet\u201d\n---\n\n# Child\n\n## Inbox\n"
@@ -277,6 +279,11 @@ _MEMORIES = (
     Step("recall", "memory.recall", {"query": "sailing", "categories": ["life-goal"], "limit": 3}),
     Step("recall of another day", "memory.recall", {"query": "a good week", "to": "2020-01-01"}),
     Step("recall nothing", "memory.recall", {"query": ""}, "invalid_input"),
+    Step("write a free-form document", "fs.write", {"path": TEA, "content": "She drinks oolong.\n"}),
+    Step("write where no kind is", "fs.write", {"path": DIARY, "content": "x"}, "path_not_allowed"),
+    Step("archive it", "fs.archive", {"path": TEA, "rationale": "She stopped."}),
+    Step("archive notes", "fs.archive", {"path": NOTES}, "delete_not_allowed"),
+    Step("list what is archived", "fs.list", {"path": "users/ADA/memories", "archived": True}),
     Step(
         "forget",
         "memory.forget",

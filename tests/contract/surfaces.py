@@ -14,6 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from garden.application import Garden
 from tests.support.processes import command, environment, spawn_garden
+from tests.support.served import NO_AUTHORITIES
 from tests.surfaces.cli.conftest import Command
 
 Envelope = dict[str, Any]
@@ -54,7 +55,9 @@ def http(garden: Garden, user_id: str) -> Iterator[Ask]:
     """The service, over HTTP."""
     with _service(garden) as url, ExitStack() as stack:
         clients = {
-            role: stack.enter_context(httpx2.Client(base_url=url, headers=_token(garden, user_id, role)))
+            role: stack.enter_context(
+                httpx2.Client(base_url=url, headers=_token(garden, user_id, role), verify=NO_AUTHORITIES)
+            )
             for role in ROLES
         }
 
@@ -93,7 +96,9 @@ def mcp_http(garden: Garden, user_id: str) -> Iterator[Ask]:
     with _service(garden) as url, start_blocking_portal() as portal, ExitStack() as stack:
 
         def client(role: str) -> Client:
-            http = httpx2.AsyncClient(headers=_token(garden, user_id, role), timeout=60)
+            http = httpx2.AsyncClient(
+                headers=_token(garden, user_id, role), timeout=60, verify=NO_AUTHORITIES
+            )
             stack.enter_context(portal.wrap_async_context_manager(http))
             return Client(streamable_http_client(f"{url}/mcp", http_client=http))
 

@@ -95,6 +95,30 @@ def test_the_first_copy_of_a_document_survives_a_kill_at_any_step(garden: Garden
         assert broken_promises(garden) == []
 
 
+def test_an_archive_killed_at_any_step_empties_the_file_once_and_keeps_its_text(
+    garden: Garden, crowd: Crowd
+) -> None:
+    def path(number: int) -> str:
+        return f"users/ada/memories/m{number}.md"
+
+    def archive(number: int) -> Asked:
+        return "fs.archive", {"path": path(number), "idempotencyKey": f"archive {number}"}
+
+    def ask(number: int) -> Asked:
+        ok(ada(garden).call("fs.write", {"path": path(number), "content": f"said {number};"}))
+        return archive(number)
+
+    for number in before_every_step(crowd, "archive", ask):
+        assert text_of(garden, path(number)) in ("", f"said {number};")
+        again = ok(ada(garden).call(*archive(number)))
+        assert text_of(garden, path(number)) == ""
+        effects = [each for each in told(garden, path(number)).committed if each.statement.op == "archive"]
+        assert [str(event.event_id) for event in effects] == [again["meta"]["eventId"]]
+        [copy] = (garden.home.path / f"history/ada/memories/m{number}.md").iterdir()
+        assert copy.read_text() == f"said {number};"
+        assert broken_promises(garden) == []
+
+
 @pytest.mark.parametrize("next_path", [NOTES, OTHER], ids=["the old path", "the new path"])
 def test_a_move_killed_at_any_step_happened_wholly_or_not_at_all(
     garden: Garden, crowd: Crowd, next_path: str

@@ -452,7 +452,8 @@ def test_the_newest_passages_are_read_in_the_order_of_their_index(database: str)
         opened.execute(
             b"""insert into garden.recall_passages (user_id, passage, since, path, anchor, name, heading,
                     language, event_id, day, summary_type, period_key, text, words)
-                select 'user-' || n % 4, n, now(), format('users/user-%s/notes.md', n % 4), 'inbox v1', n,
+                select 'user-' || n % 4, n, now(), format('users/user-%s/notes.md', n % 4),
+                       case when n % 500 = 0 then 'summaries v1' else 'inbox v1' end, n,
                        'Inbox', 'en', gen_random_uuid(), date '2026-01-01' + n % 300,
                        case when n % 500 = 0 then 'weekly' end, case when n % 500 = 0 then n end, n, ''
                 from generate_series(1, 20000) as n"""

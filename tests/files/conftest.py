@@ -1,4 +1,4 @@
-"""The files of a home, opened in both ways: in one call, and step by step."""
+"""The files of a home, opened in one call, step by step, and as where the calls of Linux are missing."""
 
 import tempfile
 from collections.abc import Iterator
@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from garden.files import garden_files, garden_folders
+from garden.files.beneath import READ_FILE
 from garden.files.garden_files import GardenFiles
+from garden.home import platform_features
 from garden.home.folder import Home
 from tests.support.folders import PREFIX, fresh_folder
+from tests.support.portable import OFF
 
 
 @pytest.fixture(scope="session")
@@ -26,8 +30,15 @@ def folder(disk_folder: Path) -> Iterator[Path]:
         yield path
 
 
-@pytest.fixture(params=[False, True], ids=["at once", "step by step"])
-def files(home: Home, request: pytest.FixtureRequest) -> Iterator[GardenFiles]:
-    """The files of a home; every test that takes them runs twice."""
-    with GardenFiles(home.path, step_by_step=request.param) as opened:
+@pytest.fixture(params=["at once", "step by step", "portable"])
+def files(
+    home: Home, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[GardenFiles]:
+    """The files of a home; every test that takes them runs three times."""
+    if request.param == "portable":
+        for name, value in OFF.items():
+            monkeypatch.setattr(platform_features, name, value)
+        for module in (garden_files, garden_folders):
+            monkeypatch.setattr(module, "LOOK", READ_FILE)
+    with GardenFiles(home.path, step_by_step=request.param == "step by step") as opened:
         yield opened

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from garden.files.declared_paths import DeclaredPaths
 from garden.files.paths import (
     LENGTH_MAX_CHARACTERS,
     Entity,
@@ -18,6 +19,7 @@ from garden.files.paths import (
     is_id,
     parse_path,
 )
+from garden.grammar.kinds.catalogue import load_kinds
 from tests.files.traversal_corpus import ADA, ATTACKS, OTHER_USERS, Attack
 
 EVENT = UUID("0193a1b2-0000-7000-8000-000000000000")
@@ -66,6 +68,13 @@ ALLOWED = {
         "part_profile",
     ),
     f"history/ada/notes/{COPY}": (Place.HISTORY_COPY, Entity.USER, None, "notes", "notes"),
+    "users/ada/memories": (Place.FOLDER, Entity.USER, None, None, None),
+    "users/ada/memories/a/notes": (Place.FOLDER, Entity.USER, None, None, None),
+    "users/ada/memories/notes.md": (Place.DOCUMENT, Entity.USER, None, "notes", "memories"),
+    "users/ada/memories/parts/b/c-1.md": (Place.DOCUMENT, Entity.USER, None, "c-1", "memories"),
+    "history/ada/memories/a": (Place.HISTORY_FOLDER, Entity.USER, None, None, None),
+    "history/ada/memories/a.md": (Place.HISTORY_FOLDER, Entity.USER, None, "a", "memories"),
+    f"history/ada/memories/a/b/c.md/{COPY}": (Place.HISTORY_COPY, Entity.USER, None, "c", "memories"),
     f"history/ada/relationships/ben/profile/{COPY}": (
         Place.HISTORY_COPY,
         Entity.RELATIONSHIP,
@@ -74,10 +83,12 @@ ALLOWED = {
         "relationship_profile",
     ),
 }
+BUILT_IN = DeclaredPaths(load_kinds().values)
 DOCUMENTS = [text for text, (place, *_) in ALLOWED.items() if place is Place.DOCUMENT]
 
 # The documented forms, written independently of the code.
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
+RESERVED = ("parts", "relationships", "overview", "notes")
 ids = st.builds("{}{}".format, st.sampled_from(ALPHABET), st.text(ALPHABET + "-_", max_size=63))
 groups = st.sampled_from(["parts", "relationships"])
 folders = st.one_of(
@@ -90,7 +101,15 @@ stems = st.one_of(
 EXAMPLES = 10_000 if os.environ.get("GARDEN_HYPOTHESIS") == "nightly" else 300
 # No test is timed.
 any_time = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+free = st.builds("{}/{}/{}".format, ids, st.from_regex("[a-z][a-z0-9_]{0,9}", fullmatch=True), ids).filter(
+    lambda below: below.split("/")[1] not in RESERVED
+)
+free_stems = st.one_of(free, st.builds("{}/{}".format, free, ids), st.builds("{}/{}".format, free, ids))
 legal = st.one_of(
+    free.map("users/{}".format),
+    free_stems.map("users/{}.md".format),
+    free_stems.map("history/{}.md".format),
+    free_stems.map(lambda stem: f"history/{stem}.md/{COPY}"),
     folders.map("users/{}".format),
     stems.map("users/{}.md".format),
     folders.map("history/{}".format),
@@ -134,7 +153,7 @@ near_legal = st.lists(st.sampled_from(bits + nasty), max_size=12).map("".join)
 
 def refused(text: str, owner: str | None = None) -> PathNotAllowedError:
     with pytest.raises(PathNotAllowedError) as caught:
-        parse_path(text, owner=owner)
+        BUILT_IN.check(parse_path(text, owner=owner))
     return caught.value
 
 
@@ -153,7 +172,7 @@ def test_every_attack_of_the_corpus_is_refused(attack: Attack) -> None:
     for owner in (None, ADA):
         error = refused(attack.path, owner)
         assert error.code == "path_not_allowed"
-        assert "users/{userId}/parts/{partId}/profile.md" in error.hint
+        assert "/memories/{name}.md" in error.hint
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
@@ -187,6 +206,8 @@ def test_another_users_path_is_refused_to_an_agent_and_right_for_nobody_in_parti
         ("users/ad\u00e4/notes.md", "beyond a-z"),
         ("etc/passwd", "begin with users/"),
         ("users/ada/diary.md", "has such a name"),
+        ("users/ada/memories/a/b/c/d.md", "four levels"),
+        ("users/ada/memories/tea.txt", "end in .md"),
         ("users/" + "a" * 300, f"{LENGTH_MAX_CHARACTERS} characters"),
     ],
 )
@@ -209,11 +230,19 @@ def test_the_longest_allowed_path_is_within_the_limit() -> None:
     assert len(str(path)) <= LENGTH_MAX_CHARACTERS
 
 
+def test_the_longest_free_document_has_room_for_its_copies() -> None:
+    name = "a" * (LENGTH_MAX_CHARACTERS - len(f"users/{LONGEST}/{LONGEST}/{LONGEST}/.md"))
+    path = GardenPath(f"users/{LONGEST}/{LONGEST}/{LONGEST}/{name}.md")
+    assert path.copy_of(datetime.max.replace(tzinfo=UTC), EVENT).document == path
+    with pytest.raises(PathNotAllowedError, match="longer than 255 characters"):
+        GardenPath(path.text.replace(name, f"{name}a"))
+
+
 @pytest.mark.parametrize("text", DOCUMENTS)
 def test_a_documents_history_is_a_folder_of_copies_and_leads_back(text: str) -> None:
     path = GardenPath(text)
     assert path.history.place is Place.HISTORY_FOLDER
-    assert str(path.history) == text.replace("users", "history", 1).removesuffix(".md")
+    assert str(path.history) == text.replace("users", "history", 1).removesuffix("" if path.free else ".md")
     copy = path.copy_of(datetime(2026, 11, 18, 8, 25, 12, 123456, UTC), EVENT)
     assert copy.place is Place.HISTORY_COPY
     assert copy.text == f"{path.history}/{COPY}"
@@ -326,8 +355,28 @@ def documented(text: str) -> bool:
     root, *components = text.split("/")
     if root not in {"users", "history"} or not all(map(known, components)):
         return False
+    if (
+        components[1:]
+        and re.fullmatch("[a-z][a-z0-9_]{0,63}", components[1])
+        and components[1] not in RESERVED
+    ):
+        return len(text) <= LENGTH_MAX_CHARACTERS and free_documented(root, components)
     shape = [component_shape(component, index) for index, component in enumerate(components)]
     return tuple(shape) in (USERS_SHAPES if root == "users" else HISTORY_SHAPES)
+
+
+def free_documented(root: str, components: list[str]) -> bool:
+    if root == "history" and re.fullmatch(COPY_SHAPE, components[-1]):
+        return components[-2].endswith(".md") and free_documented(root, components[:-1])
+    user, _, *names = components
+    name = names.pop() if names and names[-1].endswith(".md") else ""
+    folders_max = 2 if name or len(names) <= 2 else 0
+    stems = [user, *names, name.removesuffix(".md") or user]
+    return (
+        len(names) <= folders_max
+        and all(0 < len(each) <= 64 and each[0] in ALPHABET and not set(each) & set(".TZ") for each in stems)
+        and name != ".md"
+    )
 
 
 USERS_SHAPES = {

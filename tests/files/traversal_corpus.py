@@ -333,11 +333,30 @@ _HISTORY = {
         f"users/{ADA}/notes/2026-11-18T082512.123456Z-0193a1b2-0000-7000-8000-000000000000.md",
 }  # fmt: skip
 
+_FREE_FORM = {
+    "a folder that no kind has": f"users/{ADA}/diary",
+    "a document in a folder that no kind has": f"users/{ADA}/diary/x.md",
+    "a history that no kind has": f"history/{ADA}/diary/x.md",
+    "a free-form document without a folder": f"users/{ADA}/memories.md",
+    "a free-form document five levels deep": f"users/{ADA}/memories/a/b/c/d.md",
+    "folders four levels deep": f"users/{ADA}/memories/a/b/c",
+    "the folder of notes": f"users/{ADA}/notes/x.md",
+    "the history of a free-form document without its suffix": f"history/{ADA}/notes/memories/x",
+    "a free-form document that leads out": f"users/{ADA}/memories/../../{BEN}/notes.md",
+    "a free-form document in capitals": f"users/{ADA}/memories/Tea.md",
+    "a free folder in capitals": f"users/{ADA}/Memories/tea.md",
+    "a hidden free-form document": f"users/{ADA}/memories/.tea.md",
+    "a free-form document with an escape": f"users/{ADA}/memories/tea%2e.md",
+    "a free-form document without a name": f"users/{ADA}/memories/.md",
+    "a free-form document of two suffixes": f"users/{ADA}/memories/tea.md.md",
+    "a free-form document in a free-form document": f"users/{ADA}/memories/tea.md/x.md",
+}
+
 ATTACKS = tuple(
     Attack(name, path)
     for group in (
         _PREFIXES, _DOTS, _SLASHES, _ABSOLUTE, _ENCODED, _LOOK_ALIKE, _CASE, _BLANKS_AND_CONTROLS,
-        _IDS, _HISTORY,
+        _IDS, _HISTORY, _FREE_FORM,
     )
     for name, path in group.items()
 )  # fmt: skip

@@ -321,7 +321,7 @@ def test_an_edited_call_is_the_approvers_own(garden: Garden, ada: Session, grace
     assert state_of(garden, grace, approval) == "pending"
     better = {**args, "text": "Slept a little.", "agentActionId": "mine"}
     done = garden.decisions.carry_out_edited(grace.access, approval, better)
-    event = garden.lookups.event(grace.access, done["meta"]["eventId"])
+    event = garden.lookups.event_named(grace.access, done["meta"]["eventId"])
     assert (event.actor, event.agent_action_id) == ("grace", f"approval:{approval}")
     error = refused(ada, tool, "permission_denied", **args)
     assert done["meta"]["eventId"] in error["message"]

@@ -8,6 +8,7 @@ from garden.grammar.edits import (
     AppendToFile,
     AppendToSection,
     ApplyDiff,
+    ArchiveDocument,
     CreateDocument,
     CurateList,
     Edit,
@@ -356,3 +357,22 @@ def test_a_later_reason_adds_exactly_one_change_log_line() -> None:
     for forged in ("- two\n- three\n", "- 2\n", "- two\n\n## M\n"):
         with pytest.raises((ChangeLogIsAppendOnlyError, PatchConflictError)):
             check_edit(before, parse(before.text + forged), edit, section=log)
+
+
+MEMORIES = load_kinds()["memories"]
+
+
+def test_an_archive_leaves_no_word_and_is_of_a_free_form_kind() -> None:
+    check_edit(parse("tea\n"), parse(""), ArchiveDocument(), MEMORIES)
+    for after, kind in (("t", MEMORIES), ("", load_kinds()["notes"]), ("", None)):
+        with pytest.raises(PatchConflictError):
+            check_edit(parse("tea\n"), parse(after), ArchiveDocument(), kind)
+
+
+def test_the_structure_of_a_free_form_document_is_not_guarded_but_an_append_is() -> None:
+    before = parse("---\nid: a\n---\n## A\n<!-- @anchor: a v1 -->\n")
+    for text in ("", "---\n", "---\nid: b\n---\n", "## B\n<!-- @anchor: a v1 -->\n" * 2):
+        check_edit(before, parse(text), WriteFile(text), MEMORIES)
+        check_edit(None, parse(text), WriteFile(text), MEMORIES)
+    with pytest.raises(PatchConflictError):
+        check_edit(before, parse("other words"), AppendToFile("words"), MEMORIES)

@@ -3,7 +3,7 @@ import pytest
 from garden.grammar.apply import apply
 from garden.grammar.edits import CreateDocument
 from garden.grammar.kinds.catalogue import load_kinds
-from garden.grammar.kinds.declaration import KindError
+from garden.grammar.kinds.declaration import KindError, is_free
 from garden.grammar.parser import parse
 from garden.grammar.refusals import AlreadyExistsError, InvalidInputError
 from garden.grammar.values import Anchor
@@ -56,7 +56,8 @@ def test_only_notes_take_appended_entries_and_in_their_last_section() -> None:
 
 
 def test_there_are_no_other_built_in_kinds() -> None:
-    assert set(load_kinds()) == set(TABLE)
+    assert set(load_kinds()) == {*TABLE, "memories"}
+    assert [name for name, kind in load_kinds().items() if is_free(kind)] == ["memories"]
 
 
 def test_narratives_have_a_note_and_a_cap_and_only_change_logs_have_that_role() -> None:
@@ -189,6 +190,40 @@ def test_an_invalid_declaration_is_reported_with_file_and_key(text: str, key: st
         load_kinds([("own.toml", text)])
     assert caught.value.details == {"file": "own.toml", "key": key}
     assert caught.value.message.startswith(f"own.toml: {key}")
+
+
+FREE = OWN[: OWN.index("[[sections]]")] + "paths = [{}]\n"
+
+
+def test_an_operator_declares_free_form_documents_without_sections() -> None:
+    paths = ("pet/{name}.md", "pet/cats/{date}/{a_b}.md")
+    kind = load_kinds([("pet.toml", FREE.format(", ".join(f'"{each}"' for each in paths)))])["pet"]
+    assert (kind.paths, kind.sections, is_free(kind)) == (paths, (), True)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "", "pet.md", "pet/{name}", "pet/{name}.txt", "pets/{name}.md", "/pet/{name}.md", "pet/../{name}.md",
+        "pet//{name}.md", "pet/a/b/c/d.md", "pet/{Name}.md", "pet/a b.md", "pet/{}.md", "pet/.md",
+        "pet/{a}x.md", "pet/{name}.md/", "{kind}/{name}.md", "pet/\u0430.md", "pet/{name}.md\\n",
+    ],
+)  # fmt: skip
+def test_a_path_that_could_be_mistaken_is_refused_with_its_file(path: str) -> None:
+    with pytest.raises(KindError, match=r"^pet\.toml: .*paths: ") as caught:
+        load_kinds([("pet.toml", FREE.format(f'"{path}"'))])
+    assert caught.value.hint
+
+
+def test_a_kind_with_a_place_of_its_own_declares_no_paths() -> None:
+    for text in (
+        'extends = "notes"\npaths = ["notes/{name}.md"]\n',
+        FREE.format('"parts/{name}.md"').replace('"pet"', '"parts"'),
+    ):
+        with pytest.raises(KindError, match="can't declare any"):
+            load_kinds([("own.toml", text)])
+    with pytest.raises(KindError, match="declares sections and identity"):
+        load_kinds([("own.toml", FREE.format(""))])
 
 
 def test_a_declaration_with_a_duplicate_anchor_or_heading_is_refused() -> None:

@@ -6,8 +6,9 @@ from typing import Any
 from garden.tools.registry import REGISTRY
 from garden.writing.callers import Role
 
-# These examples begin the two documents that the others work on.
-_FIRST = ("md.plant", "fs.write")
+# These begin the documents that the others work on; the second text is that of a free-form document.
+_FIRST = ("md.plant", "fs.write", "fs.write")
+FREE = {"path": REGISTRY["fs.archive"].example["path"], "content": "She drinks oolong at four.\n"}
 # It forgets what another stored.
 _LAST = "memory.forget"
 
@@ -26,6 +27,8 @@ IN_ORDER: tuple[str, ...] = (
 
 def arguments_of(name: str, results: Mapping[str, Any]) -> dict[str, Any]:
     """A tool's example; a memory to forget is the one that was stored, since its id depends on the keys."""
+    if name == "fs.write" and name in results:
+        return FREE
     forgotten = {"id": results["memory.store"]["id"]} if name == _LAST else {}
     return {**REGISTRY[name].example, **forgotten}
 

@@ -6,7 +6,7 @@ The rules are those that the services publish for their tool schemas.
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 import mcp_types
 import pytest
@@ -16,7 +16,7 @@ from garden.application import Garden
 from garden.grammar.errors import GardenError
 from garden.home.folder import Home
 from garden.tools.declaration import Tool
-from garden.tools.descriptions import tool_list
+from garden.tools.descriptions import tool_list, tools_in
 from garden.tools.registry import REGISTRY, wire_name
 from garden.tools.slim_schemas import slim_schema
 from tests.support.gardens import ok
@@ -66,6 +66,12 @@ def test_the_list_for_mcp_is_read_by_the_protocols_own_types() -> None:
         assert read.model_dump(mode="json", by_alias=True, exclude_none=True) == described
         check_name(described, tool)
         check_schema(described["inputSchema"], tool)
+
+
+def test_an_unknown_profile_is_refused_with_those_there_are() -> None:
+    with pytest.raises(GardenError, match="no profile 'lite'") as refused:
+        tools_in(cast("Any", "lite"), TOOLS)
+    assert refused.value.hint == "There are lean, full."
 
 
 def gemini_schemas(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -17,6 +17,7 @@ from garden.tools.declaration import Tool
 from garden.tools.registry import REGISTRY
 from garden.tools.wire import WriteRequest
 from tests.files.traversal_corpus import ADA, DOCUMENT
+from tests.support.examples import FREE
 from tests.support.gardens import out_of_step
 from tests.tools.attacked import NOTES, PATHS, Scene, session_for, words_of
 
@@ -211,6 +212,7 @@ def test_arguments_that_are_not_an_object_are_refused(untouched: Scene) -> None:
 
 
 def test_the_right_fields_are_taken_in_either_spelling_and_in_opts(scene: Scene) -> None:
+    scene.garden.session(ADA).fs.write(**FREE)
     for tool in TOOLS:
         right = {**good(tool), **({"dryRun": True} if "dryRun" in fields(tool) else {})}
         snake = {to_snake(name): value for name, value in right.items()}

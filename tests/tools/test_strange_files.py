@@ -156,7 +156,7 @@ def test_invalid_text_gets_into_no_document(scene: Scene) -> None:
         attempts = saying(scene, words)
         edits = {name for name, tool in REGISTRY.items() if tool.edits}
         # These put no words of the caller into a document, or only in the title.
-        assert set(attempts) == edits - {"md.fix", "md.plant", "md.repair", "md.restore"}
+        assert set(attempts) == edits - {"fs.archive", "md.fix", "md.plant", "md.repair", "md.restore"}
         for tool, args in attempts.items():
             refused = ada.call(tool, args)
             scene.assert_refused(refused, (tool, words), "not_text")

@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from garden.application import Garden
@@ -30,6 +32,19 @@ def test_a_write_begins_a_document_and_answers_its_hash(garden: Garden, ada: Ses
     assert file_of(garden, NOTES).read_text() == WHOLE
     event = rows(ada, path=NOTES)[0]
     assert (event["op"], event["beforeHash"], event["splices"][0]["inserted"]) == ("write_file", None, WHOLE)
+
+
+def test_of_two_that_begin_a_free_form_document_only_where_none_is_one_succeeds(garden: Garden) -> None:
+    nothing = content_hash("")
+    callers = [garden.session("ada", name) for name in ("first", "second")]
+
+    def begin(session: Session) -> str:
+        fields = {"path": "users/ada/memories/tea.md", "content": session.caller.actor, "ifMatch": nothing}
+        envelope = session.call("fs.write", fields)
+        return "ok" if envelope["ok"] else str(envelope["error"]["code"])
+
+    with ThreadPoolExecutor(2) as threads:
+        assert sorted(threads.map(begin, callers)) == ["ok", "precondition_failed"]
 
 
 def test_new_folders_and_files_are_for_their_owner_only(garden: Garden, ada: Session) -> None:

@@ -107,7 +107,10 @@ def test_a_document_can_be_moved_back_and_begun_where_one_was(operator: Session)
 def test_a_document_moves_to_a_path_of_its_own_kind_only(garden: Garden) -> None:
     keeper = garden.session("ada", role="maintainer")
     plant(keeper, OLD)
-    refused(keeper, "fs.move", "invalid_input", path=OLD, newPath=OLD.replace("notes.md", "profile.md"))
+    error = refused(
+        keeper, "fs.move", "invalid_input", path=OLD, newPath=OLD.replace("notes.md", "profile.md")
+    )
+    assert error["message"] == "The document is of the kind notes, the new path is for part_profile."
 
 
 def test_a_document_deleted_during_an_interrupted_move_is_missing_in_status(

@@ -80,4 +80,4 @@ def _changed_documents(batch: Batch) -> Iterator[GardenPath]:
 
 
 def _documents(garden: Garden, user_id: str) -> set[str]:
-    return {path.text for path in garden.services.files.documents(GardenPath(f"users/{user_id}"))}
+    return {path.text for path in garden.services.files.live_documents(GardenPath(f"users/{user_id}"))}

@@ -50,7 +50,7 @@ def list_page(
     """List one page of a user's documents; returns them and the next page's cursor."""
     folder = GardenPath(f"users/{session.caller.user_id}")
     with garden.lookups.admit(session.access, "fs.list", {"path": folder.text}):
-        paths = sorted(path.text for path in garden.services.files.documents(folder))
+        paths = sorted(path.text for path in garden.services.files.live_documents(folder))
     left = [path for path in paths if cursor is None or path > cursor]
     shown = left[:PAGE_RESOURCES]
     next_cursor = shown[-1] if len(left) > len(shown) else None
@@ -62,12 +62,14 @@ def _resource(path: GardenPath) -> types.Resource:
         uri=uri_of(path),
         name=path.text.split("/", 2)[2],
         title=_title(path),
-        description=_ABOUT[str(path.kind)],
+        description=_ABOUT.get(str(path.kind), f"A free-form document of the kind {path.kind}."),
         mime_type=MARKDOWN,
     )
 
 
 def _title(path: GardenPath) -> str:
+    if path.free is not None:
+        return path.text.split("/", 2)[2].removesuffix(".md")
     name = str(path.document_name).capitalize()
     return name if path.entity is Entity.USER else f"{name} of the {path.entity} {path.entity_id}"
 
@@ -97,7 +99,7 @@ def resource_templates(user_id: str) -> list[types.ResourceTemplate]:
             name="history",
             title="History of a document",
             description="The versions of a document, newest first: time, actor, rationale and URI of each. "
-            "Named like the document without its .md: parts/critic/profile.",
+            "Named like the document without its .md: parts/critic/profile; a free-form one keeps it.",
             mime_type=JSON,
         ),
     ]

@@ -13,6 +13,7 @@ import os
 import select
 import stat
 import struct
+import sys
 import termios
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -71,8 +72,9 @@ def _is_always_ready(handle: int) -> bool:
 
 def _pipe_size(handle: int) -> int:
     """The bytes that a pipe holds; 0 for anything else, and where the system does not tell."""
-    with suppress(OSError, AttributeError):
-        return fcntl.fcntl(handle, fcntl.F_GETPIPE_SZ)
+    if sys.platform == "linux":
+        with suppress(OSError):
+            return fcntl.fcntl(handle, fcntl.F_GETPIPE_SZ)
     return 0
 
 

@@ -21,6 +21,7 @@ class AsyncFsTools(Family):
     """The tools fs.*."""
 
     append = awaited(toolbelt.FsTools.append)
+    archive = awaited(toolbelt.FsTools.archive)
     edit = awaited(toolbelt.FsTools.edit)
     ensure_dir = awaited(toolbelt.FsTools.ensure_dir)
     hash = awaited(toolbelt.FsTools.hash)

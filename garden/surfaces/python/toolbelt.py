@@ -122,6 +122,14 @@ class FsTools(Family):
         """
         return self._run("fs.append", locals())
 
+    def archive(self, path: str, **shared: Unpack[WriteFields]) -> Answer[NewHash]:
+        """Empty a free-form document instead of deleting it; its history stays.
+
+        It leaves the lists and recall. md.restore or md.undo brings it back; a write to its path
+        begins it anew. Profiles, notes and the overview can't be archived.
+        """
+        return self._run("fs.archive", locals())
+
     def edit(self, path: str, find: str, replace: str, **shared: Unpack[WriteFields]) -> Answer[Replaced]:
         """Replace a text that stands in a document exactly once.
 
@@ -153,6 +161,7 @@ class FsTools(Family):
         depth: int | None = None,
         sort: Literal["name", "change", "size"] | None = None,
         details: bool | None = None,
+        archived: bool | None = None,
     ) -> Answer[Sequence[str]]:
         """List the documents and folders in a folder of the garden or its history.
 
@@ -496,7 +505,7 @@ class MemoryTools(Family):
             ]
         ]
         | None = None,
-        kinds: Sequence[Literal["overview", "notes", "part_profile", "relationship_profile"]] | None = None,
+        kinds: Sequence[str] | None = None,
         paths: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
         from_day: datetime | str | None = None,
@@ -532,7 +541,7 @@ class MemoryTools(Family):
             ]
         ]
         | None = None,
-        kinds: Sequence[Literal["overview", "notes", "part_profile", "relationship_profile"]] | None = None,
+        kinds: Sequence[str] | None = None,
         paths: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
         from_day: datetime | str | None = None,

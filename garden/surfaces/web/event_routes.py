@@ -37,9 +37,8 @@ def add_event_routes(router: APIRouter, calls: Calls) -> None:
 
         def work(caller: Caller) -> Response:
             started = time.perf_counter()
-            event = calls.garden.lookups.event(calls.session(caller).access, event_id).model_dump(
-                mode="json", by_alias=True
-            )
+            found = calls.garden.lookups.event_named(calls.session(caller).access, event_id)
+            event = found.model_dump(mode="json", by_alias=True)
             meta = {"warnings": [], "tookMs": milliseconds_since(started)}
             return Response(as_json({"ok": True, "result": event, "meta": meta}), 200, None, JSON)
 

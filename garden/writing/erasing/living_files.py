@@ -53,7 +53,7 @@ class LivingFiles:
         name = stream.next_name()
         before = current.document if current else parse(gaps.text)
         entry = log_entry(log_time(name.at), WHOLE, ERASE_OP, erasure.reason, str(name.event_id))
-        is_visible = bool(finder.find(before.text)) and path.document_name != "notes"
+        is_visible = bool(finder.find(before.text)) and path.kind != "notes"
         after = erase_passages(before, finder, self.documents.kind_of(path), entry if is_visible else None)
         change = change_to(after, gaps.removal(after.text))
         statement = replace(_statement(path, erasure), lint=_damage(stream, current))

@@ -17,6 +17,7 @@ from garden.session import Session
 from tests.support.mcp_lines import Lines
 from tests.support.mcp_service import Service, served
 from tests.support.processes import command, environment
+from tests.support.served import NO_AUTHORITIES
 
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 Converse = Callable[..., None]
@@ -84,7 +85,7 @@ def over_http(service: Service, mode: str) -> Connect:
         user: str = "ada", role: str = "agent", profile: str = "full", **options: Any
     ) -> AsyncIterator[Client]:
         headers = {"authorization": f"Bearer {user}.{role}"}
-        async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+        async with httpx2.AsyncClient(headers=headers, timeout=60, verify=NO_AUTHORITIES) as http:
             transport = streamable_http_client(f"{service.url}?profile={profile}", http_client=http)
             async with Client(transport, mode=mode, read_timeout_seconds=60, **options) as client:
                 yield client

@@ -157,7 +157,7 @@ def inspection(npm: Path, home: Path) -> list[str]:
     results: dict[str, Any] = {}
     last_event = ""
     for tool, given in CALLS:
-        arguments = arguments_of(tool, results) if tool == "memory.forget" else given
+        arguments = arguments_of(tool, results) if given == REGISTRY[tool].example else given
         if tool == "md.undo":
             arguments = {**given, "event": last_event}
         call = (

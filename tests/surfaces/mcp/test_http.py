@@ -10,6 +10,7 @@ import pytest
 from garden.application import Garden
 from tests.support.mcp_lines import INITIALIZE
 from tests.support.mcp_service import Service, served
+from tests.support.served import NO_AUTHORITIES
 from tests.support.waiting import until
 
 ACCEPTED = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
@@ -20,7 +21,7 @@ GREETING = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIAL
 
 @pytest.fixture
 def http(service: Service) -> Iterator[httpx2.Client]:
-    with httpx2.Client(base_url=service.url, headers=ACCEPTED, timeout=60) as client:
+    with httpx2.Client(base_url=service.url, headers=ACCEPTED, timeout=60, verify=NO_AUTHORITIES) as client:
         yield client
 
 
@@ -51,7 +52,7 @@ def test_an_ended_session_is_gone(http: httpx2.Client) -> None:
 def test_the_number_of_sessions_is_bounded(garden: Garden) -> None:
     with (
         served(garden, sessions_max=2) as service,
-        httpx2.Client(base_url=service.url, headers=ACCEPTED, timeout=60) as http,
+        httpx2.Client(base_url=service.url, headers=ACCEPTED, timeout=60, verify=NO_AUTHORITIES) as http,
     ):
         first, _ = open_session(http), open_session(http)
         assert http.post("", json=GREETING, headers=ADA).status_code == 503
@@ -65,7 +66,7 @@ def narrow(garden: Garden) -> Iterator[httpx2.Client]:
     """Room for two sessions of each caller."""
     with (
         served(garden, sessions_of_caller_max=2) as service,
-        httpx2.Client(base_url=service.url, headers=ACCEPTED, timeout=60) as client,
+        httpx2.Client(base_url=service.url, headers=ACCEPTED, timeout=60, verify=NO_AUTHORITIES) as client,
     ):
         yield client
 

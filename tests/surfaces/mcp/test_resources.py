@@ -102,6 +102,23 @@ def test_a_copy_in_the_history_can_be_read(converse: Converse, ada: Session) -> 
     converse(scene)
 
 
+def test_a_free_document_is_a_resource_until_it_is_archived(converse: Converse, ada: Session) -> None:
+    path = "users/ada/memories/drinks/tea.md"
+
+    async def scene(client: Client) -> None:
+        ada.fs.write(path, "She drinks oolong.\n")
+        [listed] = (await client.list_resources()).resources
+        assert (listed.uri, listed.title) == (f"garden://{path}", "memories/drinks/tea")
+        assert await text_at(client, f"garden://{path}") == "She drinks oolong.\n"
+        ada.fs.archive(path, rationale="She stopped.")
+        assert (await client.list_resources()).resources == []
+        history = await text_at(client, f"garden://{path.replace('users', 'history')}")
+        assert '"op": "archive"' in history
+        assert await text_at(client, f"garden://{path}?version=1") == "She drinks oolong.\n"
+
+    converse(scene)
+
+
 NO_RESOURCES = (
     "garden://users/ada", "garden://users/ada/../ben/notes.md", "garden://users/ada/notes.md?version=0",
     "garden://users/ada/notes.md?version=x", "garden://users/ada/notes.md#inbox", "garden:users/ada/notes.md",

@@ -21,7 +21,7 @@ from garden.serving import NotServedError, Offer, serve
 from garden.surfaces.web.server import CannotListenError, listen
 from garden.tools.registry import REGISTRY
 from tests.support.processes import garden as run_garden
-from tests.support.served import Person, Service, served
+from tests.support.served import NO_AUTHORITIES, Person, Service, served
 from tests.surfaces.cli.conftest import Command
 from tests.surfaces.web.test_event_routes import following, until
 from tests.surfaces.web.test_robustness import LISTENING, newer
@@ -257,11 +257,13 @@ def test_other_machines_are_served_once_a_token_exists(ready_home: Home, garden:
     )
     with served(ready_home, "--host", EVERYWHERE) as wide:
         there = f"http://127.0.0.1:{wide.address[1]}"
-        assert httpx2.get(f"{there}/healthz").status_code == 200
-        refused(httpx2.get(f"{there}/metrics"), 401, "permission_denied")
+        assert httpx2.get(f"{there}/healthz", verify=NO_AUTHORITIES).status_code == 200
+        refused(httpx2.get(f"{there}/metrics", verify=NO_AUTHORITIES), 401, "permission_denied")
         for secret, status in ((agent, 403), (maintainer, 200)):
             headers = {"Authorization": f"Bearer {secret}"}
-            assert httpx2.get(f"{there}/metrics", headers=headers).status_code == status
+            assert (
+                httpx2.get(f"{there}/metrics", headers=headers, verify=NO_AUTHORITIES).status_code == status
+            )
 
 
 def test_a_taken_port_is_an_error_that_names_it() -> None:

@@ -34,6 +34,16 @@ def test_events_are_found_by_every_filter(ada: Person) -> None:
         assert ada.client.get("/v1/events", params={**filters, name: other}).json()["result"]["rows"] == []
 
 
+def test_times_and_event_ids_have_every_form(ada: Person) -> None:
+    event = ada.ok("fs.append", path=ada.notes, text="one")["meta"]["eventId"]
+    for form in ("2026-11-01", "2026-11-01T08:25:00+01:00", "Yesterday", "3d", "3 weeks ago"):
+        for name in ("since", "from"):
+            assert ada.client.get("/v1/events", params={name: form}).json()["result"]["rows"], form
+    for form in (event, event[-6:], event[-8:].upper(), f"evt:{event}"):
+        (row,) = ada.client.get("/v1/events", params={"eventId": form}).json()["result"]["rows"]
+        assert row == ada.client.get(f"/v1/events/{form}").json()["result"]
+
+
 def test_events_come_page_by_page(ada: Person) -> None:
     for number in range(4):
         ada.ok("fs.append", path=ada.notes, text=f"entry {number}")
@@ -71,10 +81,11 @@ def test_one_event_is_shown_with_its_annotations(ada: Person) -> None:
 
 
 @pytest.mark.parametrize(
-    "event_id", ["0193a1b2-0000-7000-8000-000000000000", "x", "00000000-0000-0000-0000-000000000000"]
+    "event_id", ["0193a1b2-0000-7000-8000-000000000000", "xxxxxx", "00000000-0000-0000-0000-000000000000"]
 )
 def test_a_missing_event_is_not_found(ada: Person, event_id: str) -> None:
     refused(ada.client.get(f"/v1/events/{event_id}"), 404, "not_found")
+    refused(ada.client.get(f"/v1/events/{event_id[:5]}"), 400, "invalid_input")
 
 
 @contextmanager

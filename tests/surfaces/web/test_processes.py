@@ -22,7 +22,7 @@ from tests.support.databases import TestServer
 from tests.support.folders import run_folder
 from tests.support.mcp_lines import INITIALIZE
 from tests.support.processes import garden as run_garden
-from tests.support.served import Person, Service, home_of_its_own, served
+from tests.support.served import NO_AUTHORITIES, Person, Service, home_of_its_own, served
 from tests.support.waiting import until
 from tests.surfaces.web.test_event_routes import following
 from tests.surfaces.web.test_robustness import SPOKEN
@@ -71,6 +71,7 @@ def each_process(service: Service, person: Person) -> Iterator[list[Person]]:
                     headers=person.client.headers,
                     timeout=60,
                     limits=httpx2.Limits(max_connections=1, keepalive_expiry=None),
+                    verify=NO_AUTHORITIES,
                 )
             )
             others = [each for each in processes_of(service) if each != process]

@@ -46,7 +46,7 @@ def show_documents(visit: Visit) -> Page:
         path = visit.short(each.path)
         if find.casefold() in path:
             *folders, name = path.split("/")
-            group, entity = folders or ("", "")
+            group, entity = folders[0] if folders else "", "/".join(folders[1:])
             entities.setdefault((group, entity), []).append((path, name.removesuffix(".md"), each))
     shown = sorted(entities.items())[start : start + _ENTITIES_MAX]
     more = start + _ENTITIES_MAX
@@ -55,7 +55,7 @@ def show_documents(visit: Visit) -> Page:
         "total": len(listed),
         "found": sum(map(len, entities.values())),
         "groups": [
-            (_GROUPS[group], [(entity, documents) for (_, entity), documents in each])
+            (_GROUPS.get(group, group.capitalize()), [(entity, documents) for (_, entity), documents in each])
             for group, each in groupby(shown, key=lambda entry: entry[0][0])
         ],
         "next": address("/documents", find=find, start=more) if more < len(entities) else "",

@@ -59,6 +59,20 @@ def test_the_tree_names_what_is_missing_or_new(owner: Visitor, planted: Person, 
         assert "Calls Mira" in text
 
 
+def test_free_documents_are_in_the_tree_with_the_archived_ones_marked(owner: Visitor, ada: Person) -> None:
+    deep, tea = (f"users/{ada.user_id}/memories/{name}.md" for name in ("drinks/hot/mint", "tea"))
+    for path in (deep, tea):
+        ada.ok("fs.write", path=path, content="It calms her.\n")
+    ada.ok("fs.archive", path=tea, rationale="She stopped.")
+    listed = owner.text("/documents")
+    assert "Memories" in listed
+    assert "tea v2, just now archived" in listed
+    assert "drinks/hot mint v1, just now" in listed
+    assert "It calms her." in owner.text("/documents/memories/drinks/hot/mint.md")
+    assert "Versions has what it said before" in owner.text("/documents/memories/tea.md")
+    assert "She stopped." in owner.text("/documents/memories/tea.md?view=versions")
+
+
 def test_a_document_is_read_with_its_sections(owner: Visitor, planted: Person) -> None:
     page = owner.page(_NOTES)
     assert re.search(r'<h3 id="inbox"><span id="L12">Inbox</span></h3>', page)

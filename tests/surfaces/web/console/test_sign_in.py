@@ -2,7 +2,6 @@
 
 import re
 
-import httpx2
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
@@ -187,5 +186,5 @@ def test_a_form_of_another_kind_is_refused(owner: Visitor) -> None:
 
 
 def test_the_root_leads_to_the_console(service: Service) -> None:
-    with httpx2.Client(base_url=service.url) as client:
+    with service.client(None) as client:
         assert client.get("/").headers["location"] == "/console/"
