@@ -103,6 +103,8 @@ def _knows_account(reader: EventReader, user: str, archive: Archive) -> bool:
 
 def _refuse_other_files(services: Services, archive: Archive, *, known: bool) -> None:
     expected = {path: archive.members[member].sha256 for member, path in files_in_archive(archive)}
+    for path in expected:
+        services.files.declared.check(path)
     user = archive.manifest["user"]
     for root in ("users", "history"):
         for path in services.files.documents(GardenPath(f"{root}/{user}")):

@@ -22,6 +22,7 @@ from garden.files.garden_files import GardenFiles
 from garden.files.paths import GardenPath, Place
 from garden.grammar.errors import GardenError
 from garden.home.folder import Home
+from garden.home.platform_features import flush_drive
 from garden.home.state_files import sync_folder
 from garden.transfer.files import TransferOutcome, TransferredFile, new_file, refused_file
 
@@ -69,7 +70,7 @@ def make_target(target: Path) -> None:
 def documents_of(files: GardenFiles, users: Sequence[str], *, history: bool) -> list[GardenPath]:
     """Documents of these users, and with `history` also the copies in their history."""
     roots = [f"{root}/{user}" for user in users for root in ("users", *(("history",) if history else ()))]
-    return [path for root in roots for path in files.documents(GardenPath(root))]
+    return [path for root in roots for path in files.live_documents(GardenPath(root))]
 
 
 def export_document(files: GardenFiles, target: Path, path: GardenPath) -> TransferredFile:
@@ -156,5 +157,6 @@ def _check_same(file: Path, content: bytes) -> TransferOutcome:
         )
     # An interrupted export may have left the file before it was synced.
     with file.open("rb") as opened:
+        flush_drive(opened.fileno())
         os.fsync(opened.fileno())
     return "unchanged"

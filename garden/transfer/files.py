@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from garden.grammar.errors import GardenError
+from garden.home.platform_features import flush_drive
 
 TransferOutcome = Literal["imported", "exported", "unchanged", "refused"]
 
@@ -38,6 +39,7 @@ def new_file(file: Path) -> Iterator[IO[bytes]]:
         with os.fdopen(handle, "wb") as opened:
             yield opened
             opened.flush()
+            flush_drive(handle)
             os.fsync(handle)
         os.link(fresh, file)
     finally:

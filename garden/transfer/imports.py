@@ -5,8 +5,6 @@ it. A file that exists with other content is never overwritten.
 """
 
 import os
-import stat
-from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,8 +12,6 @@ from garden.events.records import Caller
 from garden.files.errors import (
     FileExistsAlreadyError,
     FileMissingError,
-    ForeignFileError,
-    translate_os_errors,
 )
 from garden.files.paths import GardenPath, parse_path
 from garden.files.plain_files import SIZE_MAX_BYTES, check_content
@@ -24,6 +20,7 @@ from garden.grammar.edits import WriteFile
 from garden.grammar.errors import GardenError
 from garden.lint.secrets import secrets_in
 from garden.transfer.files import TransferOutcome, TransferredFile, refused_file
+from garden.transfer.formats.source import files_below, read_plain
 from garden.writing.planner import Intent
 from garden.writing.services import Services
 
@@ -47,22 +44,12 @@ def files_in(source: Path) -> list[Path]:
     if not source.is_dir():
         raise SourceError(
             "The source is not a folder.",
-            hint="Name a folder with one folder for each user, like users/.",
+            hint="Name a folder with one folder for each user, like users/. An export of another program "
+            "needs --from with its name.",
         )
     with os.scandir(source) as entries:
         users = [entry for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
-    return sorted(file for user in users for file in _files(user))
-
-
-def _files(entry: os.DirEntry[str]) -> Iterator[Path]:
-    # A link is listed as a file, and then refused.
-    if not entry.is_dir(follow_symlinks=False):
-        yield Path(entry.path)
-        return
-    with os.scandir(entry) as below:
-        for each in below:
-            if not each.name.startswith("."):
-                yield from _files(each)
+    return sorted(file for user in users for file in files_below(user))
 
 
 def import_file(services: Services, source: Path, file: Path, actor: str) -> TransferredFile:
@@ -71,12 +58,15 @@ def import_file(services: Services, source: Path, file: Path, actor: str) -> Tra
     name = os.fsencode(file.relative_to(source)).decode(errors="backslashreplace")
     try:
         path = parse_path(f"users/{name}", owner=None)
-        return TransferredFile(name, _import_document(services, path, _read_text(file), actor))
+        services.files.declared.check(path)
+        text = check_content(read_plain(file, SIZE_MAX_BYTES + 1))
+        return TransferredFile(name, _import_document(services, path, text, actor))
     except GardenError as error:
         return refused_file(name, error)
 
 
-def _refuse_secret(text: str) -> None:
+def refuse_secret(text: str) -> None:
+    """Refuse a text that holds a secret."""
     secret = next((each for each in secrets_in(text) if each.certain), None)
     if secret is not None:
         line = text.count("\n", 0, secret.start) + 1
@@ -100,7 +90,7 @@ def _import_document(services: Services, path: GardenPath, text: str, actor: str
     else:
         raise FileExistsAlreadyError
     if services.secrets == "refuse":
-        _refuse_secret(text)
+        refuse_secret(text)
     intent = Intent(
         path=path,
         edit=WriteFile(text),
@@ -113,12 +103,3 @@ def _import_document(services: Services, path: GardenPath, text: str, actor: str
     )
     services.write_path.write(caller, intent, None, lambda plan: {"newHash": plan.after.document.hash})
     return "imported"
-
-
-def _read_text(file: Path) -> str:
-    with translate_os_errors():
-        handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(handle, "rb") as opened:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise ForeignFileError("it is not a regular file")
-            return check_content(opened.read(SIZE_MAX_BYTES + 1))

@@ -135,7 +135,7 @@ def _from_history(
     # Equal versions one after another are one version, and it stood since the first was written.
     if at is None or any(_written_at(each) + _FILE_TICK <= at for each in same):
         return text, None
-    if path.document_name != "notes" and len(later) == len(copies):
+    if not (path.free or path.kind == "notes") and len(later) == len(copies):
         return None, f"Nothing is known of it from before {written}."
     return text, f"The version of then left no copy; this one was written at {written}."
 

@@ -10,7 +10,9 @@ import pytest
 from garden.application import Garden
 from garden.events.accounts import AccountExistsError, Accounts
 from garden.events.verifier import Verifier
+from garden.files.declared_paths import DeclaredPaths
 from garden.files.failpoints import Failpoint, watch_failpoints
+from garden.files.paths import PathNotAllowedError
 from garden.history.checkpoints import log_signers
 from garden.home.folder import ensure_home
 from garden.session import Session
@@ -57,6 +59,9 @@ def ada(garden: Garden) -> Session:
     ok(session, "md.patch_section", path=CRITIC, sectionAnchor="concerns v1", change=worry, toolCallId="c-1")
     ok(session, "events.log", **UPDATE, rationale="She named it.", toolCallId="c-1")
     ok(session, "md.snapshot_history", path=NOTES)
+    for path in ("users/ada/memories/tea.md", "users/ada/memories/tea/green.md"):
+        ok(session, "fs.write", path=path, content="She drinks oolong.\n")
+    ok(session, "fs.archive", path=path, rationale="She stopped.")
     edit_outside(garden, NOTES, "Slept well.", "Slept badly.")
     ok(session, "fs.append", path=NOTES, text="More.")
     ok(session, "events.log", type="observation", op="seen", rationale="She smiled.")
@@ -106,7 +111,7 @@ def _import(garden: Garden, archive: Path) -> ImportedArchive:
 
 
 def _tree(garden: Garden) -> dict[str, bytes]:
-    files = garden.home.path.glob("[uh]*/**/*.md")
+    files = (each for each in garden.home.path.glob("[uh]*/**/*.md") if each.is_file())
     return {str(each.relative_to(garden.home.path)): each.read_bytes() for each in files}
 
 
@@ -133,6 +138,16 @@ def test_an_archive_is_right_and_the_same_garden_gives_the_same_bytes(
     assert verdict.documents + verdict.copies == len(_tree(garden))
     write_archive(garden.services, "ada", folder / "again.tar.gz")
     assert (folder / "again.tar.gz").read_bytes() == archive.read_bytes()
+
+
+def test_an_archive_with_a_kind_that_is_not_declared_here_changes_nothing(
+    archive: Path, elsewhere: Garden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(elsewhere.services.files, "declared", DeclaredPaths(tuple))
+    with pytest.raises(PathNotAllowedError, match="no kind of this home declares it"):
+        _import(elsewhere, archive)
+    assert _tree(elsewhere) == {}
+    assert _events(elsewhere) == []
 
 
 def test_a_key_that_the_reader_trusts_proves_where_the_events_come_from(

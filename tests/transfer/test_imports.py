@@ -160,6 +160,7 @@ def test_a_source_that_is_no_folder_is_refused(garden: Garden, source: Path, nam
     done = _run(garden, source / name)
     assert (done.code, done.out) == (1, "")
     assert "source is not a folder" in done.err
+    assert "--from" in done.err
 
 
 def test_a_document_over_its_caps_is_imported_unchanged(garden: Garden, ada: Session, source: Path) -> None:

@@ -1,0 +1,1 @@
+"""Readers of what other programs export: one module a format, each yields entries and writes nothing."""
