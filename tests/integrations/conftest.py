@@ -1,0 +1,5 @@
+"""Failures in the shared cases show their values."""
+
+import pytest
+
+pytest.register_assert_rewrite("tests.integrations.conformance")
