@@ -1,5 +1,6 @@
 """The wheel and the sdist hold what a user needs and nothing else, under one import name."""
 
+import json
 import os
 import re
 import subprocess
@@ -10,6 +11,8 @@ from email import message_from_bytes
 from pathlib import Path
 
 import pytest
+
+import garden
 
 REPOSITORY = Path(__file__).parents[2]
 TOPS = ("garden", "grammar", "events", "lint", "migrations", "sample_users")
@@ -46,9 +49,10 @@ def wheel(distributions: tuple[Path, Path]) -> Path:
 
 
 def files_of_the_package() -> set[str]:
+    places = {"garden": "", "deploy/systemd": "units"}
     return {
-        str(Path("garden", "" if top == "garden" else top, path.relative_to(REPOSITORY / top)))
-        for top in TOPS
+        str(Path("garden", places.get(top, top), path.relative_to(REPOSITORY / top)))
+        for top in (*TOPS, "deploy/systemd")
         for path in (REPOSITORY / top).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
@@ -89,6 +93,17 @@ def test_the_description_has_absolute_links_only(wheel: Path) -> None:
     assert len(links) > 10
     assert [link for link in links if not link.startswith("https://")] == []
     assert described.get_all("Project-URL")
+
+
+def test_the_description_and_the_entry_of_the_registry_agree(wheel: Path) -> None:
+    server = json.loads((REPOSITORY / "server.json").read_text("utf-8"))
+    [package] = server["packages"]
+    assert server["version"] == package["version"] == garden.__version__
+    archive = zipfile.ZipFile(wheel)
+    (metadata,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
+    described = message_from_bytes(archive.read(metadata))
+    assert described["Name"] == package["identifier"]
+    assert f"<!-- mcp-name: {server['name']} -->" in str(described.get_payload())
 
 
 @pytest.fixture(scope="module")
