@@ -13,6 +13,7 @@ from garden.events.database import OLDEST_SERVER, ServerFacts, connection, serve
 from garden.events.migrations import status as migration_status
 from garden.grammar.errors import GardenError
 from garden.grammar.kinds.catalogue import load_kinds
+from garden.home.embedded import EmbeddedPostgres
 from garden.home.folder import Home, open_home
 from garden.home.keys import KeySource
 from garden.home.settings import FILE_NAME, LoadedSettings, load_settings, redact_url
@@ -154,7 +155,18 @@ def _database(facts: _Facts) -> str:
         raise _CheckError(
             f"PostgreSQL {facts.server.version} is too old", hint=f"Use PostgreSQL {OLDEST_SERVER} or newer."
         )
-    return f"PostgreSQL {facts.server.version}, {kind}"
+    return f"PostgreSQL {facts.server.version}, {kind}{_run_by(facts)}"
+
+
+def _run_by(facts: _Facts) -> str:
+    """Who runs the embedded server, and what that account may pass outside the home, if it is not ours."""
+    if facts.loaded.settings.database_url is not None:
+        return ""
+    if (found := EmbeddedPostgres(_required(facts.home)).foreign_account()) is None:
+        return ""
+    account, folders = found
+    passes = f", which may pass through {', '.join(map(str, folders))}" if folders else ""
+    return f", run by the account {account.name}{passes}"
 
 
 def _extensions(facts: _Facts) -> str:

@@ -20,7 +20,7 @@ class UserUnknownError(GardenError):
 
 def verify_users(settings: Settings, user_id: str | None = None) -> Iterator[tuple[str, Verdict]]:
     """Verify one user's events, or every user's; yields each verdict as soon as it is known."""
-    ground = prepare_home(settings)
+    ground = prepare_home(settings, may_create=False)
     with Pool(ground.database_url) as pool:
         verifier = Verifier(EventReader(pool), KeySource(settings, ground.home))
         users = Maintenance(pool).users()
