@@ -133,16 +133,17 @@ class AsyncGarden:
 
 @asynccontextmanager
 async def open(  # noqa: A001 - read as garden.aio.open
-    home: str | Path | None = None, *, threads: int = THREADS
+    home: str | Path | None = None, *, create: bool = True, threads: int = THREADS
 ) -> AsyncIterator[AsyncGarden]:
-    """Open the garden in this folder or in the settings' folder, creating what is missing.
+    """Open the garden in this folder or in the settings' folder.
 
-    At most `threads` calls run at the same time; others wait.
+    A missing home is made, and the log names it; without `create` it is refused. At most `threads` calls run
+    at the same time; others wait.
     """
     workers = WorkerThreads(threads)
     with ExitStack() as opened:
         try:
-            garden = await workers.run(lambda: opened.enter_context(open_garden(home)))
+            garden = await workers.run(lambda: opened.enter_context(open_garden(home, create=create)))
             yield AsyncGarden(garden, workers)
         finally:
             await workers.close(opened.close)

@@ -77,7 +77,7 @@ def open_home(path: Path) -> Home:
     except (FileNotFoundError, NotADirectoryError):
         raise HomeMissingError(
             f"There is no garden home in {path}.",
-            hint="Create it with 'garden init', or name another folder with GARDEN_HOME or --home.",
+            hint="Create it with 'garden init', or name the right folder with GARDEN_HOME or --home.",
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise HomeError(

@@ -40,6 +40,11 @@ def get_logger(name: str) -> Any:
     return structlog.get_logger(name)
 
 
+def log_notice(change: str) -> None:
+    """Log a change that a person should see; a program without logs of its own gets it on standard error."""
+    logging.getLogger("garden.home").warning(change)
+
+
 class _Formatter(logging.Formatter):
     def __init__(self, target: TextIO, *, readable: bool) -> None:
         super().__init__()

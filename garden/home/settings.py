@@ -16,6 +16,7 @@ from garden.events.idempotency import RESEND_SECONDS
 from garden.events.keyring import Keyring
 from garden.grammar.errors import GardenError
 from garden.home.local_day import find_zone
+from garden.home.secret_files import read_secrets
 
 PREFIX = "GARDEN_"
 FILE_NAME = "garden.toml"
@@ -380,6 +381,9 @@ TABLES: Mapping[str, type[BaseModel]] = {
 }
 """The tables of `garden.toml`, with their settings."""
 
+SECRET_NAMES = ("database_url", "broker_url", "integrity_keys")
+"""The settings that may come from a file of their own."""
+
 
 @dataclass(frozen=True)
 class LoadedSettings:
@@ -395,8 +399,9 @@ def load_settings(home: Path | None = None) -> LoadedSettings:
     default = Settings.model_fields["home"].default
     folder = (home or Path(os.environ.get(f"{PREFIX}HOME") or default)).expanduser().absolute()
     file_values = _read_file(folder / FILE_NAME)
+    secrets = read_secrets({name: variable_name(name) for name in SECRET_NAMES})
     try:
-        settings = Settings(**file_values).model_copy(update={"home": folder})
+        settings = Settings(**file_values | secrets).model_copy(update={"home": folder})
     except ValidationError as error:
         raise _settings_error(error, folder) from None
     return LoadedSettings(settings, file_values, home_given=home is not None)
@@ -409,8 +414,15 @@ def variable_name(*parts: str) -> str:
 
 def variable_in_use(path: tuple[str, ...]) -> str | None:
     """The environment variable that sets this setting, if one does."""
-    shared = _SHARED_VARIABLES.get(path[-1], "") if path[0] == "recall" else ""
-    return next((name for name in (variable_name(*path), shared) if os.environ.get(name)), None)
+    other = _SHARED_VARIABLES.get(path[-1], "") if path[0] == "recall" else ""
+    if path[0] in SECRET_NAMES:
+        other = secret_file_variable(path[0])
+    return next((name for name in (variable_name(*path), other) if os.environ.get(name)), None)
+
+
+def secret_file_variable(name: str) -> str:
+    """The environment variable that names the file of a secret setting."""
+    return f"{variable_name(name)}_FILE"
 
 
 def setting_paths() -> list[tuple[str, ...]]:

@@ -10,10 +10,12 @@ from garden.events.keyring import Keyring
 from garden.home.settings import (
     FILE_NAME,
     PREFIX,
+    SECRET_NAMES,
     TABLES,
     LoadedSettings,
     Settings,
     redact_url,
+    secret_file_variable,
     setting_paths,
     suggest,
     variable_in_use,
@@ -45,6 +47,7 @@ def setting_rows(loaded: LoadedSettings) -> list[SettingRow]:
 def unknown_variables() -> list[str]:
     """List the environment variables that look like settings but are none, each with a suggestion."""
     known = {variable_name(*path) for path in setting_paths()} | _OF_SURFACES
+    known |= set(map(secret_file_variable, SECRET_NAMES))
     found = sorted(name for name in os.environ if name.startswith(PREFIX) and not name.startswith(_NOT_OURS))
     return [f"{name} is set but is no setting{suggest(name, known)}" for name in found if name not in known]
 

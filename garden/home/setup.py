@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from garden.events.database import connection
@@ -10,7 +11,8 @@ from garden.events.ownership import claim
 from garden.events.roles import DAILY_LOGIN, is_up_to_date, make_daily_login
 from garden.home.embedded import EmbeddedPostgres
 from garden.home.embedded.cluster import SUPERUSER
-from garden.home.folder import Home, ensure_home
+from garden.home.folder import Home, HomeMissingError, ensure_home, open_home
+from garden.home.logs import log_notice
 from garden.home.settings import Settings
 
 Progress = Callable[[str], None]
@@ -18,6 +20,11 @@ Progress = Callable[[str], None]
 
 def ignore_progress(_step: str) -> None:
     """Report nothing."""
+
+
+def notify(report: Progress, change: str) -> None:
+    """Report a change that a person should see: in the log, if the caller does not follow the progress."""
+    (log_notice if report is ignore_progress else report)(change)
 
 
 @dataclass(frozen=True)
@@ -29,9 +36,20 @@ class PreparedHome:
     applied: tuple[MigrationStatus, ...]
 
 
-def prepare_home(settings: Settings, report: Progress = ignore_progress) -> PreparedHome:
-    """Make a home ready for use: create, start and migrate only what is missing."""
-    home = ensure_home(settings.home)
+def prepare_home(
+    settings: Settings, report: Progress = ignore_progress, *, may_create: bool = True
+) -> PreparedHome:
+    """Make a home ready for use: create, start and migrate only what is missing.
+
+    Without `may_create` the home must exist.
+    """
+    try:
+        home = open_home(settings.home)
+    except HomeMissingError:
+        if not may_create:
+            raise
+        home = ensure_home(settings.home)
+        notify(report, f"Made a new garden home: {home.path}")
     owner = url = ensure_database(settings, home, report)
     applied: tuple[MigrationStatus, ...] = ()
     if settings.database_url is None:
@@ -51,7 +69,7 @@ def ensure_database(settings: Settings, home: Home, report: Progress = ignore_pr
     """Give the owner's address of the database; start the embedded one if it is not running."""
     if settings.database_url is not None:
         return settings.database_url.get_secret_value()
-    embedded = EmbeddedPostgres(home)
+    embedded = EmbeddedPostgres(home, partial(notify, report))
     running = embedded.url()
     if running is not None:
         return running

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from garden.grammar.errors import GardenError
+from garden.home.platform_features import flush_drive
 
 _NEW = ".new-"
 
@@ -58,6 +59,7 @@ def sync_folder(path: Path) -> None:
     """Make the names in a folder survive a power failure."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
+        flush_drive(descriptor)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
@@ -92,6 +94,7 @@ def _replace(path: Path, content: bytes) -> None:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(content)
                 file.flush()
+                flush_drive(file.fileno())
                 os.fsync(file.fileno())
             fresh.replace(path)
         except BaseException:

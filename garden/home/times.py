@@ -10,6 +10,14 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 _DAYS_AGO = {"today": 0, "yesterday": 1}
 
 
+def parse_expiry(text: str, now: datetime) -> datetime:
+    """Parse a time to come: a time or date, or how far off it is, such as 30d or 3 weeks."""
+    age = _AGO.fullmatch(" ".join(text.lower().split()))
+    if age is None or "ago" in text.lower():
+        return parse_time(text, now)
+    return now + (now - parse_time(text, now))
+
+
 def parse_time(text: str, now: datetime) -> datetime:
     """Parse a time, a date or an age; a time without an offset is in the zone of `now`."""
     words = " ".join(text.lower().split())

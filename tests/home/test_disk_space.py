@@ -8,6 +8,7 @@ from garden.application import Garden
 from garden.home.disk_space import DiskFullError, DiskSpace
 from garden.session import Session
 from garden.tools.registry import REGISTRY
+from tests.support.examples import FREE
 from tests.support.gardens import CRITIC, NOTES, OVERVIEW, edit_outside, ok, plant, refused, rows
 from tests.support.planted import ada
 from tests.support.promises import broken_promises
@@ -42,6 +43,7 @@ class _Disk:
 def disk(garden: Garden, monkeypatch: pytest.MonkeyPatch) -> _Disk:
     plant(ada(garden), NOTES, CRITIC)
     ok(ada(garden), "memory.store", content="slept well")
+    ok(ada(garden), "fs.write", **FREE)
     disk = _Disk()
     monkeypatch.setattr(DiskSpace, "free_bytes", property(lambda _: disk.free))
     return disk
@@ -64,7 +66,7 @@ def arguments(garden: Garden, name: str) -> dict[str, Any]:
         [stored] = [row for row in rows(ada(garden)) if row["tool"] == "memory.store"]
         return {"event": stored["eventId"]}
     if name == "memory.forget":
-        [memory] = ok(ada(garden), "memory.list")["result"]["memories"]
+        [memory] = ok(ada(garden), "memory.list", kinds=["notes"])["result"]["memories"]
         return {"id": memory["id"], "rationale": "It is not so."}
     return {**REGISTRY[name].example, **DIFFERENT.get(name, {})}
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from garden.home import platform_features
 from garden.home.embedded.account import Account, EmbeddedPostgresError
 from garden.home.embedded.programs import Programs
 from garden.home.state_files import sync_folder, write_private_file
@@ -43,9 +44,11 @@ log_error_verbosity = terse
 log_min_error_statement = panic
 log_parameter_max_length = 0
 log_parameter_max_length_on_error = 0
-# A recycled segment of the write-ahead log would keep erased words until it is overwritten.
+{wal_sync}# A recycled segment of the write-ahead log would keep erased words until it is overwritten.
 wal_recycle = off
 """
+# On macOS the default leaves commits in the drive's cache.
+_FULL_SYNC = "wal_sync_method = fsync_writethrough\n"
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,11 @@ class Cluster:
         self._write("pg_ident.conf", "".join(f'garden "{name}" all\n' for name in callers), account)
         self._write(
             "garden.conf",
-            _CONFIGURATION.format(port=PORT, socket_folder=_quote(f'"{socket_folder}"')),
+            _CONFIGURATION.format(
+                port=PORT,
+                socket_folder=_quote(f'"{socket_folder}"'),
+                wal_sync="" if platform_features.FULL_SYNC is None else _FULL_SYNC,
+            ),
             account,
         )
         if self.log.exists() and self.log.stat().st_size > _LOG_BYTES_MAX:

@@ -4,17 +4,19 @@ import os
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 from garden.grammar.errors import GardenError
-from garden.home.embedded.account import EmbeddedPostgresError, choose_account, let_pass, open_programs
+from garden.home.embedded.account import Account, EmbeddedPostgresError, choose_account
 from garden.home.embedded.cluster import DATABASE, SUPERUSER, Cluster
+from garden.home.embedded.folder_access import granted_folders, let_pass, open_programs, take_back
 from garden.home.embedded.programs import Programs, find_programs
 from garden.home.folder import Home
-from garden.home.logs import get_logger
+from garden.home.logs import get_logger, log_notice
 from garden.home.state_files import exclusive_lock
 
 _SECONDS_MAX = 60
@@ -72,6 +74,8 @@ class EmbeddedPostgres:
     """The server of one garden home."""
 
     home: Home
+    notice: Callable[[str], None] = log_notice
+    """Reports what a start as root changes outside the home."""
 
     @property
     def cluster(self) -> Cluster:
@@ -128,15 +132,32 @@ class EmbeddedPostgres:
             self.cluster.remove_socket_folder()
             return True
 
+    def foreign_account(self) -> tuple[Account, list[Path]] | None:
+        """The server's account if it is not the caller's, and the folders outside the home it may pass."""
+        if not self.cluster.exists or (account := choose_account(self.cluster.data)).uid == os.geteuid():
+            return None
+        programs = find_programs(account, self.cluster.major()).folder
+        found = granted_folders(account, (self.cluster.data, programs))
+        return account, [folder for folder in found if not folder.is_relative_to(self.home.path)]
+
+    def take_back(self) -> list[Path]:
+        """Take back the server's account's way into folders outside the home; a start needs it."""
+        if (found := self.foreign_account()) is None:
+            return []
+        account, folders = found
+        for folder in folders:
+            take_back(account, folder)
+        return folders
+
     def _lock(self) -> AbstractContextManager[int]:
         return exclusive_lock(self.home.state / "postgres.lock", timeout_seconds=_SECONDS_MAX * 2)
 
     def _programs(self) -> Programs:
-        account = choose_account(self.cluster.data)
+        account = choose_account(self.cluster.data, self.notice)
         programs = find_programs(account, self.cluster.major())
         if account.uid != os.geteuid():
-            open_programs(account, programs.folder.parent)
-            let_pass(account, self.cluster.data, self.home.path)
+            open_programs(account, programs.folder.parent, self.notice)
+            let_pass(account, self.cluster.data, self.home.path, self.notice)
         return programs
 
     def _start(self, lock: int) -> str:
