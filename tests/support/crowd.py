@@ -77,10 +77,19 @@ def _is_no_setting(name: str) -> bool:
     return name.startswith("GARDEN_TEST_") or not name.startswith("GARDEN_")
 
 
+_PORTABLE = """
+from tests.support.portable import switch_off
+switch_off()
+from tests.support.crowd import main
+main()
+"""
+
+
 @contextmanager
-def crowd_in(home: Path) -> Iterator[Crowd]:
+def crowd_in(home: Path, *, portable: bool = False) -> Iterator[Crowd]:
+    program = ["-c", _PORTABLE] if portable else ["-m", "tests.support.crowd"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.support.crowd"],
+        [sys.executable, *program],
         cwd=REPOSITORY,
         # Settings come from the home alone: several tests may share the process.
         env={name: value for name, value in os.environ.items() if _is_no_setting(name)},

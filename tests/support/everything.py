@@ -5,7 +5,9 @@ from importlib import import_module
 
 import garden
 
-_NOT_FOR_CALLS = ("garden.__main__", "garden.demo", "garden.serving", "garden.surfaces")
+_NOT_FOR_CALLS = (
+    "garden.__main__", "garden.demo", "garden.integrations", "garden.serving", "garden.surfaces",
+)  # fmt: skip
 
 
 def import_all_for_calls() -> None:

@@ -16,11 +16,14 @@ def garden(
     )
 
 
-def spawn_garden(*words: str | Path, home: Path, env: dict[str, str] | None = None) -> subprocess.Popen[str]:
+def spawn_garden(
+    *words: str | Path, home: Path, env: dict[str, str] | None = None, stdin: int | None = None
+) -> subprocess.Popen[str]:
     """Start `garden` in its own process group."""
     return subprocess.Popen(
         command(*words),
         env=environment(home, env),
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -164,5 +164,5 @@ def _strays(home: Path) -> Iterator[str]:
 def _unknown_copies(home: Path, documents: list[Told], wanted: set[str], user_id: str) -> Iterator[str]:
     known = wanted.union(*(document.copies() | document.copies_in_doubt() for document in documents))
     for path in (home / "history" / user_id).rglob("*.md"):
-        if str(path.relative_to(home)) not in known:
+        if path.is_file() and str(path.relative_to(home)) not in known:
             yield f"{path.relative_to(home)}: no event tells of this copy"

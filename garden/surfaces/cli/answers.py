@@ -19,6 +19,7 @@ COMMANDS = {
     "fs.patch": "garden patch",
     "fs.read": "garden cat",
     "fs.search": "garden search",
+    "fs.write": "garden call fs.write",
     "garden.erase": "garden erase",
     "history.blame": "garden blame",
     "history.diff": "garden diff",
@@ -57,14 +58,25 @@ _TOOL = rf"(?<![\w.])({'|'.join(map(re.escape, COMMANDS))})\b"
 # A hint may already name the command beside its tool.
 _TOOL_AND_COMMAND = re.compile(rf"{_TOOL}(?: \('garden \w+'\))?")
 _FIELD = re.compile(rf"\b({'|'.join(OPTIONS)})\b")
+# The fields of a refusal, which a person typed as options.
+_REFUSED = re.compile(r"(?<= does not accept these arguments: ).*", re.DOTALL)
+_REFUSED_FIELD = re.compile(r"(?:(?<=; )|^)([a-z][A-Za-z]*)(?:\.[0-9]+)?(?=: )")
 _FIELDS_NEEDED = re.compile(rf"{_TOOL} needs [^;]*; tools\.help .*")
 
 
 def in_shell_words(text: str) -> str:
     """Replace tools and fields in a message or hint by commands and options."""
     text = _FIELDS_NEEDED.sub(lambda found: f"'{COMMANDS[found[1]]} --help' shows what it takes.", text)
+    text = _REFUSED.sub(lambda found: _REFUSED_FIELD.sub(_option_of, found[0]), text)
     text = _TOOL_AND_COMMAND.sub(lambda found: f"'{COMMANDS[found[1]]}'", text)
     return _FIELD.sub(lambda found: OPTIONS[found[1]], text)
+
+
+def _option_of(field: re.Match[str]) -> str:
+    """The option of a field; those that take several values are given one by one."""
+    words = re.sub("([A-Z])", lambda found: f"-{found[1].lower()}", field[1])
+    one = f"{words.removesuffix('ies')}y" if words.endswith("ies") else words.removesuffix("s")
+    return OPTIONS.get(field[1]) or f"--{one}"
 
 
 def result_or_exit(envelope: "Envelope", *, as_json: bool) -> Any:

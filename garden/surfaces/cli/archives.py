@@ -45,7 +45,7 @@ def import_archive(context: typer.Context, archive: Path, *, as_json: bool) -> N
     from garden.surfaces.cli.render import say, show_json, status_line
     from garden.transfer import archive_imports
 
-    with open_garden(context) as garden:
+    with open_garden(context, may_create=True) as garden:
         accounts = Accounts(garden.pools["writers"], garden.keys)
         with delay_interrupt(), status_line("Importing"):
             done = archive_imports.import_archive(garden.services, accounts, archive)

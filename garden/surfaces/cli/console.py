@@ -34,7 +34,7 @@ def console(
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the link in a browser, if there is a terminal.")] = True,
 ) -> None:
-    """Open the console: see, search, approve and undo in a browser.
+    """See, search, approve and undo in a browser.
 
     Prints a link that signs you in once, within ten minutes. If 'garden serve' runs on this machine, the link
     leads there; otherwise this command serves the console itself until Ctrl-C.

@@ -78,30 +78,36 @@ def read_settings(context: typer.Context) -> "LoadedSettings":
     return loaded
 
 
-def open_garden(context: typer.Context) -> "Garden":
-    """Open the garden home that the command is for."""
+def open_garden(context: typer.Context, *, may_create: bool = False) -> "Garden":
+    """Open the garden home that the command is for; it must exist, unless the command `may_create` one."""
     from garden.application import Garden
     from garden.home.setup import prepare_home
     from garden.surfaces.cli.render import show_progress
 
     settings = read_settings(context).settings
-    return Garden(settings, prepare_home(settings, show_progress))
+    return Garden(settings, prepare_home(settings, show_progress, may_create=may_create))
 
 
 @contextmanager
 def open_desk(
-    context: typer.Context, user: str | None, *paths: str, actor: str = "operator", may_begin: bool = False
+    context: typer.Context,
+    user: str | None,
+    *paths: str,
+    actor: str = "operator",
+    may_begin: bool = False,
+    may_create: bool = False,
 ) -> Iterator[Desk]:
     """Open a session for the user given, or else the one that the paths or the home imply.
 
-    A user without a garden is refused, unless the command `may_begin` one.
+    A user without a garden is refused, unless the command `may_begin` one; a missing home, unless it
+    `may_create` one.
     """
     from garden.files.paths import GardenPath
     from garden.writing.callers import make_caller
 
     user = resolve_user(context, user, *paths)
     make_caller(user, actor, ROLE)
-    with open_garden(context) as garden:
+    with open_garden(context, may_create=may_create) as garden:
         if not may_begin and not garden.services.files.exists(GardenPath(f"users/{user}")):
             select_users(garden, user)
         yield Desk(garden, open_session(garden, user, actor, ROLE), user)
@@ -130,12 +136,13 @@ def resolve_user(context: typer.Context, user: str | None, *paths: str) -> str:
     named = {found[1] for path in paths if (found := _PATH_OF_A_USER.fullmatch(path))}
     if len(named) == 1:
         return named.pop()
-    users = users_in_home(read_settings(context).settings.home)
+    home = read_settings(context).settings.home
+    users = users_in_home(home)
     if len(users) == 1:
         return users[0]
     way = f"Name the user with --user or {USER_VARIABLE}"
     if not users:
-        return fail_usage(context, f"{way}; there are no gardens here yet.")
+        return fail_usage(context, f"{way}; there are no gardens in {home} yet.")
     shown = ", ".join(users[:_USERS_NAMED_MAX])
     others = " and others" if len(users) > _USERS_NAMED_MAX else ""
     return fail_usage(context, f"{way}; there are gardens of {shown}{others}.")
@@ -152,22 +159,18 @@ def select_users(garden: "Garden", user: str | None) -> list[str]:
     if user is not None and user not in users:
         shown = get_close_matches(user, users) or users[:_USERS_NAMED_MAX]
         raise UserUnknownError(
-            f"There is no garden of {user!r} here.",
+            f"There is no garden of {user!r} in {garden.home.path}.",
             hint=f"There are gardens of {', '.join(shown)}." if users else "'garden plant' begins one.",
         )
     return users if user is None else [user]
 
 
 def users_in_home(home: Path) -> list[str]:
-    """Users who have a garden in a home; none if there is no home yet."""
+    """Users who have a garden in a home, which must exist."""
     from garden.gateway.directory import users_in
-    from garden.home.folder import HomeMissingError, open_home
+    from garden.home.folder import open_home
 
-    try:
-        found = open_home(home)
-    except HomeMissingError:
-        return []
-    return users_in(found.path)
+    return users_in(open_home(home).path)
 
 
 def full_path(user: str, text: str) -> str:

@@ -212,7 +212,7 @@ def plant(
     notes = {"path": f"users/{user}{below}/notes.md"}
     if title is not None:
         notes["title"] = f"Notes: {title}"
-    with open_desk(context, user, actor=actor, may_begin=True) as desk, delay_interrupt():
+    with open_desk(context, user, actor=actor, may_begin=True, may_create=True) as desk, delay_interrupt():
         answers = [(each["path"], desk.session.call("md.plant", each)) for each in (first, notes)]
         _show_planted(answers, as_json=as_json)
 

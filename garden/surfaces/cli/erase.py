@@ -189,5 +189,5 @@ def _vacuum(context: typer.Context) -> None:
     from garden.home.setup import ensure_database, prepare_home
 
     settings = read_settings(context).settings
-    vacuum(ensure_database(settings, prepare_home(settings).home))
+    vacuum(ensure_database(settings, prepare_home(settings, may_create=False).home))
     print("The tables are rewritten.", file=sys.stderr)

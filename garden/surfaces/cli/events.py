@@ -6,7 +6,7 @@ import typer
 
 from garden.events.saga import Status
 from garden.surfaces.cli.desk import Desk, open_desk
-from garden.surfaces.cli.options import AsJson, User, complete_paths, complete_tools, read_time
+from garden.surfaces.cli.options import AsJson, Since, Until, User, complete_paths, complete_tools, read_time
 
 _PAGE = 500
 
@@ -31,10 +31,8 @@ def events(
         typer.Option(metavar="TOOL", help="Only of this tool: fs.append, ...", autocompletion=complete_tools),
     ] = None,
     status: Annotated[list[Status] | None, typer.Option(help="Only with this status; repeatable.")] = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="From this time on: 2026-11-18T08:25, yesterday, 3d.")
-    ] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Before this time.")] = None,
+    since: Since = None,
+    until: Until = None,
     actor: Annotated[str | None, typer.Option(metavar="NAME", help="Only by this actor.")] = None,
     evidence: Annotated[
         str | None, typer.Option(metavar="TOKEN", help="Only with this evidence: ev:s12-m40.")
@@ -75,8 +73,8 @@ def events(
         "op": op,
         "tool": tool,
         "status": status or None,
-        "since": read_time(context, since).isoformat() if since else None,
-        "until": read_time(context, until).isoformat() if until else None,
+        "since": read_time(context, "--since", since).isoformat() if since else None,
+        "until": read_time(context, "--until", until).isoformat() if until else None,
         "actor": actor,
         "evidenceRef": evidence,
         "text": text,

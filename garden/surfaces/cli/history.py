@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from garden.surfaces.cli.desk import open_desk
-from garden.surfaces.cli.options import AsJson, DocumentPath, User, complete_paths, read_time
+from garden.surfaces.cli.options import AsJson, DocumentPath, Since, Until, User, complete_paths, read_time
 
 _PAGE = 100
 _EVENT = re.compile(r"(?:evt:)?[0-9a-f-]{6,36}", re.IGNORECASE)
@@ -26,10 +26,8 @@ def log(
                        show_default="the whole garden"),
     ] = None,
     section: Section = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="From this time on: 2026-11-18T08:25, yesterday, 3d.")
-    ] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Before this time.")] = None,
+    since: Since = None,
+    until: Until = None,
     actor: Annotated[str | None, typer.Option(metavar="NAME", help="Only by this actor.")] = None,
     text: Annotated[
         str | None, typer.Option(metavar="WORDS", help="Only with all of these words in the rationale.")
@@ -61,8 +59,8 @@ def log(
 
     filters = {
         "anchor": section,
-        "from": read_time(context, since).isoformat() if since else None,
-        "to": read_time(context, until).isoformat() if until else None,
+        "from": read_time(context, "--since", since).isoformat() if since else None,
+        "to": read_time(context, "--until", until).isoformat() if until else None,
         "actor": actor,
         "text": text,
     }

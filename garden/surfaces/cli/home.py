@@ -94,7 +94,7 @@ def migrate(
     from garden.home.setup import ensure_database, prepare_home
 
     if not status:
-        ground = prepare_home(settings, show_progress)
+        ground = prepare_home(settings, show_progress, may_create=False)
         if distribute:
             _distribute(ensure_database(settings, ground.home), as_json=as_json)
             return

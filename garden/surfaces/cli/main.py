@@ -13,6 +13,7 @@ import garden
 from garden.grammar.errors import GardenError
 from garden.surfaces.cli.desk import Invocation, invocation
 from garden.surfaces.cli.typer_classes import GroupedCommands, ReaderGoneError
+from garden.surfaces.cli.usage import UsageError, show_usage_error
 
 
 class GardenCommands(GroupedCommands):
@@ -55,11 +56,13 @@ class GardenCommands(GroupedCommands):
             "rebuild": "rebuild.rebuild",
         },
         "Serve gardens": {
+            "setup": "setup.setup",
             "serve": "serve.serve",
             "console": "console.console",
             "mcp": "serve.mcp",
             "worker": "serve.worker",
             "schedule": "serve.schedule",
+            "install-service": "install_service.install_service",
             "token": "tokens.app",
             "approvals": "approvals.app",
         },
@@ -120,12 +123,17 @@ def _run() -> int | str | None:
 
 def _run_app(options: Invocation) -> int | str | None:
     try:
-        app(obj=options, prog_name="garden")
+        code: int | None = app(obj=options, prog_name="garden", standalone_mode=False)
     except SystemExit as end:
         return end.code
+    except typer.Abort:
+        print("Aborted!", file=sys.stderr)
+        return 1
+    except UsageError as error:
+        return show_usage_error(error)
     except GardenError as error:
         return _show_refusal(options, error)
-    return 0
+    return code
 
 
 def _show_refusal(options: Invocation, error: GardenError) -> int:
@@ -178,7 +186,10 @@ def _root(
     context: typer.Context,
     home: Annotated[
         str | None,
-        typer.Option(metavar="FOLDER", help="The garden home. Default: GARDEN_HOME, else ~/memory-garden."),
+        typer.Option(
+            metavar="FOLDER",
+            help="The garden home; also after the command. Default: GARDEN_HOME, else ~/memory-garden.",
+        ),
     ] = None,
     _version: Annotated[
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_show_version)

@@ -69,9 +69,9 @@ def store(
 @app.command("list")
 def list_memories(
     context: typer.Context, limit: common.Limit = 10, category: common.Categories = None,
-    kind: common.Kinds = None, path: common.Paths = None, tag: common.Tags = None, since: common.Since = None,
-    until: common.Until = None, as_of: common.AsOf = None, cursor: common.Cursor = None,
-    user: common.User = None, as_json: common.AsJson = False,
+    kind: common.Kinds = None, path: common.Paths = None, tag: common.Tags = None,
+    since: common.FromDay = None, until: common.ToDay = None, as_of: common.AsOf = None,
+    cursor: common.Cursor = None, user: common.User = None, as_json: common.AsJson = False,
 ) -> None:  # fmt: skip
     """List memories, newest first, with the names that `garden memory forget` takes.
 

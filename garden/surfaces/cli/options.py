@@ -13,12 +13,12 @@ from garden.home.times import parse_time
 from garden.surfaces.cli.desk import USER_VARIABLE, fail_usage, invocation, read_settings, users_in_home
 
 
-def read_time(context: typer.Context, text: str) -> datetime:
+def read_time(context: typer.Context, option: str, text: str) -> datetime:
     """Parse a time that an option gives; one without an offset is in the setting's time zone, else in UTC."""
     try:
         return parse_time(text, now_in(read_settings(context).settings.timezone))
     except ValueError as error:
-        fail_usage(context, f"{text!r}: {error}.")
+        fail_usage(context, f"{option} {text!r}: {error}.")
 
 
 def complete_tools(incomplete: str) -> list[tuple[str, str]]:
@@ -135,9 +135,18 @@ Paths = Annotated[list[str] | None, _InPath]
 Tags = Annotated[
     list[str] | None, typer.Option("--tag", metavar="TAG", help="Only with this tag; repeatable.")
 ]
-Since = Annotated[
-    str | None, typer.Option("--from", metavar="DAY", help="Only from this day on: yesterday, 3d.")
+FromDay = Annotated[
+    str | None, typer.Option("--from", "--since", metavar="DAY", help="Only from this day on: yesterday, 3d.")
 ]
-Until = Annotated[str | None, typer.Option("--to", metavar="DAY", help="Only up to this day.")]
+ToDay = Annotated[
+    str | None, typer.Option("--to", "--until", metavar="DAY", help="Only up to this day, with it.")
+]
+Since = Annotated[
+    str | None,
+    typer.Option(
+        "--since", "--from", metavar="TIME", help="From this time on: 2026-11-18T08:25, yesterday, 3d."
+    ),
+]
+Until = Annotated[str | None, typer.Option("--until", "--to", metavar="TIME", help="Before this time.")]
 AsOf = Annotated[str | None, typer.Option(metavar="TIME", help="As the garden stood at this time: 3d.")]
 Cursor = Annotated[str | None, typer.Option(metavar="CURSOR", help="Go on where the last page ended.")]

@@ -20,7 +20,7 @@ def checkpoint(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Sign the state of all events, as a note to keep elsewhere.
+    """Sign the state of all events, to keep elsewhere.
 
     The note holds the number of logged events and one hash over all of them, and no words, users or paths.
     With a policy of witnesses they are asked to sign as well; exit code 1 if too few of them do.
@@ -81,7 +81,7 @@ def prove(
     user: User = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a proof of an event that a public key alone verifies.
+    """Write a proof of an event, for anyone to verify.
 
     Signs a checkpoint first if the newest one is older than the event. `examples/verify_proof.py` verifies
     the file with a key of `garden checkpoint --keys`, and so does any program for the format tlog-proof.

@@ -25,6 +25,7 @@ def ls(
         str | None,
         typer.Option(metavar="PATTERN", help="Only paths that match: parts/*/notes.md, **/profile.md."),
     ] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="List archived documents too.")] = False,
     user: User = None,
     as_json: AsJson = False,
 ) -> None:
@@ -42,7 +43,9 @@ def ls(
 
     with open_desk(context, user, path) as desk:
         folder = desk.path(path)
-        envelope = desk.call("fs.list", path=folder, glob=glob or ("**" if recursive else None))
+        envelope = desk.call(
+            "fs.list", path=folder, glob=glob or ("**" if recursive else None), archived=archived or None
+        )
     for each in result_or_exit(envelope, as_json=as_json):
         if not as_json:
             name = each.removeprefix(f"{folder}/")

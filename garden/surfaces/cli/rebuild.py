@@ -55,7 +55,7 @@ def rebuild(
     from garden.surfaces.cli.render import say, show_json, with_progress
     from garden.transfer.rebuilds import make_empty_target, rebuild_document
 
-    time = read_time(context, at) if at else None
+    time = read_time(context, "--at", at) if at else None
     with _past_documents(context, source, user, time) as (home, documents):
         make_empty_target(to, home)
         done = [rebuild_document(to, each) for each in with_progress(documents, "Rebuilding")]

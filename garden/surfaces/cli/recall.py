@@ -29,9 +29,9 @@ _Explain = Annotated[bool, typer.Option("--explain", help="Show each signal's sh
 @app.command(cls=TextCommand)
 def search(
     context: typer.Context, words: _Words, limit: common.Limit = 10, category: common.Categories = None,
-    kind: common.Kinds = None, path: common.Paths = None, tag: common.Tags = None, since: common.Since = None,
-    until: common.Until = None, as_of: common.AsOf = None, explain: _Explain = False,
-    user: common.User = None, as_json: AsJson = False,
+    kind: common.Kinds = None, path: common.Paths = None, tag: common.Tags = None,
+    since: common.FromDay = None, until: common.ToDay = None, as_of: common.AsOf = None,
+    explain: _Explain = False, user: common.User = None, as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Find what was written, best first, by its words and its meaning.
 

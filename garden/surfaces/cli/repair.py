@@ -71,7 +71,7 @@ def restore(
     actor: Actor = "operator",
     as_json: AsJson = False,
 ) -> None:
-    """Restore an earlier version of a document, as a new version.
+    """Restore an earlier version as a new one.
 
     Works on missing and damaged files too. The current text stays a version of its own and can be restored in
     the same way. `garden log` lists the versions, and `garden show` shows one. Times without an offset are in
@@ -88,7 +88,7 @@ def restore(
     """
     if sum(each is not None for each in (version, at, event)) != 1:
         fail_usage(context, "Give one of --version, --at and --event.")
-    time = read_time(context, at).isoformat() if at else None
+    time = read_time(context, "--at", at).isoformat() if at else None
     fields = edit_fields(rationale, None, evidence, if_match, key)
     with open_desk(context, user, path, actor=actor) as desk:
         args = {"path": desk.path(path), "version": version, "at": time, "event": event, **fields}

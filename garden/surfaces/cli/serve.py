@@ -127,7 +127,7 @@ def mcp(
         bool, typer.Option("--output-schemas", help="List the schemas of answers too.")
     ] = False,
 ) -> None:
-    """Serve one agent over the Model Context Protocol, on stdio.
+    """Serve one agent over MCP, on stdio.
 
     The agent's host starts this command and talks to it. It runs until its input ends or a signal arrives,
     and then finishes the calls under way. Logs go to stderr.

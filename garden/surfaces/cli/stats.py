@@ -27,7 +27,7 @@ def stats(
     tool: CalledTool = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how calls went by actor, and how often recall was used.
+    """Show how calls went by actor, and the use of recall.
 
     Empty: calls of recall that found nothing. Given: blocks of context. Days are those of UTC.
 

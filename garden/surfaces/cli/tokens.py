@@ -2,11 +2,12 @@
 
 import json
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from garden.home.times import parse_expiry
 from garden.surfaces.cli.desk import open_garden
 from garden.surfaces.cli.options import AsJson, NamedUser
 
@@ -33,7 +34,9 @@ def create(
     ] = None,
     expires: Annotated[
         str,
-        typer.Option(metavar="WHEN", help="30d, 12h, a date such as 2027-01-01 (midnight, UTC), or never."),
+        typer.Option(
+            metavar="WHEN", help="30d, 12h, 3 weeks, a date such as 2027-01-01 (midnight, UTC), or never."
+        ),
     ] = f"{DAYS_DEFAULT}d",
     phase: Annotated[_Phase | None, typer.Option(help="Most that its calls may do.")] = None,
     preset: Annotated[_Preset | None, typer.Option(help="Rate limits of its calls.")] = None,
@@ -137,15 +140,9 @@ def _parse_expiry(text: str) -> datetime | None:
     if text == "never":
         return None
     try:
-        if text[-1:] in _UNITS and text[:-1].isascii() and text[:-1].isdigit():
-            return datetime.now(UTC) + int(text[:-1]) * _UNITS[text[-1]]
-        at = datetime.fromisoformat(text)
+        return parse_expiry(text, datetime.now(UTC))
     except (ValueError, OverflowError):
         raise typer.BadParameter(
-            f"{text!r} is not a time: give 30d, 12h, a date such as 2027-01-01, or never",
+            f"{text!r} is not a time: give 30d, 12h, 3 weeks, a date such as 2027-01-01, or never",
             param_hint="--expires",
         ) from None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
-
-
-_UNITS = {"d": timedelta(days=1), "h": timedelta(hours=1)}

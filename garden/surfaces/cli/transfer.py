@@ -1,13 +1,16 @@
 """The commands that move gardens: `import`, `export`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from garden.surfaces.cli.archives import export_archive, import_archive
-from garden.surfaces.cli.desk import fail_usage, open_garden, select_users
-from garden.surfaces.cli.options import Actor, AsJson, OneUser
+from garden.surfaces.cli.desk import ROLE, fail_usage, open_garden, resolve_user, select_users
+from garden.surfaces.cli.foreign import import_export
+from garden.surfaces.cli.options import Actor, AsJson, OneUser, User
+
+ForeignSource = Literal["chatgpt", "claude", "mem0", "basic-memory", "obsidian", "letta"]
 
 
 def import_folder(
@@ -15,16 +18,28 @@ def import_folder(
     folder: Annotated[
         Path,
         typer.Argument(
-            metavar="FOLDER|ARCHIVE",
-            help="A folder with one folder for each user, as in users/, or an archive.",
+            metavar="FOLDER|ARCHIVE|FILE",
+            help="A folder with one folder for each user, as in users/; an archive; with --from, an export.",
         ),
     ],
+    source: Annotated[
+        ForeignSource | None,
+        typer.Option("--from", help="The program that made the export.", show_default=False),
+    ] = None,
+    user: User = None,
+    conversations: Annotated[
+        bool,
+        typer.Option("--conversations/--no-conversations", help="With --from: also conversations."),
+    ] = True,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="With --from: report what would happen, and change nothing.")
+    ] = False,
     actor: Actor = "operator",
     as_json: AsJson = False,
 ) -> None:
-    """Import gardens from a folder, or a garden from an archive.
+    """Import gardens, an archive, or another program's export.
 
-    The folder is laid out like users/, with a folder for each user. Each document goes through the write
+    A folder is laid out like users/, with a folder for each user. Each document goes through the write
     path. A document that is here already is skipped if it is the same, and refused if it differs. An
     interrupted import continues when it is run again. Exit code 1 if anything was refused; the output says
     what and why.
@@ -32,8 +47,14 @@ def import_folder(
     An archive of `garden export --archive` is taken in as a whole, with its history, chain and ids, where its
     user is unknown. It is verified first; one with a fault changes nothing.
 
+    With --from, FILE is a zip, a folder or a JSON file that another program exported. Its memories go into
+    the Inbox of the user's notes, its documents below memories/. What an earlier run imported is skipped, or
+    updated if the export has it changed.
+
     Examples:
     garden import ada.tar.gz
+
+    garden import --from mem0 memories.json --user ada --dry-run
 
     garden import ./sample_users
     """
@@ -42,12 +63,20 @@ def import_folder(
     from garden.surfaces.cli.views import show_transfer
     from garden.transfer.archive_file import is_archive
     from garden.transfer.imports import files_in, import_file
+    from garden.writing.callers import make_caller
 
+    if source is not None:
+        caller = make_caller(resolve_user(context, user), actor, ROLE)
+        import_export(context, source, folder, caller, chats=conversations, dry_run=dry_run, as_json=as_json)
+        return
+    user_from = context.get_parameter_source("user")
+    if dry_run or not conversations or (user_from and user_from.name == "COMMANDLINE"):
+        fail_usage(context, "--user, --dry-run and --no-conversations go with --from.")
     if is_archive(folder):
         import_archive(context, folder, as_json=as_json)
         return
     files = files_in(folder)
-    with open_garden(context) as garden:
+    with open_garden(context, may_create=True) as garden:
         done = []
         for file in with_progress(files, "Importing"):
             with delay_interrupt():

@@ -1,12 +1,16 @@
 """Typer's classes, adapted: commands loaded late, help without Rich, and texts that begin with a dash."""
 
 from collections.abc import Mapping
+from copy import copy
 from importlib import import_module
+from pathlib import Path
 from typing import Any, ClassVar
 
 import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
+
+from garden.surfaces.cli.desk import invocation
 
 # No argument of a process can contain it.
 _MARK = "\0"
@@ -33,7 +37,8 @@ class GroupedCommands(TyperGroup):
     def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
         """The command of this name, loaded if it was not yet."""
         if cmd_name in self._places and self.commands[cmd_name] is None:
-            self.commands[cmd_name] = _load_command(cmd_name, self._places[cmd_name])
+            command = self.commands[cmd_name] = _load_command(cmd_name, self._places[cmd_name])
+            _accept_too(command, next(each for each in self.params if each.name == "home"))
         return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
@@ -94,6 +99,21 @@ def _load_command(name: str, place: str) -> Any:
     alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     alone.command(name, cls=TextCommand)(found)
     return typer.main.get_command(alone)
+
+
+def _accept_too(command: Any, home: Any) -> None:
+    """Accept the option --home after a command's name too, where people also type it."""
+    if not any("--home" in each.opts for each in command.params):
+        again = copy(home)
+        again.hidden, again.expose_value, again.callback = True, False, _note_home
+        command.params.append(again)
+    for each in getattr(command, "commands", {}).values():
+        _accept_too(each, home)
+
+
+def _note_home(context: typer.Context, _option: Any, folder: str | None) -> None:
+    if folder:
+        invocation(context).home = Path(folder)
 
 
 def _mark(argument: str) -> str:

@@ -46,7 +46,7 @@ def verify(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Verify that all is as it was recorded: events, files, copies.
+    """Verify that events, files and copies are as recorded.
 
     Follows every chain of events from the first to its head, rebuilds each version on the way, and compares
     it with the seals, the file and the history copies; then the feed, stored answers, tokens, erasures and

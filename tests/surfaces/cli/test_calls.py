@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from garden.application import Garden
+from garden.home.folder import Home
 from tests.support.gardens import CRITIC, NOTES, OVERVIEW, PAIR, file_of, ok, plant, result, rows
 from tests.support.processes import command, environment
 from tests.surfaces.cli.conftest import Command, Ran
@@ -101,8 +102,8 @@ def test_callers_that_can_not_be_are_refused(garden: Garden, who: list[str]) -> 
     assert _code(garden.home.path, "tools.list", *who) == "invalid_input"
 
 
-def test_a_database_out_of_reach_is_told_in_an_envelope(folder: Path) -> None:
-    assert _code(folder / "home", "tools.list", "--user", "ada", env=NOWHERE) == "unavailable"
+def test_a_database_out_of_reach_is_told_in_an_envelope(home: Home) -> None:
+    assert _code(home.path, "tools.list", "--user", "ada", env=NOWHERE) == "unavailable"
 
 
 def test_a_wrong_setting_is_told_in_an_envelope(folder: Path) -> None:
@@ -132,8 +133,8 @@ def test_kinds_that_can_not_be_read_are_told_in_an_envelope(garden: Garden) -> N
         ["fs.read", "--user", "ada", "--role", "king"],
     ],
 )
-def test_a_misuse_exits_with_2_and_prints_no_envelope(folder: Path, words: list[str]) -> None:
-    done = _run(folder / "home", "call", *words)
+def test_a_misuse_exits_with_2_and_prints_no_envelope(home: Home, words: list[str]) -> None:
+    done = _run(home.path, "call", *words)
     assert (done.code, done.out) == (2, "")
     assert done.err
 

@@ -12,6 +12,7 @@ from garden.application import Garden
 from garden.home.running import announced
 from garden.session import Session
 from tests.support.processes import spawn_garden
+from tests.support.served import NO_AUTHORITIES
 from tests.support.visitors import words_of
 from tests.surfaces.cli.conftest import Command
 
@@ -36,11 +37,11 @@ def test_it_serves_links_that_work_once_until_ctrl_c(
     assert console.stderr is not None
     link = console.stdout.readline().strip()
     assert urlsplit(link).hostname == "127.0.0.1"
-    with httpx2.Client() as browser:
+    with httpx2.Client(verify=NO_AUTHORITIES) as browser:
         assert "You are signed in" in browser.get(link).text
         page = browser.get(f"{link.partition('/enter')[0]}/").text
         assert "owner, maintainer" in page
-    with httpx2.Client() as other:
+    with httpx2.Client(verify=NO_AUTHORITIES) as other:
         assert "used already" in words_of(other.get(link).text)
         # A second command finds the service, and returns at once.
         second = run.well("console", "--user", "ada", "--role", "reviewer", "--actor", "mira").strip()

@@ -136,7 +136,7 @@ def test_a_refused_edit_says_why_and_changes_nothing(
 @pytest.mark.usefixtures("ada")
 def test_wrong_usage_exits_with_2(run: Command, garden: Garden, words: list[str]) -> None:
     with untouched(garden):
-        assert "Usage: " in run.fails(*words, code=2)
+        assert "hint:  Type for example: garden" in run.fails(*words, code=2)
 
 
 @pytest.mark.usefixtures("ada")

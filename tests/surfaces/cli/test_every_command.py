@@ -15,6 +15,7 @@ import typer
 
 from garden.application import Garden
 from garden.surfaces.cli.main import app
+from tests.support.foreign import put_mem0
 from tests.support.gardens import CRITIC, NOTES, OVERVIEW, ok, plant, result
 from tests.support.processes import environment
 from tests.surfaces.cli.conftest import Command
@@ -106,6 +107,7 @@ def test_every_example_runs_in_the_order_of_the_page(
     token = garden.tokens.create("ada", role="agent", actor="companion", expires_at=None).token.token_id
     memory = result(session, "memory.store", content="Likes rain.")["id"].rpartition("/")[2]
     shutil.copytree(REPOSITORY / "sample_users", folder / "sample_users")
+    put_mem0(folder / "memories.json", "Mends clocks")
     monkeypatch.chdir(folder)
     examples = [
         each
@@ -151,6 +153,7 @@ _MAY_FIND = (
 # These have tests of their own.
 _STARTS_A_SERVER_OR_RUNS_ON = (
     "garden console", "garden database", "garden demo", "psql", "garden --home", "garden serve", "garden mcp",
-    "garden worker", "garden schedule", "GARDEN_BROKER_URL=", "garden migrate --distribute",
+    "garden worker", "garden schedule", "garden setup", "garden install-service", "GARDEN_BROKER_URL=",
+    "garden migrate --distribute",
     "garden approvals show", "garden approvals approve", "garden approvals deny", "garden approvals undo",
 )  # fmt: skip

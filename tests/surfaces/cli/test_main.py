@@ -8,6 +8,7 @@ import pytest
 
 import garden as package
 from garden.events.migrations import shipped_migrations
+from tests.support.prepared_home import copy_prepared_home
 from tests.support.processes import command, environment, garden
 from tests.surfaces.cli.conftest import Command
 from tests.surfaces.cli.test_every_command import COMMANDS
@@ -60,7 +61,7 @@ def test_a_listing_loads_neither_the_grammar_nor_the_write_path(run: Command) ->
     assert not loaded & (heavy | ours)
     assert {each for each in loaded if each.startswith("garden.surfaces.cli.")} == {
         f"garden.surfaces.cli.{name}"
-        for name in ("answers", "desk", "main", "options", "read", "render", "typer_classes")
+        for name in ("answers", "desk", "main", "options", "read", "render", "typer_classes", "usage")
     }
 
 
@@ -174,6 +175,7 @@ def test_a_long_value_is_not_cut_without_a_terminal(fresh: Command) -> None:
 
 
 def test_the_embedded_database_can_be_started_found_and_stopped(fresh: Command) -> None:
+    copy_prepared_home(fresh.home)
     assert garden("database", "start", home=fresh.home).returncode == 0
     url = fresh.well("database", "url")
     assert url.startswith("postgresql://")

@@ -85,7 +85,7 @@ def test_a_read_that_fails_says_why_in_a_sentence(run: Command, words: list[str]
     ],
 )  # fmt: skip
 def test_wrong_usage_exits_with_2(run: Command, words: list[str]) -> None:
-    assert "Usage: " in run.fails(*words, code=2)
+    assert "hint:  Type for example: garden" in run.fails(*words, code=2)
 
 
 @pytest.mark.usefixtures("ada")

@@ -174,7 +174,7 @@ def test_senseless_targets_are_refused(run: Command, garden: Garden, folder: Pat
         assert "can't go into the garden home" in run.fails("export", garden.home.path)
         assert "The target is a file." in run.fails("export", folder / "file")
         message = run.fails("export", folder / "out", "--user", "nobody")
-        assert "There is no garden of 'nobody' here.\nhint:  There are gardens of ada." in message
+        assert f"There is no garden of 'nobody' in {run.home}.\nhint:  There are gardens of ada." in message
         assert "The folder can't be created: " in run.fails("export", "/proc/nowhere")
         assert "source is not a folder" in run.fails("import", folder / "nowhere")
         run.fails("export", code=2)

@@ -88,7 +88,7 @@ def test_status_and_reconcile_take_one_user(run: Command, garden: Garden) -> Non
     assert _states(run, "--user", "ada") == {}
     assert _states(run) == {"users/ben/notes.md": "damaged"}
     for name in ("status", "reconcile"):
-        assert "There is no garden of 'nobody' here." in run.fails(name, "--user", "nobody")
+        assert f"There is no garden of 'nobody' in {run.home}." in run.fails(name, "--user", "nobody")
 
 
 @pytest.mark.usefixtures("ada")
