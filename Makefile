@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 .venv/ready: constraints.txt tools/setup
 	@tools/setup
@@ -30,6 +30,7 @@ check: .venv/ready ## Format, lint, types, import layers and plain words
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy
+	$(PY) -m mypy --platform darwin --cache-dir .mypy_cache/darwin garden
 	@.venv/bin/lint-imports --no-logo
 	@$(PY) tools/check_words.py
 
@@ -90,12 +91,30 @@ conformance: .venv/ready ## Test the MCP server with the protocol's own suite an
 browser: .venv/browser/ready ## Test the console in Chromium, which is installed where that is possible
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal tests/browser $(ARGS)
 
+.venv/integrations/ready: .venv/ready tests/integrations/constraints.txt tools/integrations_setup
+	@tools/integrations_setup
+
+.PHONY: integrations
+integrations: .venv/integrations/ready ## Test the adapters in the frameworks they are for, and their types
+	@$(PY) -m mypy --python-executable .venv/integrations/bin/python --cache-dir .venv/integrations/mypy \
+		-p garden.integrations & types=$$!; \
+	.venv/integrations/bin/python -m pytest -n $(WORKERS) --dist worksteal tests/integrations $(ARGS); \
+	tests=$$?; wait $$types && exit $$tests
+
+.PHONY: deploy-check
+deploy-check: .venv/ready ## Check the files in deploy/ with linters and with the programs that read them
+	@tools/deploy_check
+
 .PHONY: screenshots
 screenshots: .venv/browser/ready ## Take a picture of each view of the console, light and dark
 	@$(PY) -m tools.screenshots
 
+.venv/package/ready: .venv/ready tests/packaging/constraints.txt tests/packaging/package-lock.json tools/package_setup
+	@tools/package_setup
+
 .PHONY: package
-package: .venv/ready ## Install the wheel and the sdist into empty environments, and run the demonstration
+package: .venv/package/ready ## Build dist/ and use it from empty environments: the demonstration, each client, the bundle
+	@$(PY) -m tests.packaging.clients
 	@$(PY) -m tests.packaging.installation
 
 .PHONY: docs

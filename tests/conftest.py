@@ -1,5 +1,6 @@
 """Fixtures for all tests: a folder for the run, one Postgres server, and a fresh database for each test."""
 
+import gc
 import logging
 import os
 import subprocess
@@ -20,6 +21,8 @@ from tests.support.folders import ROOT, fresh_folder, make_run_folder, run_folde
 from tests.support.planted import opened, put_database
 from tests.support.progress import ProgressPlugin
 
+# Python looks after every 700 objects; a test makes tens of thousands.
+_OBJECTS_MADE = 50_000
 _GUARDIAN = pytest.StashKey[subprocess.Popen[bytes]]()
 
 
@@ -42,6 +45,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     reporter = session.config.pluginmanager.getplugin("terminalreporter")
     if reporter and reporter.verbosity == 0 and "PYTEST_XDIST_WORKER" not in os.environ:
         session.config.pluginmanager.register(ProgressPlugin(reporter))
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector the modules and items of the whole run, which it went through again and again."""
+    gc.freeze()
+    gc.set_threshold(_OBJECTS_MADE, *gc.get_threshold()[1:])
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -26,6 +26,10 @@ A bad value stops the command before it does anything; the message names the set
 accepted values. So does an unknown name in `garden.toml`. `garden config` and `garden doctor` warn of unknown
 `GARDEN_` variables.
 
+Three secrets may be in files of their own: `GARDEN_DATABASE_URL_FILE`, `GARDEN_BROKER_URL_FILE` and
+`GARDEN_INTEGRITY_KEYS_FILE` name them. Such a file goes before `garden.toml`; the variable
+itself may not be set beside it.
+
 | variable | in `garden.toml` | default | accepted | meaning |
 |---|---|---|---|---|
 """

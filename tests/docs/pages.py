@@ -14,9 +14,16 @@ from tests.support.ports import free_port
 
 REPOSITORY = Path(__file__).parents[2]
 _ELSEWHERE = {".pytest_cache", ".venv", "build", "dist", "fixtures", "node_modules"}
-PAGES = sorted(
-    path for path in REPOSITORY.glob("**/*.md") if not _ELSEWHERE & set(path.relative_to(REPOSITORY).parts)
-)
+
+
+def _pages() -> Iterator[Path]:
+    """The pages of the repository, without a look into the environments, which have many thousand files."""
+    for folder, folders, files in os.walk(REPOSITORY):
+        folders[:] = [each for each in folders if each not in _ELSEWHERE]
+        yield from (Path(folder, each) for each in files if each.endswith(".md"))
+
+
+PAGES = sorted(_pages())
 _BLOCK = re.compile(r"^( *)```(\w+)[^\n]*\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
 REAL_COMMAND = f'"{sys.executable}" -m garden'
 _SERVED_AT = "127.0.0.1:8620"

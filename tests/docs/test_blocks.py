@@ -27,9 +27,12 @@ LANGUAGES = {"console", "python", "sql", *CONFIGURATION, "markdown", "diff", "te
 EMBEDDED = {"README.md", "docs/operating.md", "docs/start/operator.md"}
 # This page starts every `garden` as a program of its own; the others fork one that has been imported.
 STARTED = {"docs/start/operator.md"}
+# The programs of this page need the frameworks: `make integrations` runs them.
+FRAMEWORKS = {"docs/integrations.md"}
+PROGRAMS = [page for page in pages_with("console", "python") if name_of(page) not in FRAMEWORKS]
 
 
-@pytest.mark.parametrize("page", pages_with("console", "python"), ids=name_of)
+@pytest.mark.parametrize("page", PROGRAMS, ids=name_of)
 def test_the_commands_and_programs_of_a_page_work_in_its_order(
     page: Path, folder: Path, database: str, forked_command: str
 ) -> None:

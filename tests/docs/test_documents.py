@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic.alias_generators import to_camel
 
+from garden.clients.known import CLIENTS
 from garden.events.database import connection
 from garden.home.settings import setting_paths, variable_name
 from tests.docs.pages import PAGES, REPOSITORY, name_of
@@ -19,11 +20,11 @@ def test_all_generated_files_are_up_to_date() -> None:
 
 
 def test_every_make_target_named_in_the_documents_exists() -> None:
-    targets = set(re.findall(r"^([a-z]+):.*## ", (REPOSITORY / "Makefile").read_text(), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):.*## ", (REPOSITORY / "Makefile").read_text(), re.MULTILINE))
     named = {
         name
         for page in PAGES
-        for name in re.findall(r"(?:`|^    )make ([a-z]+)", page.read_text("utf-8"), re.MULTILINE)
+        for name in re.findall(r"(?:`|^    )make ([a-z-]+)", page.read_text("utf-8"), re.MULTILINE)
     }
     assert {"test", "demo"} <= named <= targets
 
@@ -53,6 +54,17 @@ def test_the_events_page_lists_every_field_on_the_wire() -> None:
         listed = {event_docs.wire_name(table, column) for column in event_docs.columns(table)}
         fields = {to_camel(name) for name in view.model_fields}
         assert fields - {"splices", "annotations"} <= listed
+
+
+def test_the_page_of_integrations_has_every_client_with_the_seconds_of_the_installation() -> None:
+    install, integrations = (
+        (REPOSITORY / f"docs/{name}.md").read_text("utf-8") for name in ("install", "integrations")
+    )
+    measured = re.findall(r"^\| uvx, `setup (\S+)` \| (\d+) \| (\d+) \|$", install, re.MULTILINE)
+    line = r"^\| (.*?) \| `uvx --from \. memory-garden setup (\S+)` \| (\d+) \| (\d+) \|$"
+    listed = {name: (title, *rest) for title, name, *rest in re.findall(line, integrations, re.MULTILINE)}
+    assert listed == {name: (CLIENTS[name].title, *rest) for name, *rest in measured}
+    assert set(listed) == set(CLIENTS)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
