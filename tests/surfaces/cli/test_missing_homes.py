@@ -9,6 +9,7 @@ import pytest
 
 import garden as package
 from garden.home.folder import HomeMissingError
+from tests.support.foreign import put_mem0
 from tests.support.mcp_lines import INITIALIZE
 from tests.support.processes import spawn_garden
 from tests.surfaces.cli.conftest import Command
@@ -50,6 +51,14 @@ def test_a_command_that_needs_no_home_makes_none(
 ) -> None:
     assert Command(folder / "home", monkeypatch).well(*example_of(name))
     assert list(folder.iterdir()) == []
+
+
+def test_a_dry_run_of_an_import_makes_no_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Command(folder / "home", monkeypatch)
+    export = put_mem0(folder / "all.json", "Mends clocks")
+    message = run.fails("import", "--from", "mem0", export, "--user", "ada", "--dry-run")
+    assert f"There is no garden home in {run.home}." in message
+    assert not run.home.exists()
 
 
 @pytest.mark.parametrize("name", sorted(MAKES_A_HOME))
