@@ -119,6 +119,17 @@ def test_the_containers_start_answer_and_stop(contained: dict[str, str], folder:
         call(port, token)
 
 
+@pytest.mark.parametrize("page", ["deploy/compose.yaml", "docs/deploy.md"])
+def test_the_first_commands_of_compose_work_on_empty_volumes(
+    outside: dict[str, str], folder: Path, database: str, page: str
+) -> None:
+    env = outside | {"GARDEN_HOME": str(folder / "volume"), "GARDEN_DATABASE_URL": database}
+    commands = re.findall(r"podman compose run --rm service (.*)", (DEPLOY.parent / page).read_text())
+    assert len(commands) == 2
+    for command in commands:
+        assert code_of([*image().entrypoint, *command.split()], env) == 0, command
+
+
 def test_the_units_start_answer_and_stop(folder: Path, broker: RealBroker, outside: dict[str, str]) -> None:
     home = copy_prepared_home(folder / "of units")
     put_units(plan_units(home, find_program(), folder / "units", None))
