@@ -34,7 +34,7 @@ def _path_of(name: str, beside: str | None = None) -> str:
     if not found:
         raise ClientError(
             f"This program runs from the cache of {name}, and {name} itself is not found.",
-            hint=f"Install it for good: 'uv tool install {DISTRIBUTION}' or 'pipx install {DISTRIBUTION}'.",
+            hint="Install it for good, from a clone: 'uv tool install .' or 'pipx install .'.",
         )
     return str(Path(found).absolute())
 
