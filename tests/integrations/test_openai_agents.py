@@ -27,6 +27,8 @@ class SessionDriver(Driver):
     """Messages of a session; all of it comes back, whatever the question."""
 
     actor = "openai-agents"
+    # Items have no ids, and the SDK's own sessions keep what is added twice; so does this one.
+    copies_of_resent = 2
 
     def __init__(self, home: Path, user: str = USER) -> None:
         self.session = GardenSession("chat-7", user, home=home)
@@ -43,8 +45,8 @@ class SessionDriver(Driver):
         return f"{refusal.value} {refusal.value.hint}"
 
     def resend(self, text: str) -> None:
-        # Items have no ids, and the SDK's own sessions keep what is added twice; so does this one.
-        self.remember(text)
+        for _ in range(2):
+            self.remember(text)
 
     def close(self) -> None:
         self.session.close()
