@@ -66,7 +66,7 @@ def account_of(home: Home) -> Account:
     return Account(entry.pw_name, owner, entry.pw_gid)
 
 
-def find_program() -> Path:
+def installed_program() -> Path:
     """The installed program `garden` that belongs to this interpreter."""
     return Path(sys.executable).with_name("garden")
 

@@ -13,7 +13,7 @@ import pytest
 
 from garden.home.folder import Home
 from garden.upkeep.jobs import queue_name
-from garden.upkeep.service_units import UNITS, find_program, plan_units, put_units
+from garden.upkeep.service_units import UNITS, installed_program, plan_units, put_units
 from tests.deploy.deployed import DEPLOY, compose, image, pod, unit_commands, unit_environment
 from tests.support.brokers import RealBroker, real_broker
 from tests.support.ports import free_port
@@ -132,7 +132,7 @@ def test_the_first_commands_of_compose_work_on_empty_volumes(
 
 def test_the_units_start_answer_and_stop(folder: Path, broker: RealBroker, outside: dict[str, str]) -> None:
     home = copy_prepared_home(folder / "of units")
-    put_units(plan_units(home, find_program(), folder / "units", None))
+    put_units(plan_units(home, installed_program(), folder / "units", None))
     program, database = (folder / "units" / name for name in UNITS)
     env = outside | unit_environment(program) | {"GARDEN_BROKER_URL": broker.url}
     assert code_of(unit_commands(database, "ExecStart", ""), outside | unit_environment(database)) == 0

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from garden.home.embedded.account import Account
 from garden.home.folder import Home
-from garden.upkeep.service_units import find_program, plan_units, put_units
+from garden.upkeep.service_units import installed_program, plan_units, put_units
 
 
 def main(folder: Path) -> None:
     home = Home(Path("/srv/garden"), uuid.uuid4(), 1)
     for name, account in (("system", Account("garden", 10001, 10001)), ("user", None)):
-        put_units(plan_units(home, find_program(), folder / name, account))
+        put_units(plan_units(home, installed_program(), folder / name, account))
 
 
 if __name__ == "__main__":

@@ -75,11 +75,11 @@ def _plan(settings: "Settings", folder: Path, *, own: bool) -> "list[UnitFile]":
         account_of,
         check_environment,
         check_runs,
-        find_program,
+        installed_program,
         plan_units,
     )
 
-    home, program = open_home(settings.home), find_program()
+    home, program = open_home(settings.home), installed_program()
     check_environment()
     account = None if own else account_of(home)
     check_runs(program, account)

@@ -10,7 +10,14 @@ import pytest
 
 from garden.home.embedded.account import Account
 from garden.home.folder import Home
-from garden.upkeep.service_units import UNITS, UnitError, account_of, check_runs, find_program, plan_units
+from garden.upkeep.service_units import (
+    UNITS,
+    UnitError,
+    account_of,
+    check_runs,
+    installed_program,
+    plan_units,
+)
 from tests.support.processes import command, environment
 from tests.surfaces.cli.conftest import Command
 
@@ -139,7 +146,7 @@ def test_a_home_of_root_gets_no_unit_of_the_system(home: Home) -> None:
 def test_a_path_that_systemd_would_read_otherwise_is_refused(folder: Path, home: Home) -> None:
     moved = Home(folder / "100% mine", home.id, home.layout)
     with pytest.raises(UnitError, match="A unit can't hold this path"):
-        plan_units(moved, find_program(), folder, None)
+        plan_units(moved, installed_program(), folder, None)
 
 
 def test_a_program_that_the_account_cannot_run_is_refused(folder: Path) -> None:
